@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { ConfigError } from './errors.ts'
+
+const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
+const urlOf = (...protocols: string[]) =>
+  z.url({
+    protocol: new RegExp(`^(${protocols.join('|')})$`),
+    error: `must be a URL that begins with ${protocols.map(p => `${p}://`).join(' or ')}`,
+  })
+
+/** Every variable with a fixed name. `.env.example` explains each; a test holds the two together. */
+export const envSchema = z.object({
+  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
+  CLICKHOUSE_URL: urlOf('http', 'https').optional(),
+  REDIS_URL: urlOf('redis', 'rediss').optional(),
+
+  VAULTLOG_DIR: z.string().default('./.vaultlog'),
+  EMBEDDED_POSTGRES_PORT: port(25432),
+  EMBEDDED_CLICKHOUSE_PORT: port(28123),
+  EMBEDDED_CLICKHOUSE_MEMORY_MB: z.coerce.number().int().min(512).default(6144),
+
+  CLICKHOUSE_DATABASE: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]*$/i, 'must be a plain identifier')
+    .default('vaultlog'),
+  CLICKHOUSE_READONLY_USER: z
+    .string()
+    .regex(/^(?!default$)[\w.-]+$/, "must be a plain name other than 'default'")
+    .default('analyst'),
+  CLICKHOUSE_READONLY_PASSWORD: z.string().default('analyst'),
+
+  API_PORT: port(3080),
+  GRAPHQL_PORT: port(4350),
+  PROCESSOR_METRICS_PORT: port(9400),
+  WORKER_METRICS_PORT: port(9390),
+  API_METRICS_PORT: port(9391),
+
+  API_DEADLINE_MS: z.coerce.number().int().min(100).default(15_000),
+  PUBLIC_URL: urlOf('http', 'https').optional(),
+  CORS_ORIGINS: z
+    .string()
+    .transform(list => list.split(',').map(origin => origin.trim()))
+    .pipe(
+      z.array(
+        urlOf('http', 'https').refine(
+          origin => new URL(origin).origin === origin,
+          'must be origins, without a path or a slash at the end',
+        ),
+      ),
+    )
+    .optional(),
+  TRUST_PROXY: z
+    .string()
+    .transform(value => (/^\d+$/.test(value) ? Number(value) : value))
+    .optional(),
+  X402_PAY_TO: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits')
+    .optional(),
+  X402_NETWORK: z
+    .string()
+    .regex(/^eip155:\d+$/, 'must be a CAIP-2 identifier such as eip155:8453')
+    .default('eip155:8453'),
+  X402_FACILITATOR_URL: urlOf('http', 'https').optional(),
+  X402_USD_PER_CREDIT: z.coerce.number().positive().default(0.0001),
+
+  LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  CONTRACTS_FILE: z.string().optional(),
+  POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
+  MERKL_URL: urlOf('http', 'https').optional(),
+  MORPHO_REWARDS_URL: urlOf('http', 'https').optional(),
+  SAMPLES: z
+    .enum(['on', 'off'])
+    .default('on')
+    .transform(value => value === 'on'),
+})
+
+const rpcUrl = urlOf('http', 'https', 'ws', 'wss')
+const rpcUrls = z
+  .string()
+  .transform(list => list.split(',').map(url => url.trim()))
+  .pipe(z.array(rpcUrl).min(1))
+const gatewayUrl = z.union([z.literal('sqd'), urlOf('http', 'https')], {
+  error: 'must be a URL that begins with http:// or https://, or sqd for the public gateway',
+})
+const block = z.coerce.number().int().nonnegative()
+
+/** Variables with one name per network: prefix, then the network in upper case with `-` as `_`. */
+export const networkVariables = {
+  RPC_: rpcUrls,
+  GATEWAY_: gatewayUrl,
+  START_BLOCK_: block,
+  FINALITY_: block,
+} as const
+
+export interface Env extends z.infer<typeof envSchema> {
+  /** RPC endpoints by network name (`mega-eth` for RPC_MEGA_ETH), the preferred one first. */
+  rpc: Readonly<Record<string, readonly string[]>>
+  /** SQD gateway by network name; `sqd`: the one in the table of networks. */
+  gateway: Readonly<Record<string, string>>
+  /** First block to index, by network name. */
+  startBlock: Readonly<Record<string, number>>
+  /** Blocks after which a block is taken as final, by network name; in place of the table's. */
+  finality: Readonly<Record<string, number>>
+}
+
+/** @example networkOf('RPC_MEGA_ETH', 'RPC_') === 'mega-eth' */
+export function networkOf(variable: string, prefix: string): string {
+  return variable.slice(prefix.length).toLowerCase().replaceAll('_', '-')
+}
+
+/**
+ * The environment, parsed once. Without an argument: `.env` of the working directory (if there is one) under the
+ * real environment. An empty value counts as unset.
+ *
+ * @throws ConfigError that names every bad variable
+ */
+export function readEnv(source?: Record<string, string | undefined>): Env {
+  if (!source && existsSync('.env')) process.loadEnvFile('.env')
+  const set = Object.fromEntries(
+    Object.entries(source ?? process.env).filter((pair): pair is [string, string] => !!pair[1]?.trim()),
+  )
+  const problems: string[] = []
+  const parsed = envSchema.safeParse(set)
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`)
+  }
+  const byNetwork = <T>(prefix: string, schema: z.ZodType<T, unknown>): Record<string, T> => {
+    const values: Record<string, T> = {}
+    for (const [name, value] of Object.entries(set)) {
+      if (!name.startsWith(prefix) || name.length === prefix.length) continue
+      const result = schema.safeParse(value)
+      if (result.success) values[networkOf(name, prefix)] = result.data
+      else problems.push(`${name}: ${result.error.issues.map(i => i.message).join(', ')}`)
+    }
+    return values
+  }
+  const rpc = byNetwork('RPC_', networkVariables.RPC_)
+  const gateway = byNetwork('GATEWAY_', networkVariables.GATEWAY_)
+  const startBlock = byNetwork('START_BLOCK_', networkVariables.START_BLOCK_)
+  const finality = byNetwork('FINALITY_', networkVariables.FINALITY_)
+  if (!parsed.success || problems.length > 0) {
+    throw new ConfigError(
+      `The environment is not valid:\n${problems.map(p => `  ${p}`).join('\n')}\nSee .env.example.`,
+    )
+  }
+  return {
+    ...parsed.data,
+    VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),
+    rpc,
+    gateway,
+    startBlock,
+    finality,
+  }
+}
