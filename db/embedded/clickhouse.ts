@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import type { Env } from '../process/env.ts'
+import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
+import { identityHeader } from './clickhouse-http.ts'
+import type { ServerOptions } from './clickhouse-server.ts'
+import { DirectoryLock } from './directory-lock.ts'
+import { isPortTaken } from './ports.ts'
+import { end, type Run, type Supervised, supervise } from './supervise.ts'
+
+export interface EmbeddedClickHouse extends Supervised {
+  /** HTTP interface, user `default`. */
+  url: string
+  /** False where another process of ours already serves the directory: stop() then leaves it running. */
+  isOwned: boolean
+}
+
+const serverMessage = z.union([
+  z.object({ ready: z.literal(true) }),
+  z.object({ failed: z.string(), message: z.string() }),
+])
+
+/** Threads that wait for the engine; more than its `concurrency`, so that files and compression find one too. */
+const threads = 32
+
+/** Limits of the read-only user, whoever asks. */
+const readOnlyLimits = { maxExecutionSeconds: 60, maxResultRows: 1_000_000 }
+
+export type ClickHouseEnv = Pick<
+  Env,
+  | 'VAULTLOG_DIR'
+  | 'EMBEDDED_CLICKHOUSE_PORT'
+  | 'EMBEDDED_CLICKHOUSE_MEMORY_MB'
+  | 'CLICKHOUSE_READONLY_USER'
+  | 'CLICKHOUSE_READONLY_PASSWORD'
+>
+
+/**
+ * ClickHouse over HTTP on 127.0.0.1, with its data in `<VAULTLOG_DIR>/clickhouse`. A server that already serves this
+ * directory is taken as it is.
+ *
+ * @throws PortInUseError where something else listens on the port
+ */
+export async function startClickHouse(
+  env: ClickHouseEnv,
+  options: { isDetached?: boolean } = {},
+): Promise<EmbeddedClickHouse> {
+  const dir = join(env.VAULTLOG_DIR, 'clickhouse')
+  mkdirSync(dir, { recursive: true })
+  const identity = createHash('sha256').update(realpathSync(dir)).digest('hex').slice(0, 16)
+  const running = await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT)
+  if (running) return running
+
+  const memoryBytes = env.EMBEDDED_CLICKHOUSE_MEMORY_MB * 1024 * 1024
+  const isDetached = options.isDetached ?? false
+  const serverOptions: ServerOptions = {
+    dir,
+    port: env.EMBEDDED_CLICKHOUSE_PORT,
+    identity,
+    memoryBytes,
+    isDetached,
+    readOnly: { user: env.CLICKHOUSE_READONLY_USER, password: env.CLICKHOUSE_READONLY_PASSWORD },
+    limits: { ...readOnlyLimits, maxMemoryBytes: Math.floor(memoryBytes / 4) },
+  }
+  const url = urlOf(env.EMBEDDED_CLICKHOUSE_PORT)
+  try {
+    if (isDetached) {
+      const run = await startServer(serverOptions)
+      return { url, isOwned: true, pid: () => run.pid, stop: () => run.stop() }
+    }
+    const supervised = await supervise('embedded ClickHouse', () => startServer(serverOptions))
+    return { url, isOwned: true, ...supervised }
+  } catch (error) {
+    // Two starts at one time: the other one won.
+    const winner =
+      error instanceof StartRefused
+        ? await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT, 100)
+        : undefined
+    if (winner) return winner
+    if (error instanceof StartRefused && error.reason === 'DIRECTORY_IN_USE')
+      throw new ConfigError(error.message)
+    throw error
+  }
+}
+
+class StartRefused extends UnavailableError {
+  readonly reason: string
+
+  constructor(reason: string, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+async function startServer(options: ServerOptions): Promise<Run> {
+  const script = fileURLToPath(new URL('./clickhouse-server.ts', import.meta.url))
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
+      script,
+      JSON.stringify(options),
+    ],
+    {
+      stdio: ['ignore', 'ignore', options.isDetached ? 'ignore' : 'inherit', 'ipc'],
+      // Out of the terminal's process group: Ctrl-C must reach the mains only, which then stop their parts in order.
+      detached: true,
+      env: { ...process.env, UV_THREADPOOL_SIZE: String(threads), TZ: 'UTC' },
+    },
+  )
+  const exited = new Promise<string>(resolve => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    child.once('error', error => resolve(error.message))
+  })
+  await untilReady(child, exited)
+  if (options.isDetached) {
+    child.unref()
+    if (child.connected) child.disconnect()
+  }
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    stop: () => end(signal => child.kill(signal), exited, 'SIGTERM', 12_000),
+  }
+}
+
+async function untilReady(child: ChildProcess, exited: Promise<string>): Promise<void> {
+  const message = await Promise.race([
+    new Promise<unknown>(resolve => child.once('message', resolve)),
+    exited.then(reason => ({
+      failed: 'EXIT',
+      message: `The embedded ClickHouse ended while starting: ${reason}`,
+    })),
+  ])
+  const answer = serverMessage.parse(message)
+  if ('ready' in answer) return
+  await exited
+  throw new StartRefused(answer.failed, answer.message)
+}
+
+/** The server of this directory, by the port that is set or by the one in its lock file. */
+async function findRunning(
+  dir: string,
+  identity: string,
+  port: number,
+  attempts = 1,
+): Promise<EmbeddedClickHouse | undefined> {
+  const lock = new DirectoryLock(join(dir, 'server.lock'))
+  for (let attempt = 0; ; attempt++) {
+    const owner = lock.owner()
+    for (const candidate of new Set([port, owner?.port ?? port])) {
+      const answer = await fetch(`${urlOf(candidate)}/ping`, { signal: AbortSignal.timeout(2_000) }).catch(
+        () => undefined,
+      )
+      const isOurs = answer?.headers.get(identityHeader) === identity
+      if (isOurs && answer?.ok) {
+        return { url: urlOf(candidate), isOwned: false, pid: () => owner?.pid, stop: async () => {} }
+      }
+      if (!isOurs && candidate === port && (answer || (await isPortTaken(port)))) {
+        throw new PortInUseError(port, 'the embedded ClickHouse', 'EMBEDDED_CLICKHOUSE_PORT')
+      }
+    }
+    // Somebody owns the directory but does not answer yet: starting or stopping.
+    if (!owner && attempt >= attempts - 1) return undefined
+    if (owner && attempt >= 200) {
+      throw new ConfigError(
+        `${dir} is held by process ${owner.pid}, which does not answer on port ${owner.port}. Stop it.`,
+      )
+    }
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
+const urlOf = (port: number) => `http://127.0.0.1:${port}`

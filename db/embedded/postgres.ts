@@ -1,0 +1,320 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Env } from '../process/env.ts'
+import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
+import { isAlive } from './directory-lock.ts'
+import { isPortTaken } from './ports.ts'
+import { findBinaries, findUser, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
+import { end, type Run, type Supervised, supervise } from './supervise.ts'
+
+export interface EmbeddedPostgres extends Supervised {
+  url: string
+  /** False where another process of ours already serves the directory: stop() then leaves it running. */
+  isOwned: boolean
+}
+
+export type PostgresEnv = Pick<Env, 'VAULTLOG_DIR' | 'EMBEDDED_POSTGRES_PORT'>
+
+/** It listens on 127.0.0.1 only; who can connect there can read the data directory's owner's files anyway. */
+const credentials = { user: 'vaultlog', password: 'vaultlog' }
+const databaseName = 'vaultlog'
+const startPatienceMs = 120_000
+
+/**
+ * fsync, full_page_writes and synchronous_commit stay on. Cursor and events share a transaction, so turning
+ * synchronous_commit off would keep Postgres consistent with itself; but ClickHouse holds rows made from events
+ * seconds after their commit, and a killed server would take back up to 0.6 s of events that have already been
+ * projected. Appends come in batches, so a batch and not an event pays for the flush. The queue, which may be lost,
+ * turns it off for its own connections.
+ */
+const settings: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  work_mem: '16MB',
+  maintenance_work_mem: '256MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  wal_buffers: '16MB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  checkpoint_completion_target: '0.9',
+  random_page_cost: '1.1',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+}
+
+/**
+ * A real Postgres on 127.0.0.1, with its data in `<VAULTLOG_DIR>/postgres`. A server that already serves this
+ * directory is taken as it is.
+ *
+ * @throws PortInUseError where something else listens on the port
+ */
+export async function startPostgres(
+  env: PostgresEnv,
+  options: { isDetached?: boolean } = {},
+): Promise<EmbeddedPostgres> {
+  mkdirSync(env.VAULTLOG_DIR, { recursive: true })
+  const dir = join(realpathSync(env.VAULTLOG_DIR), 'postgres')
+  const port = env.EMBEDDED_POSTGRES_PORT
+  const running = await findRunning(dir, port)
+  if (running) return running
+
+  const binaries = findBinaries()
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const user = await findUser(binaries, [env.VAULTLOG_DIR])
+  const cluster = clusterOf(dir)
+  if (!existsSync(join(cluster, 'PG_VERSION'))) await initialise(binaries, user, dir)
+  const isDetached = options.isDetached ?? false
+  const start = () => startServer(binaries, user, dir, port, isDetached)
+  const supervised = isDetached ? unsupervised(await start()) : await supervise('embedded Postgres', start)
+  try {
+    await createDatabase(port)
+  } catch (error) {
+    await supervised.stop()
+    throw error
+  }
+  return { url: urlOf(port, databaseName), isOwned: true, ...supervised }
+}
+
+const clusterOf = (dir: string) => join(dir, 'data')
+const unsupervised = (run: Run): Supervised => ({ pid: () => run.pid, stop: () => run.stop() })
+const urlOf = (port: number, database: string) =>
+  `postgres://${credentials.user}:${credentials.password}@127.0.0.1:${port}/${database}`
+
+/** Builds the cluster beside its place and moves it there whole: a killed start leaves nothing half made. */
+async function initialise(binaries: PostgresBinaries, user: PostgresUser, dir: string): Promise<void> {
+  const fresh = join(dir, 'data.new')
+  rmSync(fresh, { recursive: true, force: true })
+  const passwordFile = join(tmpdir(), `vaultlog-pg-${process.pid}-${Date.now()}`)
+  writeFileSync(passwordFile, `${credentials.password}\n`, { mode: 0o600 })
+  const ids = ownerOf(user)
+  if (ids) {
+    chownSync(dir, ids.uid, ids.gid)
+    chownSync(passwordFile, ids.uid, ids.gid)
+  }
+  try {
+    const child = spawnAs(user, binaries.initdb, [
+      `--pgdata=${fresh}`,
+      `--username=${credentials.user}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--data-checksums',
+    ])
+    let output = ''
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk))
+    child.stderr?.on('data', (chunk: Buffer) => (output += chunk))
+    const reason = await exitOf(child)
+    if (reason !== 'exit code 0')
+      throw new ConfigError(`initdb failed (${reason}): ${output.trim().slice(-2000)}`)
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+  renameSync(fresh, clusterOf(dir))
+}
+
+function ownerOf(user: PostgresUser): { uid: number; gid: number } | undefined {
+  if (user.uid !== undefined && user.gid !== undefined) return { uid: user.uid, gid: user.gid }
+  const uid = /=(\d+)/.exec(user.prefix.find(arg => arg.startsWith('--reuid=')) ?? '')?.[1]
+  const gid = /=(\d+)/.exec(user.prefix.find(arg => arg.startsWith('--regid=')) ?? '')?.[1]
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined
+}
+
+function spawnAs(
+  user: PostgresUser,
+  file: string,
+  args: readonly string[],
+  stderr: 'pipe' | number = 'pipe',
+): ChildProcess {
+  const [command = file, ...rest] = [...user.prefix, file, ...args]
+  return spawn(command, rest, {
+    ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid }),
+    cwd: '/',
+    // Out of the terminal's process group: Ctrl-C must reach the mains only.
+    detached: true,
+    stdio: ['ignore', stderr === 'pipe' ? 'pipe' : 'ignore', stderr],
+    env: { ...process.env, LC_ALL: 'C', PGDATA: undefined, PGPORT: undefined },
+  })
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise(resolve => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    child.once('error', error => resolve(error.message))
+  })
+}
+
+async function startServer(
+  binaries: PostgresBinaries,
+  user: PostgresUser,
+  dir: string,
+  port: number,
+  isDetached: boolean,
+): Promise<Run> {
+  const cluster = clusterOf(dir)
+  const logPath = join(dir, 'server.log')
+  const deadline = Date.now() + startPatienceMs
+  for (;;) {
+    removeForeignPidFile(cluster)
+    const isLogLarge = existsSync(logPath) && statSync(logPath).size > 10 * 1024 * 1024
+    const logFile = openSync(logPath, isLogLarge ? 'w' : 'a')
+    const logStart = isLogLarge ? 0 : statSync(logPath).size
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const child = spawnAs(user, binaries.postgres, ['-D', cluster, '-p', String(port), ...flags], logFile)
+    closeSync(logFile)
+    const exited = exitOf(child)
+    const giveUp = new AbortController()
+    const failure = await Promise.race([exited, untilReady(port, cluster, deadline, giveUp.signal)])
+    giveUp.abort()
+    if (failure === 'ready') {
+      const pid = child.pid ?? 0
+      if (isDetached) child.unref()
+      const watcher = isDetached ? undefined : watchParent(pid)
+      void exited.then(() => watcher?.kill('SIGKILL'))
+      return { pid, exited, stop: () => end(signal => child.kill(signal), exited, 'SIGINT', 30_000) }
+    }
+    const said = readFileSync(logPath, 'utf8').slice(logStart).trim()
+    // Children of a killed server need a moment to see that it is gone.
+    const isPassing = /still in use|is still running|lock file .* already exists/i.test(said)
+    if (isPassing && Date.now() < deadline) {
+      await new Promise(resolve => setTimeout(resolve, 200))
+      continue
+    }
+    if (failure === 'timeout') {
+      child.kill('SIGKILL')
+      await exited
+      throw new UnavailableError(
+        `The embedded Postgres did not become ready in ${startPatienceMs / 1000} s; see ${logPath}.`,
+      )
+    }
+    if (/could not bind|Address already in use/i.test(said)) {
+      throw new PortInUseError(port, 'the embedded Postgres', 'EMBEDDED_POSTGRES_PORT')
+    }
+    throw new UnavailableError(
+      `The embedded Postgres ended while starting (${failure}): ${said.slice(-1500)}`,
+    )
+  }
+}
+
+/** Postgres trusts the id in its pid file; after a reboot or in a new container it may be anybody's. */
+function removeForeignPidFile(cluster: string): void {
+  const pid = pidFile(cluster)?.pid
+  if (pid === undefined || !isAlive(pid)) return
+  let command: string
+  try {
+    command = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return
+  }
+  if (command !== 'postgres') rmSync(join(cluster, 'postmaster.pid'), { force: true })
+}
+
+function pidFile(cluster: string): { pid: number; port: number } | undefined {
+  try {
+    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+    return { pid: Number(lines[0]), port: Number(lines[3]) }
+  } catch {
+    return undefined
+  }
+}
+
+async function untilReady(
+  port: number,
+  cluster: string,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<'ready' | 'timeout'> {
+  while (Date.now() < deadline && !signal.aborted) {
+    if ((await clusterAt(port)) === cluster) return 'ready'
+    await new Promise(resolve => setTimeout(resolve, 25))
+  }
+  return 'timeout'
+}
+
+/** The data directory of the server at this port, if it lets us in. */
+async function clusterAt(port: number): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: urlOf(port, 'postgres'), connectionTimeoutMillis: 2_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
+    return rows[0]?.data_directory
+  } catch {
+    return undefined
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function findRunning(dir: string, port: number): Promise<EmbeddedPostgres | undefined> {
+  const cluster = clusterOf(dir)
+  const file = pidFile(cluster)
+  if (file && isAlive(file.pid)) {
+    // Starting or stopping servers answer in a moment; a foreign process with this id never does.
+    for (let attempt = 0; attempt < 20; attempt++) {
+      if ((await clusterAt(file.port)) === cluster) {
+        await createDatabase(file.port)
+        return {
+          url: urlOf(file.port, databaseName),
+          isOwned: false,
+          pid: () => file.pid,
+          stop: async () => {},
+        }
+      }
+      if (!(await isPortTaken(file.port))) break
+      await new Promise(resolve => setTimeout(resolve, 250))
+    }
+  }
+  if (await isPortTaken(port))
+    throw new PortInUseError(port, 'the embedded Postgres', 'EMBEDDED_POSTGRES_PORT')
+  return undefined
+}
+
+async function createDatabase(port: number): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(port, 'postgres') })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [databaseName])
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`)
+  } catch (error) {
+    // Another start made it between our question and our answer.
+    if (!(error instanceof pg.DatabaseError && error.code === '42P04')) throw error
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Ends Postgres when this process is gone, however it went: the shell's input is a pipe that only we hold. Fast
+ * shutdown (SIGINT) breaks off transactions and keeps what was committed.
+ */
+function watchParent(pid: number): ChildProcess {
+  const watcher = spawn('sh', ['-c', `while read -r _; do :; done; kill -INT ${pid}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.on('error', () => {})
+  watcher.unref()
+  if (watcher.stdin && 'unref' in watcher.stdin && typeof watcher.stdin.unref === 'function')
+    watcher.stdin.unref()
+  return watcher
+}
