@@ -1,0 +1,435 @@
+import type {
+  FinalTxInfo,
+  HotDatabase,
+  HotDatabaseState,
+  HotTxInfo,
+} from '@subsquid/util-internal-processor-tools'
+import type pg from 'pg'
+import { inTransaction } from '../postgres.ts'
+import { ConfigError, VaultlogError } from '../process/errors.ts'
+import type { BlockEvents } from './event-store.ts'
+import { appendEvents, lockStreamHead, registerStream } from './event-store.ts'
+import type { DomainEvent } from './vocabulary.ts'
+
+/** Another process appends to the same stream. */
+export class SecondWriterError extends VaultlogError {
+  readonly code = 'SECOND_WRITER'
+  constructor(name: string) {
+    super(
+      `Another processor of ${name} is running on this event store. Stop it first: a stream has one writer.`,
+    )
+  }
+}
+
+/** The store's cursor is not where this processor thinks it is. */
+export class CursorMovedError extends VaultlogError {
+  readonly code = 'CURSOR_MOVED'
+  override readonly retryable = true
+  constructor(name: string, expected: string, found: string) {
+    super(
+      `The cursor of ${name} moved from ${expected} to ${found} meanwhile. The processor starts again from there.`,
+    )
+  }
+}
+
+/** The connection that holds the stream's lock is gone, and with it the right to write. */
+export class LockLostError extends VaultlogError {
+  readonly code = 'LOCK_LOST'
+  override readonly retryable = true
+  constructor(name: string) {
+    super(`The connection that holds the lock of ${name} was lost. The processor takes it again.`)
+  }
+}
+
+/** What a handler may do inside the transaction that advances the cursor. */
+export interface EventWriter {
+  /** What was learned from blocks above this height does not hold any more: they are about to be retracted. */
+  readonly baseHeight: number
+  /** The stored block upon which these blocks stand; height -1 at the beginning of a chain. */
+  readonly parent: { height: number; hash: string }
+  /** True when this very block is stored already (seen hot, now final): append only what was not watched then. */
+  isStored(height: number, hash: string): boolean
+  /** Events of blocks, in block order for each contract. Stored when the handler has returned. */
+  append(blocks: BlockEvents[]): void
+  /** Unix seconds of the newest block handled, whether or not it has events. */
+  setHeadTime(timestamp: number): void
+}
+
+/** The processor was told to stop: nothing is stored any more. */
+export class StoppedError extends VaultlogError {
+  readonly code = 'STOPPED'
+  constructor(name: string) {
+    super(`The processor of ${name} is stopping.`)
+  }
+}
+
+/** Blocks stored as hot had been replaced while no processor looked: they are retracted, and the batch is to be handled again. */
+export class ForkedWhileOfflineError extends VaultlogError {
+  readonly code = 'FORKED_OFFLINE'
+  override readonly retryable = true
+  constructor(name: string, blocks: number) {
+    super(
+      `${blocks} stored blocks of ${name} were replaced while its processor was stopped. They are retracted; going on from there.`,
+    )
+  }
+}
+
+export interface Committed {
+  /** Stream position after the transaction. */
+  head: number
+  appended: number
+  retracted: number
+  headBlock: number
+}
+
+export interface ChainDatabaseOptions {
+  pool: pg.Pool
+  stream: number
+  name: string
+  /** Hash of a canonical block, asked when a hot block became final without the source saying its hash. */
+  getBlockHash?: (height: number) => Promise<string | undefined>
+  onCommit?: (committed: Committed) => void | Promise<void>
+}
+
+interface HotBlock {
+  height: number
+  hash: string
+  from_position: number
+  to_position: number
+}
+
+/**
+ * The event store as evm-processor's database: cursor and events move in one transaction, and a fork appends
+ * retractions together with the new branch instead of deleting rows (invariant 1), whatever its depth above finality.
+ */
+export class ChainDatabase implements HotDatabase<EventWriter> {
+  readonly supportsHotBlocks = true
+  private readonly options: ChainDatabaseOptions
+  private lock: pg.PoolClient | undefined
+  private committing: Promise<unknown> = Promise.resolve()
+  private isClosed = false
+
+  constructor(options: ChainDatabaseOptions) {
+    this.options = options
+  }
+
+  async connect(): Promise<HotDatabaseState> {
+    this.isClosed = false
+    const { pool, stream, name } = this.options
+    await registerStream(pool, stream, name, 'chain')
+    if (!this.lock) {
+      const client = await pool.connect()
+      const { rows } = await client.query<{ free: boolean }>(
+        `SELECT pg_try_advisory_lock(hashtext('vaultlog writer'), $1) AS free`,
+        [stream],
+      )
+      if (!rows[0]?.free) {
+        client.release()
+        throw new SecondWriterError(name)
+      }
+      // A lost lock connection means that another writer could start.
+      client.once('error', error => {
+        if (this.lock !== client) return
+        this.lock = undefined
+        client.release(error)
+      })
+      this.lock = client
+    }
+    const { rows } = await pool.query<{ final_height: number; final_hash: string }>(
+      'SELECT final_height, final_hash FROM stream WHERE id = $1',
+      [stream],
+    )
+    const state = rows[0]
+    if (!state) throw new ConfigError(`Stream ${name} is missing although it was just registered.`)
+    if (state.final_height >= 0 && state.final_hash === '0x') await this.adoptFinalHash(state)
+    const top = new Map<number, string>()
+    for (const { height, hash } of await this.hotBlocks(pool)) if (!top.has(height)) top.set(height, hash)
+    return {
+      height: state.final_height,
+      hash: state.final_hash,
+      top: [...top].map(([height, hash]) => ({ height, hash })),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.committing.catch(() => {})
+    const client = this.lock
+    this.lock = undefined
+    if (!client) return
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => {})
+    client.release()
+  }
+
+  /** After a rewind the cursor's block is known by its height alone; the chain says which one it is now. */
+  private async adoptFinalHash(state: { final_height: number; final_hash: string }): Promise<void> {
+    const hash = await this.options.getBlockHash?.(state.final_height)
+    if (!hash) return
+    await this.options.pool.query(
+      `UPDATE stream SET final_hash = $2 WHERE id = $1 AND final_height = $3 AND final_hash = '0x'`,
+      [this.options.stream, hash, state.final_height],
+    )
+    state.final_hash = hash
+  }
+
+  /** Finalized blocks: everything up to nextHead is canonical for good. */
+  async transact(info: FinalTxInfo, handle: (store: EventWriter) => Promise<void>): Promise<void> {
+    let orphaned = 0
+    await this.commit(info.prevHead, async (hot, cursor) => {
+      const stored = new Map(hot.map(block => [block.height, block.hash]))
+      const { writer, blocks, headTime, canonical } = openWriter(
+        stored,
+        Number.MAX_SAFE_INTEGER,
+        info.prevHead,
+      )
+      await handle(writer)
+      for (const { block } of blocks) canonical.set(block.number, block.hash)
+      const orphans = await this.findOrphans(hot, canonical, info.nextHead)
+      orphaned = orphans.length
+      if (orphaned > 0) {
+        const above = Math.min(...orphans.map(block => block.height))
+        return {
+          orphans: hot.filter(block => block.height >= above),
+          blocks: [],
+          final: cursor,
+          hotBlocks: [],
+          headTime: 0,
+        }
+      }
+      return {
+        orphans: [],
+        blocks,
+        final: info.nextHead,
+        hotBlocks: [],
+        headTime: headTime(),
+      }
+    })
+    if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
+  }
+
+  transactHot(): Promise<void> {
+    throw new ConfigError(
+      'transactHot is superseded by transactHot2 and never called by this version of evm-processor.',
+    )
+  }
+
+  /** Blocks above finality; a baseHead below the stored head is a fork, and what stands above it is retracted. */
+  transactHot2(
+    info: HotTxInfo,
+    handle: (store: EventWriter, sliceStart: number, sliceEnd: number) => Promise<void>,
+  ): Promise<void> {
+    return this.commit(undefined, async (hot, cursor) => {
+      const known = [{ height: cursor.height, hash: cursor.hash }, ...hot]
+      if (!known.some(block => block.hash === info.baseHead.hash)) {
+        throw new CursorMovedError(
+          this.options.name,
+          `block ${info.baseHead.height}`,
+          `block ${known.at(-1)?.height}`,
+        )
+      }
+      // A source that has just started brings its head again, which is no fork.
+      const stored = new Set(hot.map(block => block.hash))
+      const change = info.newBlocks.findIndex(block => !stored.has(block.hash))
+      const first = change < 0 ? info.newBlocks.length : change
+      const newBlocks = info.newBlocks.slice(first)
+      const base = info.newBlocks[first - 1] ?? info.baseHead
+      const { writer, blocks, headTime } = openWriter(new Map(), base.height, base)
+      if (newBlocks.length > 0) await handle(writer, first, info.newBlocks.length)
+      return {
+        orphans: hot.filter(block => block.height > base.height),
+        blocks,
+        final: info.finalizedHead,
+        hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
+        headTime: headTime(),
+      }
+    })
+  }
+
+  private async commit(
+    expected: { height: number; hash: string } | undefined,
+    work: (
+      hot: HotBlock[],
+      cursor: { height: number; hash: string },
+    ) => Promise<{
+      orphans: HotBlock[]
+      blocks: BlockEvents[]
+      final: { height: number; hash: string }
+      hotBlocks: { height: number; hash: string }[]
+      headTime: number
+    }>,
+  ): Promise<void> {
+    const { pool, stream, name, onCommit } = this.options
+    if (this.isClosed) throw new StoppedError(name)
+    if (!this.lock) throw new LockLostError(name)
+    const commit = inTransaction(pool, async tx => {
+      const position = await lockStreamHead(tx, stream)
+      const { rows } = await tx.query<{ height: number; hash: string }>(
+        'SELECT final_height AS height, final_hash AS hash FROM stream WHERE id = $1',
+        [stream],
+      )
+      const cursor = rows[0] ?? { height: -1, hash: '0x' }
+      if (expected && (cursor.height !== expected.height || cursor.hash !== expected.hash)) {
+        throw new CursorMovedError(name, `block ${expected.height}`, `block ${cursor.height}`)
+      }
+      const hot = await this.hotBlocks(tx)
+      const { orphans, blocks, final, hotBlocks, headTime } = await work(hot, cursor)
+      if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
+      const retractions = orphans
+        .filter(orphan => orphan.to_position >= orphan.from_position)
+        .sort((a, b) => b.height - a.height)
+        .map(retraction)
+      const base = await appendEvents(tx, stream, position, retractions)
+      const next = await appendEvents(tx, stream, base, blocks)
+      if (orphans.length > 0) {
+        await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
+          stream,
+          orphans.map(o => o.height),
+        ])
+      }
+      await this.rememberHotBlocks(tx, base, blocks, hotBlocks, final.height)
+      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
+      const top = hotBlocks.at(-1) ?? hot.filter(block => !orphans.includes(block)).at(-1) ?? final
+      const head = top.height > final.height ? top : final
+      await tx.query(
+        `UPDATE stream SET head = $2, final_height = $3, final_hash = $4, head_height = $5, head_hash = $6,
+                head_time = CASE WHEN $7::bigint > 0 THEN $7 ELSE head_time END, updated_at = clock_timestamp()
+         WHERE id = $1`,
+        [stream, next, final.height, final.hash, head.height, head.hash, headTime],
+      )
+      return {
+        head: next,
+        appended: next - base,
+        retracted: retractions.length,
+        headBlock: head.height,
+      }
+    })
+    this.committing = commit
+    const committed = await commit
+    await onCommit?.(committed)
+  }
+
+  private writerRole: boolean | undefined
+
+  private async mayTakeWriterRole(tx: pg.PoolClient): Promise<boolean> {
+    if (this.writerRole === undefined) {
+      const { rows } = await tx.query<{ may: boolean }>(
+        `SELECT count(*) > 0 AND bool_and(pg_has_role(current_user, oid, 'MEMBER')) AS may FROM pg_roles WHERE rolname = 'vaultlog_writer'`,
+      )
+      this.writerRole = rows[0]?.may ?? false
+    }
+    return this.writerRole
+  }
+
+  private async hotBlocks(db: pg.Pool | pg.PoolClient): Promise<HotBlock[]> {
+    const { rows } = await db.query<HotBlock>(
+      'SELECT height, hash, from_position, to_position FROM hot_block WHERE stream = $1 ORDER BY height, from_position',
+      [this.options.stream],
+    )
+    return rows
+  }
+
+  private async rememberHotBlocks(
+    tx: pg.PoolClient,
+    base: number,
+    blocks: readonly BlockEvents[],
+    hotBlocks: readonly { height: number; hash: string }[],
+    finalHeight: number,
+  ): Promise<void> {
+    const ranges: HotBlock[] = []
+    let position = base
+    for (const { block, events } of blocks) {
+      const from_position = position + 1
+      position += events.length
+      if (block.number > finalHeight)
+        ranges.push({ height: block.number, hash: block.hash, from_position, to_position: position })
+    }
+    const withEvents = new Set(ranges.map(range => range.hash))
+    for (const { height, hash } of hotBlocks) {
+      if (!withEvents.has(hash))
+        ranges.push({ height, hash, from_position: position + 1, to_position: position })
+    }
+    if (ranges.length === 0) return
+    // A block stored without events may get some by a contract discovered later: then it has a range of its own.
+    await tx.query(
+      'DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2) AND to_position < from_position',
+      [this.options.stream, ranges.map(range => range.height)],
+    )
+    await tx.query(
+      `INSERT INTO hot_block (stream, height, hash, from_position, to_position)
+       SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[])`,
+      [
+        this.options.stream,
+        ranges.map(range => range.height),
+        ranges.map(range => range.hash),
+        ranges.map(range => range.from_position),
+        ranges.map(range => range.to_position),
+      ],
+    )
+  }
+
+  /** Which stored hot blocks turn out orphaned when the chain is final up to nextHead. */
+  private async findOrphans(
+    hot: HotBlock[],
+    canonical: Map<number, string>,
+    nextHead: { height: number; hash: string },
+  ): Promise<HotBlock[]> {
+    canonical.set(nextHead.height, nextHead.hash)
+    const orphans: HotBlock[] = []
+    for (const block of hot) {
+      if (block.height > nextHead.height || block.to_position < block.from_position) continue
+      const hash = canonical.get(block.height) ?? (await this.options.getBlockHash?.(block.height))
+      if (hash !== block.hash) orphans.push(block)
+    }
+    return orphans
+  }
+}
+
+function openWriter(
+  stored: Map<number, string>,
+  baseHeight: number,
+  parent: { height: number; hash: string },
+): {
+  writer: EventWriter
+  blocks: BlockEvents[]
+  headTime(): number
+  /** Hashes by height that the handler named when it asked what is stored. */
+  canonical: Map<number, string>
+} {
+  const blocks: BlockEvents[] = []
+  const canonical = new Map<number, string>()
+  let newest = 0
+  return {
+    blocks,
+    headTime: () => newest,
+    canonical,
+    writer: {
+      baseHeight,
+      parent,
+      isStored: (height, hash) => {
+        canonical.set(height, hash)
+        return stored.get(height) === hash
+      },
+      append: more => {
+        for (const block of more) if (block.events.length > 0) blocks.push(block)
+      },
+      setHeadTime: timestamp => {
+        newest = timestamp
+      },
+    },
+  }
+}
+
+/** The fact that a block is not canonical, recorded under that block's own identity. */
+function retraction(orphan: HotBlock): BlockEvents {
+  const event: DomainEvent<'BlockRetracted'> = {
+    type: 'BlockRetracted',
+    contract: '',
+    data: {
+      blockNumber: orphan.height,
+      blockHash: orphan.hash,
+      fromPosition: orphan.from_position,
+      toPosition: orphan.to_position,
+    },
+  }
+  return { block: { number: orphan.height, hash: orphan.hash, timestamp: 0 }, events: [event] }
+}

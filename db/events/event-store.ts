@@ -1,0 +1,183 @@
+import { once } from 'node:events'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { VaultlogError } from '../process/errors.ts'
+import { encodeEventData } from './event-json.ts'
+import type { DomainEvent } from './vocabulary.ts'
+
+/** Identity of a block. timestamp in unix seconds. */
+export interface BlockRef {
+  number: number
+  hash: string
+  timestamp: number
+}
+
+export interface BlockEvents {
+  block: BlockRef
+  events: DomainEvent[]
+}
+
+/** The stream of curated facts; chain streams are numbered by chain id. */
+export const REGISTRY_STREAM = 0
+
+export async function registerStream(
+  db: pg.Pool | pg.PoolClient,
+  id: number,
+  name: string,
+  kind: 'chain' | 'registry' | 'prices',
+): Promise<void> {
+  await db.query('SELECT register_stream($1, $2, $3)', [id, name, kind])
+}
+
+export class UnknownStreamError extends VaultlogError {
+  readonly code = 'UNKNOWN_STREAM'
+  constructor(stream: number) {
+    super(
+      `Stream ${stream} is not registered in this event store. Start its processor once, or check the database URL.`,
+    )
+  }
+}
+
+/** Locks the stream for this transaction and gives its head: whoever appends is alone (invariant 3). */
+export async function lockStreamHead(tx: pg.PoolClient, stream: number): Promise<number> {
+  const { rows } = await tx.query<{ head: number }>('SELECT head FROM stream WHERE id = $1 FOR UPDATE', [
+    stream,
+  ])
+  const row = rows[0]
+  if (!row) throw new UnknownStreamError(stream)
+  return row.head
+}
+
+/**
+ * Appends blocks' events at the positions after `head` and gives the new head. The caller holds the stream's lock
+ * and stores the new head in the same transaction.
+ */
+export async function appendEvents(
+  tx: pg.PoolClient,
+  stream: number,
+  head: number,
+  blocks: readonly BlockEvents[],
+): Promise<number> {
+  let position = head
+  const count = blocks.reduce((sum, { events }) => sum + events.length, 0)
+  if (count === 0) return head
+  const copy = tx.query(
+    copyFrom(
+      'COPY event_log (stream, position, type, block_number, block_hash, block_time, tx_hash, log_index, contract, data) FROM STDIN',
+    ),
+  )
+  const failed = new Promise<never>((_, reject) => copy.once('error', reject))
+  failed.catch(() => {})
+  let lines = ''
+  for (const { block, events } of blocks) {
+    const middle = `\t${block.number}\t\\\\x${block.hash.slice(2)}\t${block.timestamp}\t`
+    for (const event of events) {
+      position++
+      lines += `${stream}\t${position}\t${event.type}${middle}${bytea(event.transactionHash)}\t${
+        event.logIndex ?? '\\N'
+      }\t${bytea(event.contract)}\t${copyText(encodeEventData(event.data))}\n`
+      if (lines.length > 1 << 18) {
+        if (!copy.write(lines)) await Promise.race([once(copy, 'drain'), failed])
+        lines = ''
+      }
+    }
+  }
+  copy.end(lines)
+  await Promise.race([once(copy, 'finish'), failed])
+  return position
+}
+
+function bytea(hex: string | undefined): string {
+  return hex ? `\\\\x${hex.slice(2)}` : '\\N'
+}
+
+/** Text as COPY wants it. JSON has no raw control characters, so only its backslashes matter. */
+function copyText(json: string): string {
+  return json.includes('\\') ? json.replaceAll('\\', '\\\\') : json
+}
+
+/** A stored event, data as JSON (see event-json.ts for the way back to typed values). */
+export interface StoredEvent {
+  stream: number
+  position: number
+  type: DomainEvent['type']
+  block_number: number
+  block_hash: string
+  block_time: number
+  tx_hash: string | null
+  log_index: number | null
+  contract: string | null
+  data: Record<string, unknown>
+}
+
+/** Events of a stream with `after` < position ≤ `to`, ascending, at most `limit`. */
+export async function readEvents(
+  db: pg.Pool | pg.PoolClient,
+  stream: number,
+  range: { after: number; to?: number; limit?: number; types?: readonly string[] },
+): Promise<StoredEvent[]> {
+  const { rows } = await db.query<StoredEvent>(
+    `SELECT stream, position, type, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
+            '0x' || encode(tx_hash, 'hex') AS tx_hash, log_index, '0x' || encode(contract, 'hex') AS contract, data
+     FROM event_log
+     WHERE stream = $1 AND position > $2 AND position <= $3 AND ($5::text[] IS NULL OR type = ANY ($5))
+     ORDER BY position LIMIT $4`,
+    [stream, range.after, range.to ?? Number.MAX_SAFE_INTEGER, range.limit ?? null, range.types ?? null],
+  )
+  return rows
+}
+
+/**
+ * Logs of contracts whose discovery was retracted, and which stand nevertheless: those of blocks below the fork that
+ * were fetched when the contract was first seen. As `<block hash> <log index>`. All of a contract's events were stored
+ * from the transaction on that first told of it, whose rows share their recorded_at, so nothing older is read.
+ */
+export async function readStandingLogs(
+  db: pg.Pool,
+  stream: number,
+  contracts: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ log: string }>(
+    `WITH first AS (
+       SELECT position, recorded_at FROM event_log
+       WHERE stream = $1 AND type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated')
+         AND EXISTS (SELECT FROM unnest($2::text[]) AS c(contract) WHERE strpos(data::text, contract) > 0)
+       ORDER BY position LIMIT 1
+     ), before AS (
+       SELECT coalesce((SELECT e.position FROM event_log e, first
+         WHERE e.stream = $1 AND e.position < first.position AND e.recorded_at <> first.recorded_at
+         ORDER BY e.position DESC LIMIT 1), 0) AS position
+     ), gone AS (
+       SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
+       FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' AND position > (SELECT position FROM before)
+     )
+     SELECT DISTINCT '0x' || encode(block_hash, 'hex') || ' ' || log_index AS log
+     FROM event_log e
+     WHERE stream = $1 AND position > (SELECT position FROM before) AND log_index IS NOT NULL
+       AND contract = ANY (SELECT decode(substr(c, 3), 'hex') FROM unnest($2::text[]) AS c)
+       AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)`,
+    [stream, contracts],
+  )
+  return new Set(rows.map(({ log }) => log))
+}
+
+/** Appends facts that belong to no block (registry, off-chain prices) to a stream; gives the new head. */
+export async function appendFacts(
+  tx: pg.PoolClient,
+  stream: number,
+  events: DomainEvent[],
+  recordedAt: number,
+): Promise<number> {
+  const head = await lockStreamHead(tx, stream)
+  const block = {
+    number: head + 1,
+    hash: `0x${(head + 1).toString(16).padStart(64, '0')}`,
+    timestamp: recordedAt,
+  }
+  const next = await appendEvents(tx, stream, head, [{ block, events }])
+  await tx.query(
+    'UPDATE stream SET head = $2, head_height = $2, final_height = $2, head_time = $3, updated_at = clock_timestamp() WHERE id = $1',
+    [stream, next, recordedAt],
+  )
+  return next
+}

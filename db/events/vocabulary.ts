@@ -1,0 +1,270 @@
+import { z } from 'zod'
+
+/**
+ * The vocabulary of the event store: every fact that a projection may use, in the past tense.
+ *
+ * Shapes are those in memory: addresses and hashes are lower-case `0x` hex, on-chain integers are bigint
+ * (base units of the token they count), times are unix seconds. `event-json.ts` says how they are stored.
+ * A field that the chain did not answer is absent, never zero (invariant 7).
+ */
+
+export const address = z.string().regex(/^0x[0-9a-f]{40}$/)
+export const bytes32 = z.string().regex(/^0x[0-9a-f]{64}$/)
+const uint = z.bigint().nonnegative()
+const int = z.bigint()
+const text = z.string()
+const count = z.number().int().nonnegative()
+const unixSeconds = z.number().int().nonnegative()
+
+/** Which log moves the shares of a deposit or redemption: its own ERC-20 Transfer, or (sDAI) none but itself. */
+const ledger = z.enum(['transfer', 'self'])
+
+export const vocabulary = {
+  // ---- the chain itself
+  /** Appended when a stored block turns out not to be canonical: its events are positions from..to of this stream. */
+  BlockRetracted: z.object({
+    blockNumber: count,
+    blockHash: bytes32,
+    fromPosition: count,
+    toPosition: count,
+  }),
+
+  // ---- vaults (ERC-4626 and kin); `contract` is the vault
+  VaultCreated: z.object({ vault: address, factory: address, protocol: text, asset: address.optional() }),
+  VaultDiscovered: z.object({
+    vault: address,
+    protocol: text,
+    name: text,
+    symbol: text,
+    decimals: count,
+    asset: address,
+    assetName: text,
+    assetSymbol: text,
+    assetDecimals: count,
+    deployedBlock: count.optional(),
+    deployedAt: unixSeconds.optional(),
+  }),
+  /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
+  VaultRejected: z.object({ vault: address, reason: text }),
+  Deposited: z.object({ sender: address, owner: address, assets: uint, shares: uint, ledger }),
+  Redeemed: z.object({
+    sender: address,
+    receiver: address,
+    owner: address,
+    assets: uint,
+    shares: uint,
+    ledger,
+  }),
+  ShareTransferred: z.object({ from: address, to: address, shares: uint }),
+  /** Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units. */
+  StateSampled: z.object({
+    vault: address,
+    reason: z.enum(['hourly', 'activity', 'discovery']),
+    totalAssets: uint.optional(),
+    totalSupply: uint.optional(),
+    sharePrice: uint.optional(),
+    decimals: count,
+    assetDecimals: count,
+  }),
+  DepositRequested: z.object({
+    requestId: uint,
+    controller: address,
+    owner: address,
+    sender: address,
+    assets: uint,
+  }),
+  RedeemRequested: z.object({
+    requestId: uint,
+    controller: address,
+    owner: address,
+    sender: address,
+    shares: uint,
+  }),
+  RequestClaimed: z.object({
+    requestId: uint,
+    controller: address,
+    receiver: address,
+    assets: uint,
+    shares: uint,
+  }),
+  FeeChanged: z.object({
+    kind: z.enum([
+      'performance',
+      'management',
+      'deposit',
+      'withdrawal',
+      'reserve',
+      'protocol',
+      'flashloan',
+      'liquidation',
+    ]),
+    /** Fraction scaled by 1e18. Absent when the log names the change but not the value. */
+    feeWad: uint.optional(),
+    market: text.optional(),
+  }),
+  CapChanged: z.object({
+    kind: z.enum(['supply', 'borrow', 'deposit', 'debtCeiling']),
+    cap: uint,
+    /** Decimals of `cap` where it does not count base units: 0 for whole tokens (Aave), 2 for cents (debt ceiling). */
+    capDecimals: count.optional(),
+    market: text.optional(),
+    asset: address.optional(),
+  }),
+  Paused: z.object({ account: address.optional(), scope: text.optional() }),
+  Unpaused: z.object({ account: address.optional(), scope: text.optional() }),
+
+  // ---- prices; `contract` is the feed
+  /** answer is the price of one whole unit in the quote currency, scaled by 10^decimals. */
+  PriceReported: z.object({
+    source: text,
+    feed: address,
+    answer: int,
+    decimals: count,
+    roundId: uint.optional(),
+    reportedAt: unixSeconds,
+  }),
+
+  // ---- lending; `market` is the market's id within its protocol (Morpho: bytes32; Aave: the reserve's address)
+  MarketCreated: z.object({
+    market: text,
+    loanAsset: address,
+    collateralAsset: address.optional(),
+    oracle: address.optional(),
+    irm: address.optional(),
+    lltvWad: uint.optional(),
+  }),
+  ReserveListed: z.object({
+    market: text,
+    asset: address,
+    aToken: address,
+    stableDebtToken: address.optional(),
+    variableDebtToken: address,
+    rateStrategy: address.optional(),
+  }),
+  /** The supply token (`contract`) of a reserve came to be: which pool it belongs to; decimals are the asset's too. */
+  ReserveTokenInitialized: z.object({ market: text, pool: address, decimals: count, symbol: text }),
+  Supplied: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    assets: uint,
+    shares: uint.optional(),
+  }),
+  Withdrawn: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    receiver: address,
+    assets: uint,
+    shares: uint.optional(),
+  }),
+  CollateralSupplied: z.object({ market: text, sender: address, onBehalf: address, assets: uint }),
+  CollateralWithdrawn: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    receiver: address,
+    assets: uint,
+  }),
+  CollateralEnabled: z.object({ market: text, user: address }),
+  CollateralDisabled: z.object({ market: text, user: address }),
+  Borrowed: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    receiver: address.optional(),
+    assets: uint,
+    shares: uint.optional(),
+    rateMode: count.optional(),
+    rateRay: uint.optional(),
+  }),
+  Repaid: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    assets: uint,
+    shares: uint.optional(),
+    useATokens: z.boolean().optional(),
+  }),
+  Liquidated: z.object({
+    market: text,
+    liquidator: address,
+    borrower: address,
+    repaidAssets: uint,
+    repaidShares: uint.optional(),
+    seizedAssets: uint,
+    collateralMarket: text.optional(),
+    badDebtAssets: uint.optional(),
+    badDebtShares: uint.optional(),
+  }),
+  InterestAccrued: z.object({
+    market: text,
+    interest: uint,
+    feeShares: uint.optional(),
+    previousBorrowRateWad: uint.optional(),
+  }),
+  /** Rates per year in ray (1e27), indexes in ray. */
+  RateUpdated: z.object({
+    market: text,
+    liquidityRateRay: uint.optional(),
+    stableBorrowRateRay: uint.optional(),
+    variableBorrowRateRay: uint.optional(),
+    liquidityIndexRay: uint.optional(),
+    variableBorrowIndexRay: uint.optional(),
+  }),
+  /** A scaled-balance token minted (`value` includes balanceIncrease). side: which token of the reserve. */
+  ScaledMinted: z.object({
+    side: z.enum(['supply', 'variableDebt', 'stableDebt']),
+    caller: address,
+    onBehalf: address,
+    value: uint,
+    balanceIncrease: uint,
+    indexRay: uint,
+  }),
+  ScaledBurned: z.object({
+    side: z.enum(['supply', 'variableDebt', 'stableDebt']),
+    from: address,
+    target: address.optional(),
+    value: uint,
+    balanceIncrease: uint,
+    indexRay: uint,
+  }),
+  /** Aave's BalanceTransfer: scaledValue is in scaled units. */
+  ScaledTransferred: z.object({ from: address, to: address, scaledValue: uint, indexRay: uint }),
+  RiskParametersChanged: z.object({
+    market: text,
+    ltvBps: uint.optional(),
+    liquidationThresholdBps: uint.optional(),
+    liquidationBonusBps: uint.optional(),
+    eModeCategory: count.optional(),
+    label: text.optional(),
+    oracle: address.optional(),
+  }),
+  EModeChanged: z.object({ user: address, category: count }),
+  ReserveFlagChanged: z.object({ market: text, flag: text, enabled: z.boolean() }),
+  OracleChanged: z.object({ market: text.optional(), oracle: address }),
+  RateModelChanged: z.object({ market: text.optional(), model: address, enabled: z.boolean().optional() }),
+  OwnerChanged: z.object({ owner: address, previous: address.optional(), role: text.optional() }),
+  /** A role of a protocol's access control was given to an account or taken from it. */
+  RoleChanged: z.object({ role: text, account: address, granted: z.boolean() }),
+  FlashLoaned: z.object({ market: text, sender: address, assets: uint, premium: uint.optional() }),
+
+  // ---- the registry of curated facts (stream 0); `contract` is absent
+  /** One curated fact set or removed: subject is e.g. 'vault:1:0x…', 'feed:1:0x…', 'protocol:morpho', fact its JSON. */
+  FactRecorded: z.object({ subject: text, kind: text, value: text }),
+  FactRemoved: z.object({ subject: text, kind: text }),
+} satisfies Record<string, z.ZodObject>
+
+export type EventType = keyof typeof vocabulary
+export type EventData<T extends EventType = EventType> = z.infer<(typeof vocabulary)[T]>
+
+/** One fact, before it has a place in a stream. logIndex and transactionHash are absent on state reads and retractions. */
+export type DomainEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    type: K
+    contract: string
+    logIndex?: number
+    transactionHash?: string
+    data: EventData<K>
+  }
+}[T]

@@ -1,0 +1,13 @@
+-- Processors append as vaultlog_writer: INSERT and SELECT on events, no UPDATE, DELETE or TRUNCATE.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'vaultlog_writer') THEN
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO vaultlog_writer', current_schema());
+    GRANT SELECT, INSERT ON event_log TO vaultlog_writer;
+    GRANT SELECT, UPDATE ON stream TO vaultlog_writer;
+    GRANT SELECT, INSERT, DELETE ON hot_block TO vaultlog_writer;
+    GRANT SELECT, INSERT, UPDATE ON dead_letter TO vaultlog_writer;
+    EXECUTE format('GRANT vaultlog_writer TO %I', current_user);
+  END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE NOTICE 'no right to grant to vaultlog_writer: appends rely on the triggers alone';
+END $$;

@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { log } from './process/log.ts'
+
+// numeric and int8 stay exact: int8 as bigint would break JSON and arithmetic with block numbers, which are safe integers.
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? (value: string) => Number(value)
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** A pool on the event store's database. `max` connections; statements named by `name` in pg_stat_activity. */
+export function openPostgres(url: string, name: string, max = 4): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, application_name: `vaultlog-${name}`, max, types })
+  // A connection lost while it is lent out is told to whoever asks it next; without a listener it would end the process.
+  pool.on('connect', client => client.on('error', () => {}))
+  pool.on('error', error => log.warn({ error: error.message }, 'idle Postgres connection lost'))
+  return pool
+}
+
+/** Runs `work` in a transaction; serialization failures and deadlocks are tried again, everything else is thrown. */
+export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await work(client)
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+        broken = rollbackError
+      })
+      const code = (error as { code?: string }).code
+      if ((code === '40001' || code === '40P01') && attempt < 5) continue
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+}
+
+/** Applies the numbered files of db/migrations that are not applied yet, each in a transaction, one migrator at a time. */
+export async function migratePostgres(pool: pg.Pool): Promise<string[]> {
+  const folder = new URL('./migrations/', import.meta.url)
+  const files = (await readdir(folder)).filter(file => file.endsWith('.sql')).sort()
+  return inTransaction(pool, async tx => {
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('vaultlog migrate'))`)
+    await tx.query(
+      'CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+    )
+    const { rows } = await tx.query<{ name: string }>('SELECT name FROM migration')
+    const done = new Set(rows.map(row => row.name))
+    const applied: string[] = []
+    for (const file of files) {
+      if (done.has(file)) continue
+      await tx.query(await readFile(new URL(file, folder), 'utf8'))
+      await tx.query('INSERT INTO migration (name) VALUES ($1)', [file])
+      applied.push(file)
+    }
+    return applied
+  })
+}
