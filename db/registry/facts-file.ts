@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { networkByName } from '../networks.ts'
+import { ConfigError } from '../process/errors.ts'
+import { FACT_KINDS, type FactFamily } from './kinds.ts'
+import type { Fact } from './registry.ts'
+
+const hex = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
+
+/** Every kind of a family, each optional: one entry of a file holds all that is said of one subject. */
+function subjectOf<F extends FactFamily, S extends z.ZodRawShape>(family: F, identity: S) {
+  const kinds: Record<string, z.ZodType> = {}
+  for (const [kind, schema] of Object.entries(FACT_KINDS[family])) kinds[kind] = schema.optional()
+  return z.strictObject({ ...identity, ...kinds })
+}
+
+const onChain = { network: z.string(), address: hex }
+const named = { name: z.string().regex(/^[a-z0-9][a-z0-9.-]*$/) }
+
+/** A file of db/registry/facts. `source`: where a reader can look up what it says. */
+const factsFile = z.strictObject({
+  source: z.string().min(1),
+  vaults: z.array(subjectOf('vault', onChain)).default([]),
+  assets: z.array(subjectOf('asset', onChain)).default([]),
+  protocols: z.array(subjectOf('protocol', named)).default([]),
+  curators: z.array(subjectOf('curator', named)).default([]),
+})
+
+/**
+ * The facts of one file, in order; addresses in lower case.
+ * @throws ConfigError that names the file and the entry
+ */
+export function factsOf(file: string, content: unknown): Fact[] {
+  const parsed = factsFile.safeParse(content)
+  if (!parsed.success) throw new ConfigError(`${file}: ${z.prettifyError(parsed.error)}`)
+  const { vaults, assets, protocols, curators } = parsed.data
+  const chain = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
+    entries.flatMap(({ network, address, ...kinds }) => {
+      const { chainId } = networkByName(String(network))
+      return spread(`${family}:${chainId}:${String(address).toLowerCase()}`, kinds)
+    })
+  const byName = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
+    entries.flatMap(({ name, ...kinds }) => spread(`${family}:${String(name)}`, kinds))
+  return [
+    ...byName('protocol', protocols),
+    ...byName('curator', curators),
+    ...chain('asset', assets),
+    ...chain('vault', vaults),
+  ]
+}
+
+function spread(subject: string, kinds: Record<string, unknown>): Fact[] {
+  return Object.entries(kinds)
+    .filter(([, value]) => value !== undefined)
+    .map(([kind, value]) => ({ subject, kind, value: value as Fact['value'] }))
+}
