@@ -1,0 +1,140 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type pg from 'pg'
+import { VaultlogError } from '../process/errors.ts'
+
+/** A key as it may be shown: everything but the key itself. */
+export interface ApiKey {
+  id: number
+  /** Public: marks calldata prepared for this key. */
+  code: string
+  name: string
+  plan: string
+  creditsPerMonth: number
+  requestsPerMinute: number
+  createdAt: Date
+  revokedAt: Date | null
+}
+
+export class UnknownPlanError extends VaultlogError {
+  readonly code = 'UNKNOWN_PLAN'
+  constructor(plan: string, known: string[]) {
+    super(`There is no plan "${plan}". Plans: ${known.join(', ')}.`)
+  }
+}
+
+export class UnknownKeyError extends VaultlogError {
+  readonly code = 'UNKNOWN_KEY'
+  constructor(code: string) {
+    super(`There is no key with the code "${code}" that is not revoked. \`vaultlog keys list\` shows them.`)
+  }
+}
+
+const COLUMNS = `k.id, k.code, k.name, k.plan, p.credits_per_month AS "creditsPerMonth",
+  p.requests_per_minute AS "requestsPerMinute", k.created_at AS "createdAt", k.revoked_at AS "revokedAt"`
+
+/** Makes a key. The text of the key is in the result and nowhere else: it cannot be shown again. */
+export async function createKey(
+  pool: pg.Pool,
+  options: { name: string; plan?: string },
+): Promise<ApiKey & { key: string }> {
+  const plan = options.plan ?? 'standard'
+  await requirePlan(pool, plan)
+  const key = `vl_${randomBytes(32).toString('base64url')}`
+  const { rows } = await pool.query<ApiKey>(
+    `WITH k AS (INSERT INTO api_key (code, name, hash, plan) VALUES ($1, $2, $3, $4) RETURNING *)
+     SELECT ${COLUMNS} FROM k JOIN api_plan p ON p.name = k.plan`,
+    [randomBytes(4).toString('hex'), options.name, hashKey(key), plan],
+  )
+  const [row] = rows
+  if (!row) throw new UnknownPlanError(plan, [])
+  return { ...row, key }
+}
+
+export async function listPlans(
+  pool: pg.Pool,
+): Promise<{ name: string; creditsPerMonth: number; requestsPerMinute: number }[]> {
+  const { rows } = await pool.query(
+    `SELECT name, credits_per_month AS "creditsPerMonth", requests_per_minute AS "requestsPerMinute" FROM api_plan ORDER BY credits_per_month`,
+  )
+  return rows
+}
+
+/** All keys, oldest first, with the credits used in the current calendar month (UTC). */
+export async function listKeys(pool: pg.Pool): Promise<(ApiKey & { creditsUsed: number })[]> {
+  const { rows } = await pool.query<ApiKey & { creditsUsed: number }>(
+    `SELECT ${COLUMNS}, coalesce(u.credits, 0) AS "creditsUsed"
+     FROM api_key k JOIN api_plan p ON p.name = k.plan
+     LEFT JOIN api_usage u ON u.key_id = k.id AND u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date
+     ORDER BY k.id`,
+  )
+  return rows
+}
+
+/** Puts a key on another plan: the limits hold within `KEY_CACHE_MS`, what was used this month stays used. */
+export async function setKeyPlan(pool: pg.Pool, code: string, plan: string): Promise<ApiKey> {
+  await requirePlan(pool, plan)
+  const { rows } = await pool.query<ApiKey>(
+    `WITH k AS (UPDATE api_key SET plan = $2 WHERE code = $1 AND revoked_at IS NULL RETURNING *)
+     SELECT ${COLUMNS} FROM k JOIN api_plan p ON p.name = k.plan`,
+    [code, plan],
+  )
+  const [row] = rows
+  if (!row) throw new UnknownKeyError(code)
+  return row
+}
+
+/** Makes a plan or changes its limits, for all keys on it. */
+export async function definePlan(
+  pool: pg.Pool,
+  plan: { name: string; creditsPerMonth: number; requestsPerMinute: number },
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO api_plan (name, credits_per_month, requests_per_minute) VALUES ($1, $2, $3)
+     ON CONFLICT (name) DO UPDATE
+     SET credits_per_month = excluded.credits_per_month, requests_per_minute = excluded.requests_per_minute`,
+    [plan.name, plan.creditsPerMonth, plan.requestsPerMinute],
+  )
+}
+
+async function requirePlan(pool: pg.Pool, plan: string): Promise<void> {
+  const known = (await listPlans(pool)).map(({ name }) => name)
+  if (!known.includes(plan)) throw new UnknownPlanError(plan, known)
+}
+
+/** Revokes the key with this public code. Processes that have seen it stop taking it within `KEY_CACHE_MS`. */
+export async function revokeKey(pool: pg.Pool, code: string): Promise<ApiKey> {
+  const { rows } = await pool.query<ApiKey>(
+    `WITH k AS (UPDATE api_key SET revoked_at = clock_timestamp() WHERE code = $1 AND revoked_at IS NULL RETURNING *)
+     SELECT ${COLUMNS} FROM k JOIN api_plan p ON p.name = k.plan`,
+    [code],
+  )
+  const [row] = rows
+  if (!row) throw new UnknownKeyError(code)
+  return row
+}
+
+/** How long a process goes on taking a key without asking the database again. */
+export const KEY_CACHE_MS = 5_000
+
+/** Looks a key up, remembering keys (not refusals: a new key is usable at once) for a few seconds. */
+export function createKeyVerifier(pool: pg.Pool): (key: string) => Promise<ApiKey | undefined> {
+  const known = new LRUCache<string, ApiKey>({ max: 10_000, ttl: KEY_CACHE_MS })
+  return async key => {
+    const hash = hashKey(key)
+    const id = hash.toString('base64')
+    const cached = known.get(id)
+    if (cached) return cached
+    const { rows } = await pool.query<ApiKey>(
+      `SELECT ${COLUMNS} FROM api_key k JOIN api_plan p ON p.name = k.plan WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+      [hash],
+    )
+    const [row] = rows
+    if (row) known.set(id, row)
+    return row
+  }
+}
+
+function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}

@@ -1,0 +1,14 @@
+import { Redis } from 'ioredis'
+import { log } from '../process/log.ts'
+
+/** A connection for limits: a Redis that does not answer fails a request soon and does not hold it. */
+export function openLimitsRedis(url: string): Redis {
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 1,
+    commandTimeout: 1_000,
+    connectTimeout: 2_000,
+    retryStrategy: attempt => Math.min(100 * attempt, 2_000),
+  })
+  redis.on('error', error => log.warn({ error: error.message }, 'limits: Redis'))
+  return redis
+}
