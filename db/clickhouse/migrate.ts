@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { ClickHouse } from './client.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/** Tables that are staged from the event store, not made by projections; a shadow database reads the live ones. */
+const STAGING = ['event', 'retracted']
+
+/** The statements of a migration file. A semicolon at the end of a line ends a statement. */
+export function splitStatements(sql: string): string[] {
+  return sql
+    .split(/;\s*(?:\n|$)/)
+    .map(statement => statement.replace(/^(\s*--[^\n]*\n)+/, '').trim())
+    .filter(statement => statement.replace(/--[^\n]*/g, '').trim() !== '')
+}
+
+/**
+ * Brings a database to the newest schema. Files are idempotent and applied once each, in order.
+ * With `staging`, the database is a shadow: its event and retracted are views on those of that live database.
+ */
+export async function migrateClickHouse(
+  house: ClickHouse,
+  options: { staging?: string } = {},
+): Promise<string[]> {
+  const admin = house.in('default')
+  try {
+    await admin.command(
+      'migrate',
+      `CREATE DATABASE IF NOT EXISTS ${identifier(house.database)} ENGINE = Atomic`,
+    )
+  } finally {
+    await admin.close()
+  }
+  const run = (sql: string, parameters?: Record<string, unknown>) => house.command('migrate', sql, parameters)
+  await run(
+    'CREATE TABLE IF NOT EXISTS migration (name String, applied_at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY name',
+  )
+  const done = new Set(
+    (await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')).map(row => row.name),
+  )
+  const applied: string[] = []
+  for (const file of (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()) {
+    if (done.has(file)) continue
+    if (options.staging && file === '0001_event.sql') {
+      for (const table of STAGING) {
+        await run(
+          `CREATE VIEW IF NOT EXISTS ${table} AS SELECT * FROM ${identifier(options.staging)}.${table}`,
+        )
+      }
+    } else {
+      for (const statement of splitStatements(await readFile(new URL(file, folder), 'utf8')))
+        await run(statement)
+    }
+    await run('INSERT INTO migration (name) VALUES ({file:String})', { file })
+    applied.push(file)
+  }
+  return applied
+}
+
+/** A name of ours as SQL; anything but letters, digits and underscores is refused. */
+export function identifier(name: string): string {
+  if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)) throw new TypeError(`not a database or table name: ${name}`)
+  return name
+}

@@ -1,0 +1,227 @@
+-- What the data team reads: stable names and columns, retracted rows left out, amounts in whole units beside the exact
+-- ones. README.md beside this folder documents each; a test runs its examples.
+CREATE VIEW IF NOT EXISTS retracted_row AS
+SELECT toUInt32(stream) AS chain_id, position FROM retracted;
+
+CREATE VIEW IF NOT EXISTS vaults AS
+SELECT
+  known.chain_id AS chain_id,
+  known.vault AS vault,
+  known.protocol AS protocol,
+  known.name AS name,
+  known.symbol AS symbol,
+  known.decimals AS decimals,
+  known.asset AS asset,
+  known.asset_symbol AS asset_symbol,
+  known.asset_decimals AS asset_decimals,
+  known.deployed_at AS deployed_at,
+  state.last.2 AS sampled_at,
+  state.last.3 AS share_price,
+  toFloat64(state.last.4) / pow(10., known.asset_decimals) AS total_assets,
+  toFloat64(state.last.5) / pow(10., known.decimals) AS total_supply,
+  state.last.6 AS apy_1d,
+  state.last.7 AS apy_7d,
+  state.last.8 AS apy_30d
+FROM (
+  SELECT * FROM vault FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known
+LEFT JOIN (
+  SELECT chain_id, vault, max((position, toNullable(timestamp), share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d)) AS last
+  FROM vault_hourly
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, vault
+) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault;
+
+CREATE VIEW IF NOT EXISTS share_prices AS
+SELECT
+  hourly.chain_id AS chain_id,
+  hourly.vault AS vault,
+  hourly.hour AS hour,
+  hourly.timestamp AS sampled_at,
+  hourly.block_number AS block_number,
+  hourly.share_price AS share_price,
+  toFloat64(hourly.total_assets) / pow(10., known.asset_decimals) AS total_assets,
+  toFloat64(hourly.total_supply) / pow(10., known.decimals) AS total_supply,
+  hourly.apy_1h AS apy_1h,
+  hourly.apy_1d AS apy_1d,
+  hourly.apy_7d AS apy_7d,
+  hourly.apy_30d AS apy_30d,
+  hourly.opens_day AS opens_day
+FROM (
+  SELECT * FROM vault_hourly FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS hourly
+INNER JOIN (
+  SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault;
+
+CREATE VIEW IF NOT EXISTS daily_flows AS
+SELECT
+  days.chain_id AS chain_id,
+  days.vault AS vault,
+  days.day AS day,
+  toFloat64(days.last.2) / pow(10., known.asset_decimals) AS deposits,
+  toFloat64(days.last.3) / pow(10., known.asset_decimals) AS redemptions,
+  deposits - redemptions AS net_flow,
+  days.last.2 AS deposits_raw,
+  days.last.3 AS redemptions_raw,
+  days.last.4 AS deposit_count,
+  days.last.5 AS redemption_count,
+  days.last.6 AS unique_depositors,
+  days.last.7 AS unique_redeemers
+FROM (
+  SELECT chain_id, vault, day,
+    max((position, total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers)) AS last
+  FROM daily_flow
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, vault, day
+) AS days
+INNER JOIN (
+  SELECT chain_id, vault, asset_decimals FROM vault FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known ON days.chain_id = known.chain_id AND days.vault = known.vault;
+
+CREATE VIEW IF NOT EXISTS balances_at AS
+SELECT
+  held.chain_id AS chain_id,
+  held.vault AS vault,
+  held.holder AS holder,
+  toFloat64(held.last.2) / pow(10., known.decimals) AS balance,
+  held.last.2 AS balance_raw,
+  held.last.3 AS since
+FROM (
+  SELECT chain_id, vault, holder, max((position, balance, timestamp)) AS last
+  FROM balance
+  WHERE timestamp <= {at:DateTime('UTC')} AND (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, vault, holder
+  HAVING last.2 != 0
+) AS held
+INNER JOIN (
+  SELECT chain_id, vault, decimals FROM vault FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known ON held.chain_id = known.chain_id AND held.vault = known.vault;
+
+CREATE VIEW IF NOT EXISTS holders AS
+SELECT
+  holder,
+  toFloat64(balance_raw) / pow(10., (
+    SELECT argMax(decimals, position) FROM vault
+    WHERE chain_id = {chain:UInt32} AND vault = {vault:String} AND (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row))) AS balance,
+  toFloat64(balance_raw) / toFloat64(sum(balance_raw) OVER ()) AS share,
+  row_number() OVER (ORDER BY balance_raw DESC, holder) AS place,
+  balance_raw,
+  since
+FROM (
+  SELECT holder, balance AS balance_raw, timestamp AS since
+  FROM holder FINAL
+  WHERE chain_id = {chain:UInt32} AND vault = {vault:String} AND balance > 0
+);
+
+-- How an asset is priced now: by a feed, by a constant, or like another asset.
+CREATE VIEW IF NOT EXISTS asset_price_sources AS
+WITH facts AS (
+  SELECT toUInt32(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS asset, kind, value
+  FROM (
+    SELECT subject, kind, argMax(value, position) AS value, argMax(removed, position) AS removed
+    FROM registry_fact
+    WHERE subject LIKE 'asset:%' AND kind IN ('feed', 'peg') AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
+    GROUP BY subject, kind
+  )
+  WHERE removed = 0
+)
+SELECT
+  stated.chain_id AS chain_id,
+  stated.asset AS asset,
+  stated.of AS pegged_to,
+  if(stated.of = '', stated.usd, other.usd) AS peg_usd,
+  if(stated.of = '', stated.feed, other.feed) AS feed,
+  if(stated.of = '', stated.feed_chain_id, other.feed_chain_id) AS feed_chain_id
+FROM (
+  SELECT chain_id, asset,
+    maxIf(JSONExtractString(value, 'of'), kind = 'peg') AS of,
+    maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
+    maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
+    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id
+  FROM facts GROUP BY chain_id, asset
+) AS stated
+LEFT JOIN (
+  SELECT chain_id, asset,
+    maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
+    maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
+    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id
+  FROM facts GROUP BY chain_id, asset
+) AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset;
+
+CREATE VIEW IF NOT EXISTS asset_prices AS
+SELECT
+  sources.chain_id AS chain_id,
+  sources.asset AS asset,
+  prices.timestamp AS reported_at,
+  prices.price AS price_usd,
+  prices.source AS source,
+  prices.feed AS feed
+FROM (
+  SELECT * FROM feed_price FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS prices
+INNER JOIN asset_price_sources AS sources ON sources.feed_chain_id = prices.chain_id AND sources.feed = prices.feed;
+
+CREATE VIEW IF NOT EXISTS tvl_usd AS
+SELECT
+  valued.chain_id AS chain_id,
+  valued.vault AS vault,
+  valued.hour AS hour,
+  valued.sampled_at AS sampled_at,
+  valued.asset_symbol AS asset_symbol,
+  valued.tvl AS tvl,
+  if(isNotNull(valued.peg_usd), valued.peg_usd, if(prices.price > 0, prices.price, NULL)) AS price_usd,
+  tvl * price_usd AS tvl_usd
+FROM (
+  SELECT hourly.chain_id AS chain_id, hourly.vault AS vault, hourly.hour AS hour, hourly.timestamp AS sampled_at,
+    known.asset_symbol AS asset_symbol, toFloat64(hourly.total_assets) / pow(10., known.asset_decimals) AS tvl,
+    sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id
+  FROM (
+    SELECT * FROM vault_hourly FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  ) AS hourly
+  INNER JOIN (
+    SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  ) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
+  LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
+) AS valued
+ASOF LEFT JOIN (
+  SELECT chain_id, feed, timestamp, price FROM feed_price FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.sampled_at >= prices.timestamp;
+
+CREATE VIEW IF NOT EXISTS account_flows AS
+SELECT
+  flows.chain_id AS chain_id,
+  flows.vault AS vault,
+  flows.account AS account,
+  flows.timestamp AS timestamp,
+  flows.block_number AS block_number,
+  flows.kind AS kind,
+  toFloat64(flows.assets) / pow(10., known.asset_decimals) AS assets,
+  toFloat64(flows.shares) / pow(10., known.decimals) AS shares,
+  flows.assets AS assets_raw,
+  flows.shares AS shares_raw,
+  flows.sender AS sender,
+  flows.tx_hash AS tx_hash,
+  flows.log_index AS log_index
+FROM (
+  SELECT * FROM flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS flows
+INNER JOIN (
+  SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault;
+
+CREATE VIEW IF NOT EXISTS latest_events AS
+SELECT toUInt32(stream) AS chain_id, position, timestamp, type, block_number, contract, tx_hash,
+  if(log_index = 4294967295, NULL, log_index) AS log_index, data
+FROM event
+WHERE stream = toInt32({chain:UInt32})
+  AND position > (SELECT toInt64(max(position)) - 1000 FROM event WHERE stream = toInt32({chain:UInt32}))
+  AND position NOT IN (SELECT position FROM retracted WHERE stream = toInt32({chain:UInt32}))
+  AND type != 'BlockRetracted'
+ORDER BY position DESC;

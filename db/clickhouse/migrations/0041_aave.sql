@@ -1,0 +1,218 @@
+-- Aave v3. Reserves as listed; the configurator says it, so which pool they are of is told by aave_token.
+CREATE TABLE IF NOT EXISTS aave_reserve (
+  chain_id UInt32,
+  configurator LowCardinality(String),
+  asset String,
+  timestamp DateTime('UTC'),
+  position UInt64,
+  block_number UInt64,
+  a_token String,
+  variable_debt_token String
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, configurator, asset, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS aave_token (
+  chain_id UInt32,
+  a_token String,
+  timestamp DateTime('UTC'),
+  position UInt64,
+  block_number UInt64,
+  pool LowCardinality(String),
+  asset String,
+  decimals UInt8 COMMENT 'of the asset and of its tokens',
+  symbol String
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, a_token, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Rates per year and indexes, in ray, after each update of a reserve.
+CREATE TABLE IF NOT EXISTS aave_index (
+  chain_id UInt32,
+  pool LowCardinality(String),
+  asset LowCardinality(String),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  liquidity_rate UInt256 CODEC(ZSTD(1)),
+  variable_borrow_rate UInt256 CODEC(ZSTD(1)),
+  liquidity_index UInt256 CODEC(ZSTD(1)),
+  variable_borrow_index UInt256 CODEC(ZSTD(1))
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, pool, asset, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Every change of a setting of a reserve ('' : of the whole deployment), of an eMode category or of an oracle; `source`
+-- is the contract that said it.
+CREATE TABLE IF NOT EXISTS aave_setting (
+  chain_id UInt32,
+  source LowCardinality(String),
+  market LowCardinality(String),
+  key LowCardinality(String),
+  timestamp DateTime('UTC'),
+  position UInt64,
+  block_number UInt64,
+  value String
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, source, market, key, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- What a user chose in a pool: which reserves serve as collateral (market: the asset), which eMode (market: '').
+CREATE TABLE IF NOT EXISTS aave_choice (
+  chain_id UInt32,
+  account String CODEC(ZSTD(1)),
+  pool LowCardinality(String),
+  market LowCardinality(String),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  value UInt8 COMMENT 'collateral: 1 or 0; eMode: the category'
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, account, pool, market, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Scaled balances of aTokens and variable debt tokens, after each change.
+CREATE TABLE IF NOT EXISTS aave_balance (
+  chain_id UInt32,
+  account String CODEC(ZSTD(1)),
+  token LowCardinality(String),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  delta Int256 CODEC(ZSTD(1)),
+  scaled Int256 CODEC(ZSTD(1)),
+  INDEX by_position position TYPE minmax GRANULARITY 1
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, account, token, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Scaled total supply of the same tokens.
+CREATE TABLE IF NOT EXISTS aave_total (
+  chain_id UInt32,
+  token LowCardinality(String),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  scaled Int256 CODEC(ZSTD(1)),
+  INDEX by_position position TYPE minmax GRANULARITY 1
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, token, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+CREATE VIEW IF NOT EXISTS aave_reserve_rows AS
+SELECT toUInt32(stream) AS chain_id, contract AS configurator, JSONExtractString(data, 'asset') AS asset, timestamp, position,
+  block_number, JSONExtractString(data, 'aToken') AS a_token, JSONExtractString(data, 'variableDebtToken') AS variable_debt_token
+FROM event
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'ReserveListed';
+
+CREATE VIEW IF NOT EXISTS aave_token_rows AS
+SELECT toUInt32(stream) AS chain_id, contract AS a_token, timestamp, position, block_number,
+  JSONExtractString(data, 'pool') AS pool, JSONExtractString(data, 'market') AS asset,
+  toUInt8(JSONExtractUInt(data, 'decimals')) AS decimals, JSONExtractString(data, 'symbol') AS symbol
+FROM event
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'ReserveTokenInitialized';
+
+CREATE VIEW IF NOT EXISTS aave_index_rows AS
+SELECT toUInt32(stream) AS chain_id, contract AS pool, fields.market AS asset, timestamp, position, block_number,
+  toUInt256OrZero(fields.liquidityRateRay) AS liquidity_rate, toUInt256OrZero(fields.variableBorrowRateRay) AS variable_borrow_rate,
+  toUInt256OrZero(fields.liquidityIndexRay) AS liquidity_index, toUInt256OrZero(fields.variableBorrowIndexRay) AS variable_borrow_index
+FROM (
+  SELECT stream, contract, timestamp, position, block_number,
+    JSONExtract(data, 'Tuple(market String, liquidityRateRay String, variableBorrowRateRay String, liquidityIndexRay String, variableBorrowIndexRay String)') AS fields
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'RateUpdated'
+)
+WHERE fields.liquidityIndexRay != '';
+
+CREATE VIEW IF NOT EXISTS aave_setting_rows AS
+SELECT toUInt32(stream) AS chain_id, contract AS source, JSONExtractString(data, 'market') AS market,
+  pair.1 AS key, timestamp, position, block_number, trim(BOTH '"' FROM pair.2) AS value
+FROM event
+ARRAY JOIN arrayFilter(p -> p.2 != '', multiIf(
+  type = 'RiskParametersChanged', arrayMap(name -> (name, JSONExtractRaw(data, name)),
+    ['ltvBps', 'liquidationThresholdBps', 'liquidationBonusBps', 'eModeCategory', 'label', 'oracle']),
+  type = 'CapChanged', [(concat(JSONExtractString(data, 'kind'), 'Cap'), JSONExtractRaw(data, 'cap'))],
+  type = 'FeeChanged', [(concat(JSONExtractString(data, 'kind'), 'FeeWad'), JSONExtractRaw(data, 'feeWad'))],
+  type = 'ReserveFlagChanged', [(JSONExtractString(data, 'flag'), if(JSONExtractBool(data, 'enabled'), '1', '0'))],
+  type = 'OracleChanged', [('oracle', JSONExtractRaw(data, 'oracle'))],
+  [('rateModel', JSONExtractRaw(data, 'model'))])) AS pair
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+  AND type IN ('RiskParametersChanged', 'CapChanged', 'FeeChanged', 'ReserveFlagChanged', 'OracleChanged', 'RateModelChanged')
+  AND (JSONHas(data, 'market') OR type = 'OracleChanged') AND length(JSONExtractString(data, 'market')) != 66;
+
+CREATE VIEW IF NOT EXISTS aave_choice_rows AS
+SELECT toUInt32(stream) AS chain_id, JSONExtractString(data, 'user') AS account, contract AS pool,
+  JSONExtractString(data, 'market') AS market, timestamp, position, block_number,
+  toUInt8(multiIf(type = 'CollateralEnabled', 1, type = 'CollateralDisabled', 0, JSONExtractUInt(data, 'category'))) AS value
+FROM event
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+  AND type IN ('CollateralEnabled', 'CollateralDisabled', 'EModeChanged');
+
+-- What a log of a scaled token changed, in scaled units, by the rounding of ScaledBalanceTokenBase.sol (v3.0 to v3.3:
+-- rayDiv, half up): the amount of a mint is its value less the interest that the same log reports, and where that is
+-- less than nothing the log is of a burn smaller than the interest (the contract then reports a mint).
+CREATE VIEW IF NOT EXISTS aave_movement AS
+SELECT contract AS token, account, timestamp, position, block_number, movement AS delta
+FROM (
+  SELECT contract, timestamp, position, block_number, type,
+    JSONExtract(data, 'Tuple(onBehalf String, from String, to String, value String, balanceIncrease String, indexRay String, scaledValue String)') AS fields,
+    toInt256OrZero(fields.value) AS value,
+    toInt256OrZero(fields.balanceIncrease) AS increase,
+    toInt256OrZero(fields.indexRay) AS index_ray,
+    if(type = 'ScaledMinted', value - increase, value + increase) AS amount,
+    intDiv(abs(amount) * toInt256('1000000000000000000000000000') + intDiv(index_ray, 2), greatest(index_ray, toInt256(1))) AS size,
+    toInt256(if(type = 'ScaledMinted' AND amount >= 0, size, -size)) AS minted,
+    toInt256OrZero(fields.scaledValue) AS moved
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+    AND type IN ('ScaledMinted', 'ScaledBurned', 'ScaledTransferred') AND JSONExtractString(data, 'side') != 'stableDebt'
+)
+ARRAY JOIN
+  multiIf(type = 'ScaledMinted', [fields.onBehalf], type = 'ScaledBurned', [fields.from], [fields.from, fields.to]) AS account,
+  if(type = 'ScaledTransferred', [-moved, moved], [minted]) AS movement
+WHERE movement != 0 AND NOT (type = 'ScaledTransferred' AND fields.from = fields.to);
+
+CREATE VIEW IF NOT EXISTS aave_balance_rows AS
+WITH
+  moved AS (SELECT * FROM aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})),
+  head AS (
+    SELECT account, token, argMax(scaled, position) AS had FROM aave_balance
+    WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
+      AND (account, token) IN (SELECT account, token FROM moved)
+      AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
+    GROUP BY account, token
+  )
+SELECT toUInt32({stream:Int32}) AS chain_id, m.account AS account, m.token AS token, m.timestamp AS timestamp,
+  m.position AS position, m.block_number AS block_number, m.delta AS delta,
+  h.had + sum(m.delta) OVER (PARTITION BY m.account, m.token ORDER BY m.position
+    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS scaled
+FROM moved AS m LEFT JOIN head AS h ON m.account = h.account AND m.token = h.token;
+
+CREATE VIEW IF NOT EXISTS aave_total_rows AS
+WITH
+  moved AS (
+    SELECT token, timestamp, position, block_number, sum(delta) AS change
+    FROM aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+    GROUP BY token, timestamp, position, block_number
+    HAVING change != 0
+  ),
+  head AS (
+    SELECT token, scaled AS had FROM aave_total
+    WHERE chain_id = toUInt32({stream:Int32}) AND position IN (
+      SELECT max(position) FROM aave_total
+      WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64} AND token IN (SELECT token FROM moved)
+        AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
+      GROUP BY token)
+    LIMIT 1 BY token
+  )
+SELECT toUInt32({stream:Int32}) AS chain_id, m.token AS token, m.timestamp AS timestamp, m.position AS position,
+  m.block_number AS block_number,
+  h.had + sum(m.change) OVER (PARTITION BY m.token ORDER BY m.position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS scaled
+FROM moved AS m LEFT JOIN head AS h ON m.token = h.token;

@@ -1,0 +1,37 @@
+-- What accounts did in lending markets, by account: one row per asset that moved, so that a liquidation has two.
+-- side: 'loan' is what is lent and borrowed, 'collateral' what only secures (Aave has one kind of asset, always 'loan').
+CREATE TABLE IF NOT EXISTS lending_event (
+  chain_id UInt32,
+  account String CODEC(ZSTD(1)),
+  contract LowCardinality(String),
+  market String CODEC(ZSTD(1)),
+  side LowCardinality(String),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  event_type LowCardinality(String) COMMENT 'supply, withdraw, borrow, repay, liquidation',
+  assets UInt256 COMMENT 'base units' CODEC(ZSTD(1)),
+  tx_hash String CODEC(ZSTD(1)),
+  log_index UInt32
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, account, contract, market, side, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+CREATE VIEW IF NOT EXISTS lending_event_rows AS
+SELECT toUInt32(stream) AS chain_id, account, contract, moved.1 AS market, moved.2 AS side, timestamp, position, block_number,
+  multiIf(type IN ('Supplied', 'CollateralSupplied'), 'supply', type IN ('Withdrawn', 'CollateralWithdrawn'), 'withdraw',
+    type = 'Borrowed', 'borrow', type = 'Repaid', 'repay', 'liquidation') AS event_type,
+  toUInt256OrZero(moved.3) AS assets, tx_hash, log_index
+FROM (
+  SELECT stream, contract, timestamp, position, block_number, type, tx_hash, log_index,
+    JSONExtract(data, 'Tuple(market String, onBehalf String, borrower String, assets String, repaidAssets String, seizedAssets String, collateralMarket String)') AS fields,
+    if(type = 'Liquidated', fields.borrower, fields.onBehalf) AS account
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+    AND type IN ('Supplied', 'Withdrawn', 'CollateralSupplied', 'CollateralWithdrawn', 'Borrowed', 'Repaid', 'Liquidated')
+)
+ARRAY JOIN multiIf(
+  type = 'Liquidated', [(fields.market, 'loan', fields.repaidAssets),
+    if(fields.collateralMarket = '', (fields.market, 'collateral', fields.seizedAssets), (fields.collateralMarket, 'loan', fields.seizedAssets))],
+  [(fields.market, if(type IN ('CollateralSupplied', 'CollateralWithdrawn'), 'collateral', 'loan'), fields.assets)]) AS moved;
