@@ -1,0 +1,108 @@
+/**
+ * Aave v3's arithmetic, bit for bit; amounts in base units, indexes and rates in ray, prices in the oracle's unit.
+ * @see WadRayMath.sol, PercentageMath.sol, MathUtils.sol, ReserveLogic.sol, GenericLogic.sol of @aave/core-v3 1.19.3
+ */
+
+export const RAY = 10n ** 27n
+const WAD = 10n ** 18n
+const SECONDS_PER_YEAR = 31_536_000n
+const PERCENTAGE_FACTOR = 10_000n
+
+export const rayMul = (a: bigint, b: bigint) => (a * b + RAY / 2n) / RAY
+export const rayDiv = (a: bigint, b: bigint) => (a * RAY + b / 2n) / b
+const wadDiv = (a: bigint, b: bigint) => (a * WAD + b / 2n) / b
+const percentMul = (a: bigint, bps: bigint) => (a * bps + PERCENTAGE_FACTOR / 2n) / PERCENTAGE_FACTOR
+
+/** A reserve as its last update left it. */
+export interface AaveIndexes {
+  liquidityRate: bigint
+  variableBorrowRate: bigint
+  liquidityIndex: bigint
+  variableBorrowIndex: bigint
+  /** Unix seconds. */
+  updatedAt: number
+}
+
+/** Interest at a yearly rate over seconds, linear: what a supplied unit grows to. */
+export function linearInterest(rate: bigint, seconds: number): bigint {
+  return RAY + (rate * BigInt(seconds)) / SECONDS_PER_YEAR
+}
+
+/** Interest at a yearly rate over seconds, compounded by three terms of the binomial series: what a debt grows to. */
+export function compoundedInterest(rate: bigint, seconds: number): bigint {
+  const exp = BigInt(seconds)
+  if (exp <= 0n) return RAY
+  const minusTwo = exp > 2n ? exp - 2n : 0n
+  const squared = rayMul(rate, rate) / (SECONDS_PER_YEAR * SECONDS_PER_YEAR)
+  const cubed = rayMul(squared, rate) / SECONDS_PER_YEAR
+  const second = (exp * (exp - 1n) * squared) / 2n
+  const third = (exp * (exp - 1n) * minusTwo * cubed) / 6n
+  return RAY + (rate * exp) / SECONDS_PER_YEAR + second + third
+}
+
+/** The index of supply with interest up to `at`. */
+export function normalizedIncome(reserve: AaveIndexes, at: number): bigint {
+  if (at <= reserve.updatedAt) return reserve.liquidityIndex
+  return rayMul(linearInterest(reserve.liquidityRate, at - reserve.updatedAt), reserve.liquidityIndex)
+}
+
+/** The index of variable debt with interest up to `at`. */
+export function normalizedDebt(reserve: AaveIndexes, at: number): bigint {
+  if (at <= reserve.updatedAt) return reserve.variableBorrowIndex
+  return rayMul(
+    compoundedInterest(reserve.variableBorrowRate, at - reserve.updatedAt),
+    reserve.variableBorrowIndex,
+  )
+}
+
+/** One reserve as an account's health sees it. */
+export interface AaveHolding {
+  /** Base units with interest. */
+  supplied: bigint
+  borrowed: bigint
+  isCollateral: boolean
+  /** Of one whole unit, in the oracle's base currency. */
+  price: bigint
+  decimals: number
+  /** Of the reserve itself: a threshold of zero means that it cannot be collateral. */
+  liquidationThresholdBps: bigint
+  ltvBps: bigint
+  /** What counts instead while the account is in an eMode that the reserve belongs to. */
+  eMode?: { liquidationThresholdBps: bigint; ltvBps: bigint }
+}
+
+export interface AaveAccount {
+  totalCollateralBase: bigint
+  totalDebtBase: bigint
+  ltvBps: bigint
+  liquidationThresholdBps: bigint
+  /** Scaled by 1e18; undefined without debt. */
+  healthFactorWad: bigint | undefined
+}
+
+/** calculateUserAccountData; holdings in the order of the pool's list of reserves (the sums do not depend on it). */
+export function aaveAccount(holdings: readonly AaveHolding[]): AaveAccount {
+  let collateral = 0n
+  let debt = 0n
+  let ltv = 0n
+  let threshold = 0n
+  for (const { supplied, borrowed, isCollateral, price, decimals, eMode, ...own } of holdings) {
+    const unit = 10n ** BigInt(decimals)
+    if (own.liquidationThresholdBps !== 0n && isCollateral) {
+      const value = (supplied * price) / unit
+      collateral += value
+      if (own.ltvBps !== 0n) ltv += value * (eMode?.ltvBps ?? own.ltvBps)
+      threshold += value * (eMode?.liquidationThresholdBps ?? own.liquidationThresholdBps)
+    }
+    debt += (borrowed * price) / unit
+  }
+  const ltvBps = collateral === 0n ? 0n : ltv / collateral
+  const liquidationThresholdBps = collateral === 0n ? 0n : threshold / collateral
+  return {
+    totalCollateralBase: collateral,
+    totalDebtBase: debt,
+    ltvBps,
+    liquidationThresholdBps,
+    healthFactorWad: debt === 0n ? undefined : wadDiv(percentMul(collateral, liquidationThresholdBps), debt),
+  }
+}

@@ -1,0 +1,132 @@
+import { createRequire } from 'node:module'
+import type {
+  BackendFactory,
+  IQueueBackend,
+  Job,
+  Processor,
+  Queue,
+  QueueOptions,
+  Worker,
+  WorkerOptions,
+} from 'bullmq'
+import { Redis } from 'ioredis'
+import { log } from './process/log.ts'
+
+/** BullMQ by CommonJS: its Postgres backend finds `pg` with `require`, which it does not have as an ES module. */
+const bullmq: typeof import('bullmq') = createRequire(import.meta.url)('bullmq')
+
+/** Where BullMQ's tables live; beside ours, so that dropping the queue is dropping a schema. */
+const postgresSchema = 'queue'
+const redisPrefix = 'vaultlog'
+
+export interface QueueBackend {
+  kind: 'redis' | 'postgres'
+  /** @param name no `:` in it */
+  createQueue<Data, Result = unknown>(name: string, options?: Partial<QueueOptions>): Queue<Data, Result>
+  /** Begins to take jobs at once, unless `autorun: false`. */
+  createWorker<Data, Result = unknown>(
+    name: string,
+    processor: (job: Job<Data, Result>) => Promise<Result>,
+    options?: Partial<WorkerOptions>,
+  ): Worker<Data, Result>
+  /** Workers finish the jobs they have, then everything is closed. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * BullMQ on Redis where there is one, else on Postgres. Jobs are wake-ups only: losing all of them loses nothing, so
+ * its Postgres connections do not wait for the disk (synchronous_commit off, for them alone).
+ */
+export function openQueueBackend(env: { REDIS_URL?: string; databaseUrl: string }): QueueBackend {
+  return env.REDIS_URL ? openRedis(env.REDIS_URL) : openPostgres(env.databaseUrl)
+}
+
+/** The connection of BullMQ's options depends on the backend; the factory that comes with it is what reads it. */
+type Factory = BackendFactory<IQueueBackend, unknown>
+
+interface Parts {
+  connection: unknown
+  workerConnection: unknown
+  factory: Factory
+  prefix?: string
+  closeConnections(): Promise<void>
+}
+
+function openRedis(url: string): QueueBackend {
+  const redis = (maxRetriesPerRequest: number | null) => {
+    const client = new Redis(url, { maxRetriesPerRequest })
+    client.on('error', error => log.warn({ err: error }, 'queue: Redis'))
+    return client
+  }
+  const producer = redis(20)
+  // Blocking commands must be repeated for ever.
+  const consumer = redis(null)
+  return backendOf('redis', {
+    connection: producer,
+    workerConnection: consumer,
+    factory: bullmq.createRedisBackend as Factory,
+    prefix: redisPrefix,
+    closeConnections: async () => {
+      for (const client of [producer, consumer]) await client.quit().catch(() => client.disconnect())
+    },
+  })
+}
+
+function openPostgres(databaseUrl: string): QueueBackend {
+  const connection = {
+    connectionString: databaseUrl,
+    schema: postgresSchema,
+    migrate: true,
+    max: 4,
+    options: '-c synchronous_commit=off',
+  }
+  return backendOf('postgres', {
+    connection,
+    workerConnection: connection,
+    factory: bullmq.createPostgresBackend as Factory,
+    closeConnections: async () => {},
+  })
+}
+
+function backendOf(kind: QueueBackend['kind'], parts: Parts): QueueBackend {
+  const queues: { close(): Promise<void> }[] = []
+  const workers: { close(): Promise<void> }[] = []
+  let closing: Promise<void> | undefined
+  const prefix = parts.prefix ? { prefix: parts.prefix } : {}
+  return {
+    kind,
+    createQueue<Data, Result>(name: string, options: Partial<QueueOptions> = {}) {
+      const queue = new bullmq.Queue(
+        name,
+        { ...prefix, ...options, connection: parts.connection },
+        parts.factory,
+      )
+      queue.on('error', error => log.warn({ err: error, queue: name }, 'queue'))
+      queues.push(queue)
+      return queue as unknown as Queue<Data, Result>
+    },
+    createWorker<Data, Result>(
+      name: string,
+      processor: (job: Job<Data, Result>) => Promise<Result>,
+      options: Partial<WorkerOptions> = {},
+    ) {
+      const worker = new bullmq.Worker(
+        name,
+        processor as unknown as Processor,
+        { ...prefix, ...options, connection: parts.workerConnection },
+        parts.factory,
+      )
+      worker.on('error', error => log.warn({ err: error, queue: name }, 'worker'))
+      workers.push(worker)
+      return worker as unknown as Worker<Data, Result>
+    },
+    close() {
+      closing ??= (async () => {
+        await Promise.all(workers.map(worker => worker.close()))
+        await Promise.all(queues.map(queue => queue.close()))
+        await parts.closeConnections()
+      })()
+      return closing
+    },
+  }
+}
