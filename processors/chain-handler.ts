@@ -1,0 +1,354 @@
+import type { EventWriter } from '../db/events/chain-database.ts'
+import type { BlockEvents, BlockRef } from '../db/events/event-store.ts'
+import type { DomainEvent } from '../db/events/vocabulary.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
+import type { KnownContracts } from './contracts.ts'
+import type { Candidate, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
+import type { Protocol, RawLog } from './protocol.ts'
+import type { BlockLogs, ChainRpc } from './rpc.ts'
+import { RpcRefusedError } from './rpc.ts'
+import { findHourlyBlocks } from './samples/hours.ts'
+import type { SampledVault } from './samples/vault-state.ts'
+import { sampleVaults } from './samples/vault-state.ts'
+
+export interface SourceBlock {
+  ref: BlockRef
+  logs: RawLog[]
+}
+
+/** A log or state read that gave no event, for the dead-letter table. */
+export interface DeadLetter {
+  stage: 'decode' | 'inspect' | 'sample'
+  block: BlockRef
+  contract: string
+  reason: string
+  log?: RawLog
+}
+
+export interface ChainHandlerOptions {
+  protocols: readonly Protocol[]
+  decoder: Decoder
+  contracts: KnownContracts
+  /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
+  rpc?: ChainRpc
+  samples: boolean
+  /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
+  listed?: readonly Candidate[]
+  /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
+  standingLogs(contracts: readonly string[]): Promise<ReadonlySet<string>>
+  onDeadLetters(letters: DeadLetter[]): Promise<void>
+}
+
+/** A node answered for another branch than the one being stored; the batch is to be fetched again. */
+export class BranchMismatchError extends VaultlogError {
+  readonly code = 'BRANCH_MISMATCH'
+  override readonly retryable = true
+  constructor(block: number) {
+    super(`The node's logs of block ${block} belong to another branch than its head. Fetching again.`)
+  }
+}
+
+/** Events of vaults after which their state is worth a sample. */
+const ACTIVITY = new Set<DomainEvent['type']>([
+  'Deposited',
+  'Redeemed',
+  'ShareTransferred',
+  'FeeChanged',
+  'RequestClaimed',
+])
+const SAMPLE_CONCURRENCY = 16
+/** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
+const LOOK_AGAIN = 3600
+/** Up to this many blocks, all headers in one round trip beat a bisection. */
+const SHORT_GAP = 100
+
+/**
+ * Turns blocks of logs into blocks of events: decodes, inspects contracts seen for the first time and fetches their
+ * earlier logs, samples state. Gives what to append, in block order for each contract, and whether more contracts
+ * have to be watched than the source was asked for.
+ */
+export class ChainHandler {
+  private readonly options: ChainHandlerOptions
+  private previous: BlockRef | undefined
+  /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
+  private readonly unborn = new Map<string, number>()
+  watchesMore = false
+
+  constructor(options: ChainHandlerOptions) {
+    this.options = options
+  }
+
+  async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
+    const { contracts } = this.options
+    const last = blocks.at(-1)
+    if (!last) return
+    contracts.begin(store.baseHeight)
+    this.watchesMore = false
+    const letters: DeadLetter[] = []
+    const output: BlockEvents[] = []
+    const queue = new Map(blocks.map(block => [block.ref.number, block]))
+    const numbers = blocks.map(block => block.ref.number)
+    let hasLooked = false
+    for (let i = 0; i < numbers.length; i++) {
+      const block = queue.get(numbers[i] ?? -1)
+      if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
+      const found = looks ? await this.inspectListed(block, output, queue, numbers, last.ref, letters) : []
+      hasLooked ||= looks
+      const events = [...found, ...(await this.handleBlock(block, output, queue, numbers, last.ref, letters))]
+      if (events.length > 0) output.push({ block: block.ref, events })
+    }
+    // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
+    const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
+    const newest = timed.at(-1)?.ref
+    if (newest) await this.addSamples(store, timed[0]?.ref ?? newest, newest, queue, output, letters)
+    if (letters.length > 0) await this.options.onDeadLetters(letters)
+    store.append(output)
+    if (newest) {
+      store.setHeadTime(newest.timestamp)
+      this.previous = newest
+    }
+  }
+
+  /**
+   * Looks at listed vaults, once a batch, at a block of it: what answers as a vault is known from there on, with its
+   * earlier logs. One that does not (it may not be born yet) is left to its own events, and looked at again later; no verdict is
+   * stored.
+   */
+  private async inspectListed(
+    block: SourceBlock,
+    output: BlockEvents[],
+    queue: Map<number, SourceBlock>,
+    numbers: number[],
+    last: BlockRef,
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
+    const { contracts, rpc, listed } = this.options
+    if (!rpc || !listed) return []
+    const events: DomainEvent[] = []
+    const fresh: { kind: string; contract: string }[] = []
+    for (const candidate of listed) {
+      if (contracts.isInspected(candidate.contract)) continue
+      const looked = this.unborn.get(candidate.contract)
+      if (looked !== undefined && Math.abs(block.ref.timestamp - looked) < LOOK_AGAIN) continue
+      const verdict = await this.inspect(candidate, block.ref, letters)
+      if (verdict.every(({ type }) => type === 'VaultRejected')) {
+        this.unborn.set(candidate.contract, block.ref.timestamp)
+        continue
+      }
+      events.push(...verdict)
+      for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
+    }
+    if (fresh.length > 0) await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+    return events
+  }
+
+  /** Decodes one block; contracts new in it add their earlier logs to `output` and their later ones to the queue. */
+  private async handleBlock(
+    block: SourceBlock,
+    output: BlockEvents[],
+    queue: Map<number, SourceBlock>,
+    numbers: number[],
+    last: BlockRef,
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
+    const { contracts } = this.options
+    const found: DomainEvent[] = []
+    while (true) {
+      const decoded = this.decode(block)
+      const unknown = new Set<string>()
+      const fresh: { kind: string; contract: string }[] = []
+      let inspected = false
+      for (const candidate of decoded.candidates) {
+        const verdict = await this.inspect(candidate, block.ref, letters)
+        if (verdict.length === 0) unknown.add(candidate.contract)
+        inspected ||= verdict.length > 0
+        found.push(...verdict)
+        for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
+      }
+      // What a contract emitted counts once it is known what the contract is: then the block is read again.
+      if (inspected) {
+        if (fresh.length > 0) await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+        continue
+      }
+      const events = decoded.events.filter(event => !unknown.has(event.contract))
+      for (const event of events) fresh.push(...contracts.learn(event, block.ref.number))
+      if (fresh.length === 0) {
+        letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, block.ref)))
+        return [...found, ...events]
+      }
+      await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+    }
+  }
+
+  private decode(block: SourceBlock): DecodedBlock {
+    const { decoder, contracts } = this.options
+    block.logs.sort((a, b) => a.logIndex - b.logIndex)
+    return decoder.decodeBlock(block.logs, contracts)
+  }
+
+  private async inspect(
+    candidate: Candidate,
+    block: BlockRef,
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
+    const { protocols, rpc } = this.options
+    const protocol = protocols.find(({ name }) => name === candidate.protocol)
+    if (!rpc || !protocol?.inspect) {
+      const reason = 'no RPC endpoint to look at the contract: set RPC_<NETWORK>'
+      letters.push({ stage: 'inspect', block, contract: candidate.contract, reason })
+      return []
+    }
+    return protocol.inspect(candidate.contract, rpc.reader(block), candidate.hint)
+  }
+
+  private async fetchLogsOf(
+    fresh: { kind: string; contract: string }[],
+    block: SourceBlock,
+    output: BlockEvents[],
+    queue: Map<number, SourceBlock>,
+    numbers: number[],
+    last: BlockRef,
+    letters: DeadLetter[],
+  ): Promise<void> {
+    const { rpc, contracts } = this.options
+    this.watchesMore = true
+    if (!rpc) return
+    const address = [...new Set(fresh.map(({ contract }) => contract))]
+    const created = await Promise.all(address.map(contract => rpc.reader(block.ref).deployment(contract)))
+    const from = Math.min(...created.map(deployment => deployment?.block ?? 0))
+    const forgotten = address.filter(contract => contracts.wasForgotten(contract))
+    const standing = forgotten.length > 0 ? await this.options.standingLogs(forgotten) : new Set<string>()
+    for (const found of await rpc.logs({ address, from, to: last.number })) {
+      found.logs = found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`))
+      if (found.logs.length === 0) continue
+      if (found.number < block.ref.number) {
+        const ref = await this.refOf(found)
+        const decoded = this.decode({ ref, logs: found.logs })
+        letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
+        if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
+        continue
+      }
+      let later = queue.get(found.number)
+      if (!later) {
+        later = { ref: await this.refOf(found), logs: [] }
+        queue.set(found.number, later)
+        numbers.push(found.number)
+        numbers.sort((a, b) => a - b)
+      }
+      if (later.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
+      const have = new Set(later.logs.map(({ logIndex }) => logIndex))
+      later.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
+    }
+  }
+
+  private async refOf(found: BlockLogs): Promise<BlockRef> {
+    const ref = await this.options.rpc?.header(found.number)
+    if (ref?.hash !== found.hash) throw new BranchMismatchError(found.number)
+    return ref
+  }
+
+  /** State of vaults with events, after their block, and of every vault once an hour; at most once per vault and block. */
+  private async addSamples(
+    store: EventWriter,
+    first: BlockRef,
+    last: BlockRef,
+    queue: ReadonlyMap<number, SourceBlock>,
+    output: BlockEvents[],
+    letters: DeadLetter[],
+  ): Promise<void> {
+    const { rpc, samples, contracts } = this.options
+    if (!rpc || !samples) return
+    const tasks = new Map<string, { block: BlockRef; vaults: Map<string, SampledVault> }>()
+    const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
+      const known = contracts.vault(vault)
+      if (!known || known.block > block.number) return
+      let task = tasks.get(block.hash)
+      if (!task) {
+        task = { block, vaults: new Map() }
+        tasks.set(block.hash, task)
+      }
+      const { decimals, assetDecimals } = known
+      if (!task.vaults.has(vault)) task.vaults.set(vault, { vault, decimals, assetDecimals, reason })
+    }
+    if (contracts.allVaults().length > 0) {
+      const previous = await this.previousOf(store, first)
+      if (previous) {
+        const headers = await this.headersBetween(previous.number, last, queue, rpc)
+        for (const block of await findHourlyBlocks(previous, last, headers)) {
+          if (store.isStored(block.number, block.hash)) continue
+          for (const vault of contracts.allVaults()) want(block, vault, 'hourly')
+        }
+      }
+    }
+    for (const { block, events } of output) {
+      for (const event of events) {
+        if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
+        else if (ACTIVITY.has(event.type)) want(block, event.contract, 'activity')
+      }
+    }
+    const list = [...tasks.values()]
+    for (let i = 0; i < list.length; i += SAMPLE_CONCURRENCY) {
+      await Promise.all(
+        list.slice(i, i + SAMPLE_CONCURRENCY).map(async ({ block, vaults }) => {
+          const events = await this.sample(rpc, block, [...vaults.values()], letters)
+          const existing = output.find(entry => entry.block.hash === block.hash)
+          if (existing) existing.events.push(...events)
+          else output.push({ block, events })
+        }),
+      )
+    }
+    output.sort((a, b) => a.block.number - b.block.number)
+  }
+
+  private async sample(
+    rpc: ChainRpc,
+    block: BlockRef,
+    vaults: SampledVault[],
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
+    try {
+      return await sampleVaults(rpc, vaults, block)
+    } catch (error) {
+      if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
+      // A node without old states: the state of that block stays unknown, and the operator sees it.
+      log.warn({ block: block.number, error: error.message }, 'state could not be sampled')
+      letters.push({ stage: 'sample', block, contract: vaults[0]?.vault ?? '', reason: error.message })
+      return []
+    }
+  }
+
+  /** The block after which hours count: that on which the batch stands, however the batches are cut. */
+  private async previousOf(
+    { parent }: EventWriter,
+    first: BlockRef,
+  ): Promise<{ number: number; timestamp: number } | undefined> {
+    if (this.previous && this.previous.hash === parent.hash) return this.previous
+    const { rpc } = this.options
+    if (parent.height >= 0) return rpc?.header(parent.height)
+    return first.number > 0 ? rpc?.header(first.number - 1) : first
+  }
+
+  /** Headers by height: those at hand, those of a short gap asked for together, others one by one. */
+  private async headersBetween(
+    after: number,
+    last: BlockRef,
+    queue: ReadonlyMap<number, SourceBlock>,
+    rpc: ChainRpc,
+  ): Promise<(height: number) => Promise<BlockRef | undefined>> {
+    const known = new Map<number, BlockRef | undefined>([...queue].map(([height, { ref }]) => [height, ref]))
+    if (last.number - after <= SHORT_GAP) {
+      const missing = Array.from({ length: last.number - after }, (_, i) => after + 1 + i).filter(
+        n => !known.has(n),
+      )
+      const found = await Promise.all(missing.map(height => rpc.header(height)))
+      for (const [i, height] of missing.entries()) known.set(height, found[i])
+    }
+    return async height => (known.has(height) ? known.get(height) : rpc.header(height))
+  }
+}
+
+function deadLetter({ log: rejected, reason }: RejectedLog, block: BlockRef): DeadLetter {
+  return { stage: 'decode', block, contract: rejected.address, reason, log: rejected }
+}

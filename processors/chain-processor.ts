@@ -1,0 +1,256 @@
+import type pg from 'pg'
+import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
+import { readStandingLogs } from '../db/events/event-store.ts'
+import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
+import { ChainHandler, type DeadLetter } from './chain-handler.ts'
+import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
+import { KnownContracts } from './contracts.ts'
+import { createDecoder } from './decode.ts'
+import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
+import type { Protocol } from './protocol.ts'
+import { type ChainRpc, openChainRpc } from './rpc.ts'
+import { runSource } from './source.ts'
+
+export interface ChainProcessorOptions {
+  network: Network
+  protocols: readonly Protocol[]
+  pool: pg.Pool
+  rpcUrls: readonly string[]
+  gateway?: string
+  /** Contracts by kind, besides those of the protocols' own tables. */
+  contracts?: Record<string, readonly string[]>
+  /** ERC-4626 vaults to look at from the start, whether or not an event brings them up. */
+  listedVaults?: readonly string[]
+  startBlock?: number
+  /** Stop after this block; absent: follow the chain for ever. */
+  endBlock?: number
+  finality?: number
+  /** Milliseconds between looks at the chain's head. */
+  pollInterval?: number
+  samples?: boolean
+  onCommit?: (committed: Committed) => void | Promise<void>
+  signal?: AbortSignal
+}
+
+/** The chain replaced blocks that were taken as final. */
+export class DeepForkError extends VaultlogError {
+  readonly code = 'DEEP_FORK'
+  constructor(network: string, detail: string) {
+    super(
+      `${network} replaced blocks below finality (${detail}). Nothing was changed. ` +
+        `Find the last common block, run \`vaultlog rewind ${network} --to <block>\` to retract what came after it, ` +
+        `raise FINALITY_${network.toUpperCase().replaceAll('-', '_')} if this chain reorganises that deep, and start again.`,
+    )
+  }
+}
+
+class FilterExtended extends VaultlogError {
+  readonly code = 'FILTER_EXTENDED'
+  override readonly retryable = true
+  constructor() {
+    super('New contracts are watched; the source starts again with them.')
+  }
+}
+
+/**
+ * Follows one chain for ever (or to endBlock): a run of the source, and another one when contracts were discovered,
+ * a fork happened while stopped, or a dependency failed. Throws only what a restart cannot mend.
+ */
+export async function runChain(options: ChainProcessorOptions): Promise<void> {
+  const { network, pool, signal } = options
+  let failures = 0
+  while (!signal?.aborted) {
+    try {
+      await runOnce(options, () => {
+        failures = 0
+      })
+      return
+    } catch (error) {
+      if (error instanceof StoppedError || signal?.aborted) return
+      const mapped = await explain(options, error)
+      if (!isRetryable(mapped)) throw mapped
+      if (
+        mapped instanceof FilterExtended ||
+        (mapped instanceof VaultlogError && mapped.code === 'FORKED_OFFLINE')
+      ) {
+        log.info({ network: network.name }, mapped.message)
+        continue
+      }
+      failures++
+      const pause = Math.min(30_000, 250 * 2 ** Math.min(failures, 7))
+      log.warn(
+        { network: network.name, error: mapped.message, pause, attempt: failures },
+        'processor run failed, trying again',
+      )
+      await new Promise(resolve => setTimeout(resolve, pause))
+      await pool.query('SELECT 1').catch(() => {})
+    }
+  }
+}
+
+async function runOnce(options: ChainProcessorOptions, progressed: () => void): Promise<void> {
+  const { network, pool, signal } = options
+  const rpc =
+    options.rpcUrls.length > 0 ? openChainRpc(options.rpcUrls, network.multicall3 ?? MULTICALL3) : undefined
+  const protocols = await withFeeds(options, rpc)
+  const decoder = createDecoder(protocols, network.name)
+  const contracts = new KnownContracts(protocols)
+  for (const [kind, addresses] of Object.entries(decoder.fixedContracts()))
+    contracts.watchFixed(kind, addresses)
+  for (const [kind, addresses] of Object.entries(options.contracts ?? {}))
+    contracts.watchFixed(kind, addresses)
+
+  let handler: ChainHandler | undefined
+  const database = new ChainDatabase({
+    pool,
+    stream: network.chainId,
+    name: network.name,
+    getBlockHash: async height => (await rpc?.header(height))?.hash,
+    onCommit: async committed => {
+      contracts.commit()
+      progressed()
+      await options.onCommit?.(committed)
+      if (signal?.aborted) throw new StoppedError(network.name)
+      if (handler?.watchesMore) throw new FilterExtended()
+    },
+  })
+  try {
+    const state = await database.connect()
+    await contracts.load(pool, network.chainId)
+    handler = new ChainHandler({
+      protocols,
+      decoder,
+      contracts,
+      rpc,
+      samples: options.samples ?? true,
+      listed: (options.listedVaults ?? []).map(contract => ({ contract, protocol: 'erc4626' })),
+      standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
+      onDeadLetters: letters => keepDeadLetters(pool, network.chainId, letters),
+    })
+    const current = handler
+    log.info(
+      { network: network.name, from: state.height + 1, vaults: contracts.allVaults().length },
+      'processor runs',
+    )
+    await runSource(
+      {
+        gateway: options.gateway,
+        rpc: options.rpcUrls[0],
+        finality: options.finality ?? network.finality,
+        pollInterval: options.pollInterval ?? Math.min(1000, network.blockTime * 250),
+        from: options.startBlock ?? 0,
+        to: options.endBlock,
+        subscriptions: decoder.subscriptions(kind => contracts.watchedContracts(kind)),
+      },
+      database,
+      (store, blocks) => current.handle(store, blocks),
+      signal,
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+/** Kind of contract under which configuration names price feeds (their proxies). */
+const FEED_KIND = 'chainlink-feed'
+
+/** The protocols, with Chainlink told which aggregators stand behind its feeds now and stood there before. */
+async function withFeeds(
+  options: ChainProcessorOptions,
+  rpc: ChainRpc | undefined,
+): Promise<readonly Protocol[]> {
+  const { network, protocols } = options
+  const configured = options.contracts?.[FEED_KIND]
+  const proxies = configured ?? feedsOf(network.name).map(({ proxy }) => proxy)
+  if (!rpc || proxies.length === 0 || !isNetworkName(network.name)) return protocols
+  const head = await rpc.head()
+  const resolved = await Promise.all(proxies.map(proxy => resolveFeed(proxy.toLowerCase(), rpc.reader(head))))
+  for (const [i, feed] of resolved.entries()) {
+    if (!feed)
+      log.warn(
+        { network: network.name, feed: proxies[i] },
+        'price feed does not answer: its asset has no price',
+      )
+  }
+  const chainlink = createChainlink(
+    resolved.filter(feed => feed !== undefined),
+    network.name,
+  )
+  return protocols.map(protocol => (protocol.name === chainlink.name ? chainlink : protocol))
+}
+
+/** evm-processor reports forks below finality as bare assertions and errors; here they say what to do. */
+async function explain(options: ChainProcessorOptions, error: unknown): Promise<Error> {
+  if (!(error instanceof Error)) return new UnavailableError(String(error))
+  if (error instanceof VaultlogError) return error
+  const isNotFound = /already indexed block .* was not found on chain/.test(error.message)
+  const isFromHot = error.name === 'AssertionError' && /hot\.(ts|js)/.test(error.stack ?? '')
+  if (!isNotFound && !isFromHot) return error
+  if (options.rpcUrls.length === 0) return new DeepForkError(options.network.name, error.message)
+  // A fork while its blocks are being fetched fails in the same way, and the next attempt gets over it.
+  const final = await findFinalBlock(options).catch(() => undefined)
+  if (!final?.now || final.stored === final.now) {
+    return new UnavailableError('The chain changed while its blocks were fetched.', { cause: error })
+  }
+  return new DeepForkError(
+    options.network.name,
+    `block ${final.height} was ${final.stored} and is ${final.now}`,
+  )
+}
+
+/** The hash of the newest final block as stored, and what the chain says of that height now. */
+async function findFinalBlock({ network, pool, rpcUrls }: ChainProcessorOptions) {
+  const { rows } = await pool.query<{ final_height: number; final_hash: string }>(
+    `SELECT final_height, final_hash FROM stream WHERE id = $1 AND final_height >= 0 AND final_hash <> '0x'`,
+    [network.chainId],
+  )
+  const [row] = rows
+  if (!row) return undefined
+  const header = await openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3).header(row.final_height)
+  return { height: row.final_height, stored: row.final_hash, now: header?.hash }
+}
+
+function isRetryable(error: unknown): boolean {
+  if (error instanceof VaultlogError) return error.retryable
+  // Postgres and RPC clients throw their own kinds: connection loss, shutdown, time-outs. Our own faults are VaultlogErrors.
+  return true
+}
+
+async function keepDeadLetters(pool: pg.Pool, stream: number, letters: DeadLetter[]): Promise<void> {
+  for (const letter of letters) {
+    log.warn(
+      {
+        stage: letter.stage,
+        stream,
+        block: letter.block.number,
+        logIndex: letter.log?.logIndex,
+        contract: letter.contract,
+        reason: letter.reason,
+      },
+      'dead letter',
+    )
+  }
+  await pool.query(
+    `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload)
+     SELECT l->>'stage', $1, (l->>'block')::bigint, l->>'hash', l->>'tx', (l->>'logIndex')::bigint, l->>'contract', l->>'reason', l->'payload'
+     FROM jsonb_array_elements($2::jsonb) l
+     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
+     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp()`,
+    [
+      stream,
+      JSON.stringify(
+        letters.map(({ stage, block, contract, reason, log: raw }) => ({
+          stage,
+          block: block.number,
+          hash: block.hash,
+          tx: raw?.transactionHash,
+          logIndex: raw?.logIndex,
+          contract,
+          reason,
+          payload: raw ? { topics: raw.topics, data: raw.data } : {},
+        })),
+      ),
+    ],
+  )
+}

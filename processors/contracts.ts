@@ -1,0 +1,143 @@
+import type pg from 'pg'
+import { decodeEventData } from '../db/events/event-json.ts'
+import { readEvents } from '../db/events/event-store.ts'
+import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { Protocol } from './protocol.ts'
+
+/** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
+const SUBJECTS: EventType[] = [
+  'VaultCreated',
+  'VaultDiscovered',
+  'VaultRejected',
+  'ReserveListed',
+  'MarketCreated',
+]
+
+interface Learned {
+  /** Block of the event that taught it; -1 for what configuration says. */
+  block: number
+}
+
+export interface KnownVault extends Learned {
+  decimals: number
+  assetDecimals: number
+}
+
+/**
+ * What a processor knows about contracts: a fold of its own stored events, so that a restart or a fork gives the
+ * same. What an attempt learns is undone by the next `begin` unless `commit` came first.
+ */
+export class KnownContracts {
+  private readonly protocols: readonly Protocol[]
+  private readonly watched = new Map<string, Map<string, Learned>>()
+  private readonly inspected = new Map<string, Learned>()
+  private readonly vaults = new Map<string, KnownVault>()
+  private readonly forgotten = new Set<string>()
+  private undo: (() => void)[] = []
+
+  constructor(protocols: readonly Protocol[]) {
+    this.protocols = protocols
+  }
+
+  /** Contracts named by configuration or by a protocol's own table. */
+  watchFixed(kind: string, contracts: readonly string[]): void {
+    for (const contract of contracts) this.put(this.watchedOf(kind), contract.toLowerCase(), { block: -1 })
+    this.commit()
+  }
+
+  async load(db: pg.Pool, stream: number): Promise<void> {
+    const events = await readEvents(db, stream, { after: 0, types: [...SUBJECTS, 'BlockRetracted'] })
+    const retracted = events
+      .filter(event => event.type === 'BlockRetracted')
+      .map(event => decodeEventData('BlockRetracted', event.data))
+    for (const event of events) {
+      if (event.type === 'BlockRetracted') continue
+      const data = decodeEventData(event.type, event.data)
+      const taught = { type: event.type, contract: event.contract ?? '', data } as DomainEvent
+      if (
+        retracted.some(range => range.fromPosition <= event.position && event.position <= range.toPosition)
+      ) {
+        for (const { contract } of this.watchedBecauseOf(taught)) this.forgotten.add(contract)
+      } else {
+        this.learn(taught, event.block_number)
+      }
+    }
+    this.commit()
+  }
+
+  /** Forgets what an unfinished attempt learned, and what was learned above a fork's base. */
+  begin(baseHeight: number): void {
+    for (const undo of this.undo.reverse()) undo()
+    this.undo = []
+    for (const map of [...this.watched.values(), this.inspected, this.vaults]) {
+      for (const [contract, { block }] of map) {
+        if (block <= baseHeight) continue
+        map.delete(contract)
+        this.forgotten.add(contract)
+      }
+    }
+  }
+
+  commit(): void {
+    this.undo = []
+  }
+
+  /** Takes note of an event; gives the contracts that are to be watched from now on. */
+  learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
+    if (event.type === 'VaultDiscovered') {
+      const { vault, decimals, assetDecimals } = event.data
+      this.put(this.inspected, vault, { block })
+      this.put(this.vaults, vault, { block, decimals, assetDecimals })
+    } else if (event.type === 'VaultRejected') {
+      this.put(this.inspected, event.data.vault, { block })
+    }
+    return this.watchedBecauseOf(event).filter(({ kind, contract }) =>
+      this.put(this.watchedOf(kind), contract, { block }),
+    )
+  }
+
+  private watchedBecauseOf(event: DomainEvent): { kind: string; contract: string }[] {
+    return this.protocols.flatMap(protocol => protocol.watches?.(event) ?? [])
+  }
+
+  /** Known once, by an event that a fork or a rewind retracted: part of its logs may be stored already. */
+  wasForgotten(contract: string): boolean {
+    return this.forgotten.has(contract)
+  }
+
+  isWatched(kind: string, contract: string): boolean {
+    return this.watched.get(kind)?.has(contract) ?? false
+  }
+
+  isInspected(contract: string): boolean {
+    return this.inspected.has(contract)
+  }
+
+  watchedContracts(kind: string): string[] {
+    return [...(this.watched.get(kind)?.keys() ?? [])]
+  }
+
+  vault(contract: string): KnownVault | undefined {
+    return this.vaults.get(contract)
+  }
+
+  allVaults(): string[] {
+    return [...this.vaults.keys()]
+  }
+
+  private watchedOf(kind: string): Map<string, Learned> {
+    let contracts = this.watched.get(kind)
+    if (!contracts) {
+      contracts = new Map()
+      this.watched.set(kind, contracts)
+    }
+    return contracts
+  }
+
+  private put<T extends Learned>(map: Map<string, T>, contract: string, value: T): boolean {
+    if (map.has(contract)) return false
+    map.set(contract, value)
+    this.undo.push(() => map.delete(contract))
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { registerStream } from '../db/events/event-store.ts'
+import { readEnv } from '../db/process/env.ts'
+import { ConfigError, VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
+import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { listedVaults } from '../db/registry/check.ts'
+import { readFacts } from '../db/registry/registry.ts'
+import { openStores } from '../db/stores.ts'
+import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
+import { runChain } from './chain-processor.ts'
+import { type Network, networks } from './chains.ts'
+import { loadProtocols } from './load-protocols.ts'
+
+const contractsFile = z.record(
+  z.string(),
+  z.record(z.string(), z.array(z.string().regex(/^0x[0-9a-fA-F]{40}$/))),
+)
+
+async function main(): Promise<void> {
+  const env = readEnv()
+  const network: Network | undefined = Object.values(networks).find(({ name }) => name === process.argv[2])
+  if (!network) {
+    throw new ConfigError(`Usage: processors/main.ts <network>, one of ${Object.keys(networks).join(', ')}.`)
+  }
+  const rpc = env.rpc[network.name]
+  const gateway = env.gateway[network.name] === 'sqd' ? network.gateway : env.gateway[network.name]
+  if (!rpc && !gateway) {
+    log.info({ network: network.name }, 'not enabled: neither RPC nor gateway is configured')
+    return
+  }
+  const contracts = env.CONTRACTS_FILE
+    ? contractsFile.parse(JSON.parse(await readFile(env.CONTRACTS_FILE, 'utf8')))[network.name]
+    : undefined
+  const stores = await openStores(env, `processor-${network.name}`)
+  const wakeUps = openWakeUps({ REDIS_URL: env.REDIS_URL, databaseUrl: stores.env.DATABASE_URL })
+  const stop = new AbortController()
+  await registerStream(stores.pool, network.chainId, network.name, 'chain')
+
+  const done = runChain({
+    network,
+    protocols: await loadProtocols(),
+    pool: stores.pool,
+    rpcUrls: rpc ?? [],
+    gateway,
+    contracts,
+    listedVaults: listedVaults(await readFacts(), network.chainId),
+    startBlock: env.startBlock[network.name],
+    finality: env.finality[network.name],
+    pollInterval: env.POLL_INTERVAL_MS,
+    samples: env.SAMPLES,
+    signal: stop.signal,
+    onCommit: ({ head, appended, retracted }) => {
+      if (appended + retracted === 0) return
+      // Nothing waits for the queue: what a wake-up would have said, the cursors say too.
+      wakeUps
+        .add([{ projection: MIRROR, stream: network.chainId, to: head }])
+        .catch((error: Error) =>
+          log.warn({ error: error.message }, 'worker could not be woken; it will look by itself'),
+        )
+    },
+  })
+  onShutdown('processor', async () => {
+    stop.abort()
+    await done.catch(() => {})
+    await wakeUps.close()
+    await stores.close()
+  })
+  await done
+  await shutdown('end of chain reached')
+}
+
+main().catch(error => {
+  if (error instanceof VaultlogError) log.fatal({ code: error.code }, error.message)
+  else log.fatal({ err: error }, 'processor failed')
+  void shutdown('failed', 1)
+})

@@ -1,0 +1,66 @@
+import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { NetworkName } from './chains.ts'
+
+/** A log as a chain gives it; hex is lower case. */
+export interface RawLog {
+  address: string
+  topics: string[]
+  data: string
+  logIndex: number
+  transactionHash: string
+}
+
+/**
+ * How one kind of log becomes events. A log matches when topic0, the number of topics and the length of data fit;
+ * topic0 alone is not enough (the 2017 exchange EtherDelta shares its Deposit topic with ERC-4626).
+ */
+export interface LogDecoder {
+  /** Canonical signature as published, e.g. `Deposit(address,address,uint256,uint256)`. */
+  signature: string
+  topic0: string
+  topicCount: number
+  /** Exact byte length of data, or a minimum for logs with dynamic parts. */
+  dataLength: number | { min: number }
+  /** Event types this decoder can give. */
+  gives: readonly EventType[]
+  /** Pure. Throws MalformedLogError where the words do not hold what the signature says. */
+  decode(log: RawLog): DomainEvent[]
+}
+
+/** Contracts of one kind, and the logs that matter on them. */
+export interface Source {
+  kind: string
+  decoders: readonly LogDecoder[]
+  /**
+   * 'anywhere': by topic on every contract (discovery by shape; only for rare events).
+   * 'discovered': on contracts that `watches` named.
+   * A record: on these addresses, by network.
+   */
+  at: 'anywhere' | 'discovered' | Partial<Record<NetworkName, readonly string[]>>
+}
+
+/** Reads a contract at one block; undefined where the call reverts or the answer cannot be decoded. */
+export interface ContractReader {
+  readonly blockNumber: number
+  call(contract: string, data: string): Promise<string | undefined>
+  /** Number and unix seconds of the block whose transactions created the contract; undefined if not to be found. */
+  deployment(contract: string): Promise<{ block: number; timestamp: number } | undefined>
+}
+
+/** A protocol: which contracts it watches, which logs, and what they mean. One module, default export. */
+export interface Protocol {
+  name: string
+  sources: readonly Source[]
+  /** Contracts that have to be watched from now on because of this event. */
+  watches?(event: DomainEvent): { kind: string; contract: string }[]
+  /** Contracts that may be vaults of ours and deserve a look: given to `inspect` once. */
+  candidates?(event: DomainEvent): string[]
+  /** Looks at a contract on chain and says what it is (VaultDiscovered) or is not (VaultRejected). */
+  inspect?(contract: string, read: ContractReader, hint?: DomainEvent): Promise<DomainEvent[]>
+  /** Sees all events of one transaction on one contract, in log order, before they are stored. Pure. */
+  reconcile?(events: DomainEvent[]): DomainEvent[]
+}
+
+export function defineProtocol(protocol: Protocol): Protocol {
+  return protocol
+}

@@ -1,0 +1,236 @@
+import type { EIP1193RequestFn } from 'viem'
+import {
+  createClient,
+  decodeFunctionResult,
+  encodeFunctionData,
+  fallback,
+  hexToNumber,
+  http,
+  multicall3Abi,
+  numberToHex,
+} from 'viem'
+import { z } from 'zod'
+import type { BlockRef } from '../db/events/event-store.ts'
+import { UnavailableError } from '../db/process/errors.ts'
+import type { ContractReader, RawLog } from './protocol.ts'
+
+const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
+const headerSchema = z.object({ number: hex, hash: hex, timestamp: hex })
+const logSchema = z.object({
+  address: hex,
+  topics: z.array(hex),
+  data: hex,
+  logIndex: hex,
+  transactionHash: hex,
+  blockNumber: hex,
+  blockHash: hex,
+})
+
+export interface BlockLogs {
+  number: number
+  hash: string
+  logs: RawLog[]
+}
+
+/** What a processor asks of a node besides what evm-processor fetches. Every answer is zod-checked. */
+export interface ChainRpc {
+  head(): Promise<BlockRef>
+  /** undefined when the node does not have the block. */
+  header(height: number): Promise<BlockRef | undefined>
+  /** Logs of contracts in a range of blocks, grouped by block, ascending. Splits the range where the node refuses its size. */
+  logs(filter: { address: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
+  /** eth_calls at one block through Multicall3, or one by one where it does not exist; undefined for a call that reverts. */
+  calls(calls: { to: string; data: string }[], block: BlockRef): Promise<(string | undefined)[]>
+  reader(block: BlockRef): ContractReader
+}
+
+/** Range of eth_getLogs that any public node serves; halved on refusal, doubled again on success. */
+const LOG_RANGE = 10_000
+const CALLS_PER_MULTICALL = 400
+
+export function openChainRpc(urls: readonly string[], multicall: string): ChainRpc {
+  const transports = urls.map(url =>
+    http(url, { batch: { batchSize: 100, wait: 2 }, retryCount: 3, timeout: 20_000 }),
+  )
+  const client = createClient({ transport: fallback(transports) })
+  const request = client.request as EIP1193RequestFn
+  const ask = async (method: string, params: unknown[]): Promise<unknown> => {
+    try {
+      return await request({ method, params } as never)
+    } catch (error) {
+      throw new RpcRefusedError(method, error)
+    }
+  }
+
+  async function header(height: number): Promise<BlockRef | undefined> {
+    const answer = headerSchema
+      .nullable()
+      .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
+    if (!answer) return undefined
+    return {
+      number: height,
+      hash: answer.hash.toLowerCase(),
+      timestamp: hexToNumber(answer.timestamp as `0x${string}`),
+    }
+  }
+
+  async function head(): Promise<BlockRef> {
+    const height = hexToNumber(hex.parse(await ask('eth_blockNumber', [])) as `0x${string}`)
+    const block = await header(height)
+    if (!block) throw new UnavailableError(`The node names block ${height} as its head and does not have it.`)
+    return block
+  }
+
+  async function logs(filter: {
+    address: string[]
+    topics?: string[][]
+    from: number
+    to: number
+  }): Promise<BlockLogs[]> {
+    const blocks: BlockLogs[] = []
+    let range = LOG_RANGE
+    for (let from = filter.from; from <= filter.to; ) {
+      const to = Math.min(filter.to, from + range - 1)
+      let answer: unknown
+      try {
+        answer = await ask('eth_getLogs', [
+          {
+            address: filter.address,
+            topics: filter.topics,
+            fromBlock: numberToHex(from),
+            toBlock: numberToHex(to),
+          },
+        ])
+      } catch (error) {
+        if (range === 1) throw error
+        range = Math.max(1, Math.floor(range / 2))
+        continue
+      }
+      for (const log of z.array(logSchema).parse(answer)) {
+        const number = hexToNumber(log.blockNumber as `0x${string}`)
+        let block = blocks.at(-1)
+        if (block?.number !== number) {
+          block = { number, hash: log.blockHash.toLowerCase(), logs: [] }
+          blocks.push(block)
+        }
+        block.logs.push({
+          address: log.address.toLowerCase(),
+          topics: log.topics,
+          data: log.data,
+          logIndex: hexToNumber(log.logIndex as `0x${string}`),
+          transactionHash: log.transactionHash.toLowerCase(),
+        })
+      }
+      from = to + 1
+      range = Math.min(LOG_RANGE, range * 2)
+    }
+    return blocks
+  }
+
+  async function call(to: string, data: string, block: BlockRef): Promise<string | undefined> {
+    try {
+      const answer = hex.parse(await ask('eth_call', [{ to, data }, { blockHash: block.hash }]))
+      return answer === '0x' ? undefined : answer
+    } catch (error) {
+      if (error instanceof RpcRefusedError && error.isRevert) return undefined
+      throw error
+    }
+  }
+
+  const hasMulticall = new Map<number, boolean>()
+  async function multicallExists(block: BlockRef): Promise<boolean> {
+    for (const [height, exists] of hasMulticall) if (exists && height <= block.number) return true
+    const code = hex.parse(await ask('eth_getCode', [multicall, numberToHex(block.number)]))
+    if (code !== '0x') hasMulticall.set(block.number, true)
+    return code !== '0x'
+  }
+
+  async function calls(
+    list: { to: string; data: string }[],
+    block: BlockRef,
+  ): Promise<(string | undefined)[]> {
+    if (list.length === 0) return []
+    if (list.length < 3 || !(await multicallExists(block))) {
+      return Promise.all(list.map(({ to, data }) => call(to, data, block)))
+    }
+    const chunks: { to: string; data: string }[][] = []
+    for (let i = 0; i < list.length; i += CALLS_PER_MULTICALL)
+      chunks.push(list.slice(i, i + CALLS_PER_MULTICALL))
+    const answers = await Promise.all(
+      chunks.map(async chunk => {
+        const data = encodeFunctionData({
+          abi: multicall3Abi,
+          functionName: 'aggregate3',
+          args: [
+            chunk.map(({ to, data }) => ({
+              target: to as `0x${string}`,
+              allowFailure: true,
+              callData: data as `0x${string}`,
+            })),
+          ],
+        })
+        const answer = await call(multicall, data, block)
+        // One call that burns all the gas takes the others with it: then each is asked alone.
+        if (!answer) return Promise.all(chunk.map(({ to, data }) => call(to, data, block)))
+        return decodeFunctionResult({
+          abi: multicall3Abi,
+          functionName: 'aggregate3',
+          data: answer as `0x${string}`,
+        }).map(result => (result.success && result.returnData !== '0x' ? result.returnData : undefined))
+      }),
+    )
+    return answers.flat()
+  }
+
+  async function deployment(
+    contract: string,
+    upTo: number,
+  ): Promise<{ block: number; timestamp: number } | undefined> {
+    const exists = async (height: number) =>
+      hex.parse(await ask('eth_getCode', [contract, numberToHex(height)])) !== '0x'
+    try {
+      if (!(await exists(upTo))) return undefined
+      let absent = -1
+      let present = upTo
+      while (present - absent > 1) {
+        const middle = Math.floor((absent + present) / 2)
+        if (await exists(middle)) present = middle
+        else absent = middle
+      }
+      const block = await header(present)
+      return block && { block: block.number, timestamp: block.timestamp }
+    } catch (error) {
+      // A node without old states cannot tell: the block stays unknown (invariant 7).
+      if (error instanceof RpcRefusedError) return undefined
+      throw error
+    }
+  }
+
+  return {
+    head,
+    header,
+    logs,
+    calls,
+    reader: block => ({
+      blockNumber: block.number,
+      call: (contract, data) => call(contract, data, block),
+      deployment: contract => deployment(contract, block.number),
+    }),
+  }
+}
+
+/** The node answered with an error or not at all. */
+export class RpcRefusedError extends UnavailableError {
+  readonly isRevert: boolean
+  /** The node does not keep the state of that block (not an archive node), or the block is not canonical any more. */
+  readonly isMissingState: boolean
+  constructor(method: string, cause: unknown) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    super(`${method} failed: ${message.split('\n')[0]}`, { cause })
+    this.isRevert = /revert|invalid opcode|out of gas|execution|stack|InvalidFEOpcode|OutOfGas/i.test(message)
+    this.isMissingState =
+      /missing trie node|state (is|not|histor|unavail)|pruned|archive|(header|block).{0,20}(not found|not exist|unknown)|BlockOutOfRange/i.test(
+        message,
+      )
+  }
+}

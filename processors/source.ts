@@ -1,0 +1,99 @@
+import { EvmBatchProcessor } from '@subsquid/evm-processor'
+import type { Logger } from '@subsquid/logger'
+import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
+import { Runner } from '@subsquid/util-internal-processor-tools'
+import type { SourceBlock } from './chain-handler.ts'
+
+export interface SourceOptions {
+  gateway?: string
+  rpc?: string
+  finality: number
+  pollInterval: number
+  from: number
+  /** Last block to process; the source ends there. */
+  to?: number
+  subscriptions: { address?: string[]; topic0?: string[] }[]
+}
+
+type Config = RunnerConfig<unknown, unknown>
+
+/**
+ * EvmBatchProcessor.run() owns the process: it exits on every error and cannot be started again with more contracts.
+ * These are the parts it is made of; with them the same Runner runs under our own loop.
+ */
+interface ProcessorParts {
+  getBatchRequests(): Config['requests']
+  getArchiveDataSource(): Config['archive']
+  getHotDataSource(): Config['hotDataSource']
+  getChainRpcClient(): { close(error?: Error): void }
+  getLogger(): Logger
+}
+
+/** One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. */
+export async function runSource<Store>(
+  options: SourceOptions,
+  database: Database<Store>,
+  handle: (store: Store, blocks: SourceBlock[], isHead: boolean) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const processor = new EvmBatchProcessor()
+    .setFinalityConfirmation(options.finality)
+    .setBlockRange({ from: options.from, to: options.to })
+    .setFields({ log: { topics: true, data: true, transactionHash: true }, block: { timestamp: true } })
+  if (options.gateway) processor.setGateway(options.gateway)
+  if (options.rpc) {
+    processor.setRpcEndpoint({ url: options.rpc, capacity: 10, maxBatchCallSize: 100, retryAttempts: 10 })
+    processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
+  }
+  for (const subscription of options.subscriptions) processor.addLog(subscription)
+
+  const parts = processor as unknown as ProcessorParts
+  let abort: (() => void) | undefined
+  const aborted = new Promise<void>(resolve => {
+    abort = resolve
+    signal?.addEventListener('abort', resolve as () => void, { once: true })
+  })
+  try {
+    const run = new Runner<unknown, Store>({
+      database,
+      requests: parts.getBatchRequests(),
+      archive: options.gateway ? parts.getArchiveDataSource() : undefined,
+      hotDataSource: options.rpc ? parts.getHotDataSource() : undefined,
+      allBlocksAreFinal: options.finality === 0,
+      log: parts.getLogger(),
+      // Metrics are served by the process itself, on one port for all runs.
+      prometheus: {
+        addRunnerMetrics() {},
+        serve: async () => ({ port: 0 }),
+      } as unknown as Config['prometheus'],
+      process: (store, batch) =>
+        handle(
+          store,
+          (batch.blocks as unknown as SqdBlock[])
+            // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
+            // logs and times.
+            .filter(({ header }) => header.height >= options.from)
+            .map(toSourceBlock),
+          batch.isHead,
+        ),
+    }).run()
+    // At the head the runner waits for the next block for ever: a stop does not wait for it.
+    await Promise.race([run, aborted])
+    if (signal?.aborted) run.catch(() => {})
+  } finally {
+    if (abort) signal?.removeEventListener('abort', abort)
+    if (options.rpc) parts.getChainRpcClient().close()
+  }
+}
+
+interface SqdBlock {
+  header: { height: number; hash: string; timestamp: number }
+  logs: { address: string; topics: string[]; data: string; logIndex: number; transactionHash: string }[]
+}
+
+function toSourceBlock({ header, logs }: SqdBlock): SourceBlock {
+  return {
+    ref: { number: header.height, hash: header.hash, timestamp: Math.floor(header.timestamp / 1000) },
+    logs,
+  }
+}

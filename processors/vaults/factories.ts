@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import * as Stata from '../../abi/aave-v3/StataTokenFactory.ts'
+import * as EulerEarn from '../../abi/euler/EulerEarnFactory.ts'
+import * as Evk from '../../abi/euler/GenericFactory.ts'
+import * as Frax from '../../abi/frax/FraxlendPairDeployer.ts'
+import * as MetaMorpho from '../../abi/metamorpho/MetaMorphoFactory.ts'
+import * as VaultV2 from '../../abi/metamorpho/VaultV2Factory.ts'
+import * as Yearn from '../../abi/yearn/VaultFactory.ts'
+import { ConfigError } from '../../db/process/errors.ts'
+import factoryTables from '../../db/registry/contracts/vault-factories.json' with { type: 'json' }
+import { aaveMarkets } from '../aave/markets.ts'
+import { on } from '../decoder.ts'
+import type { LogDecoder, Source } from '../protocol.ts'
+import { addressesByNetwork, byNetwork } from '../registry.ts'
+
+const tables = z.record(z.string(), z.unknown()).parse(factoryTables)
+
+function factory(kind: string, decoder: LogDecoder): Source {
+  const table = tables[kind]
+  if (table === undefined) throw new ConfigError(`db/registry/contracts/vault-factories.json has no ${kind}.`)
+  return { kind, at: addressesByNetwork(table), decoders: [decoder] }
+}
+
+/** trailingData of an Euler vault is asset, oracle and unit of account, 20 bytes each (abi.encodePacked). */
+function evkAsset(trailingData: string): string | undefined {
+  return trailingData.length === 2 + 3 * 40 ? trailingData.slice(0, 42) : undefined
+}
+
+/** Contracts whose event says that they made a vault. */
+export const vaultFactories: Source[] = [
+  factory(
+    'metamorpho-factory',
+    on(MetaMorpho.CreateMetaMorpho, 'VaultCreated', (a, log) => ({
+      vault: a.metaMorpho,
+      factory: log.address,
+      protocol: 'morpho',
+      asset: a.asset,
+    })),
+  ),
+  factory(
+    'morpho-vault-v2-factory',
+    on(VaultV2.CreateVaultV2, 'VaultCreated', (a, log) => ({
+      vault: a.newVaultV2,
+      factory: log.address,
+      protocol: 'morpho',
+      asset: a.asset,
+    })),
+  ),
+  factory(
+    'euler-evk-factory',
+    on(Evk.ProxyCreated, 'VaultCreated', (a, log) => {
+      const asset = evkAsset(a.trailingData)
+      return { vault: a.proxy, factory: log.address, protocol: 'euler', ...(asset ? { asset } : {}) }
+    }),
+  ),
+  factory(
+    'euler-earn-factory',
+    on(EulerEarn.CreateEulerEarn, 'VaultCreated', (a, log) => ({
+      vault: a.eulerEarn,
+      factory: log.address,
+      protocol: 'euler',
+      asset: a.asset,
+    })),
+  ),
+  factory(
+    'yearn-v3-factory',
+    on(Yearn.NewVault, 'VaultCreated', (a, log) => ({
+      vault: a.vault_address,
+      factory: log.address,
+      protocol: 'yearn',
+      asset: a.asset,
+    })),
+  ),
+  factory(
+    'fraxlend-deployer',
+    on(Frax.LogDeploy, 'VaultCreated', (a, log) => ({
+      vault: a.address_,
+      factory: log.address,
+      protocol: 'fraxlend',
+      asset: a.asset,
+    })),
+  ),
+  {
+    kind: 'aave-stata-factory',
+    at: byNetwork(
+      Object.fromEntries(
+        Object.entries(aaveMarkets).map(([network, markets]) => [
+          network,
+          markets.flatMap(m => (m.stataFactory ? [m.stataFactory] : [])),
+        ]),
+      ),
+    ),
+    decoders: [
+      // `underlying` is the vault's asset: a stata token takes it in and wraps the aToken itself.
+      on(Stata.StataTokenCreated, 'VaultCreated', (a, log) => ({
+        vault: a.stataToken,
+        factory: log.address,
+        protocol: 'aave',
+        asset: a.underlying,
+      })),
+    ],
+  },
+]
