@@ -1,0 +1,382 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { rewindChain } from '../db/events/rewind.ts'
+import { createKey, definePlan, listKeys, listPlans, revokeKey, setKeyPlan } from '../db/keys/keys.ts'
+import { networkIds } from '../db/networks.ts'
+import { migratePostgres } from '../db/postgres.ts'
+import { readEnv } from '../db/process/env.ts'
+import { ConfigError, VaultlogError } from '../db/process/errors.ts'
+import { countFacts } from '../db/registry/check.ts'
+import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
+import { openStores, type Stores } from '../db/stores.ts'
+import { listStreams, type StreamRow } from './checkpoints.ts'
+import { openProgress } from './progress.ts'
+import { loadProjections, type Projection } from './projection.ts'
+import { type ReplayOptions, replay } from './replay.ts'
+import { listDeadLetters, readStatus, resolveDeadLetters } from './status.ts'
+import { table } from './table.ts'
+import { verify } from './verify.ts'
+
+const program = new Command('vaultlog')
+  .description('Operates Vaultlog: replay and verify read models, see where everything stands, manage keys.')
+  .showHelpAfterError()
+
+function integer(value: string): number {
+  const number = Number(value)
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new InvalidArgumentError('must be a whole number of 0 or more.')
+  return number
+}
+
+/** Opens the databases for one command, runs it, closes them; errors of ours are one line, others keep their stack. */
+async function withStores(
+  work: (stores: Stores, signal: AbortSignal) => Promise<number | undefined>,
+): Promise<void> {
+  const interrupt = new AbortController()
+  process.once('SIGINT', () => interrupt.abort())
+  process.once('SIGTERM', () => interrupt.abort())
+  let stores: Stores | undefined
+  try {
+    stores = await openStores(readEnv(), 'cli')
+    process.exitCode = (await work(stores, interrupt.signal)) ?? 0
+  } catch (error) {
+    process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)
+    process.exitCode = 1
+  } finally {
+    await stores?.close()
+  }
+}
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+
+async function choose(
+  stores: Stores,
+  options: { projection?: string; chain?: string },
+): Promise<{ projections: Projection[]; streams: StreamRow[] }> {
+  const all = await loadProjections()
+  const projections = options.projection ? all.filter(({ name }) => name === options.projection) : all
+  if (projections.length === 0) {
+    throw new ConfigError(
+      `No projection ${options.projection}. There are: ${all.map(({ name }) => name).join(', ')}.`,
+    )
+  }
+  const known = await listStreams(stores.pool)
+  const streams = options.chain ? known.filter(({ name }) => name === options.chain) : known
+  if (options.chain && streams.length === 0) {
+    throw new ConfigError(
+      `Nothing is stored of ${options.chain}. There are: ${known.map(({ name }) => name).join(', ') || 'no streams yet'}.`,
+    )
+  }
+  return { projections, streams }
+}
+
+program
+  .command('migrate')
+  .description('bring both databases to the newest schema and record the registry of curated facts')
+  .action(() =>
+    withStores(async ({ pool, clickhouse }) => {
+      const postgres = await migratePostgres(pool)
+      const house = await migrateClickHouse(clickhouse)
+      const facts = await recordFacts(pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
+      print(
+        `${postgres.length} Postgres and ${house.length} ClickHouse migrations applied, ${facts} facts recorded.`,
+      )
+      return 0
+    }),
+  )
+
+const registry = program.command('registry').description('curated facts: what is listed, tagged, flagged')
+registry
+  .command('check')
+  .description('read the files of facts and say what is wrong with them; needs no database')
+  .action(async () => {
+    try {
+      const facts = await readFacts(FACTS)
+      const { subjects, listed } = countFacts(facts)
+      print(table(['network', 'vaults listed'], Object.entries(listed)))
+      print(
+        `${facts.length} facts in order, of ${Object.entries(subjects)
+          .map(([family, count]) => `${count} ${family}s`)
+          .join(', ')}.`,
+      )
+    } catch (error) {
+      if (!(error instanceof VaultlogError)) throw error
+      process.stderr.write(`${error.message}\n`)
+      process.exitCode = 1
+    }
+  })
+registry
+  .command('record')
+  .description('record what changed in the files of facts as events')
+  .action(() =>
+    withStores(async ({ pool }) => {
+      const recorded = await recordFacts(pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
+      print(`${recorded} facts recorded.`)
+      return 0
+    }),
+  )
+
+program
+  .command('replay')
+  .description(
+    'make read models anew from the event store, beside the live ones, and swap them in when they have caught up',
+  )
+  .option('-p, --projection <name>', 'only this one')
+  .option('-c, --chain <network>', 'only this chain')
+  .option('--from <block>', 'keep the rows of earlier blocks (with --chain)', integer)
+  .option('--batch <events>', 'events per batch', integer, 1_000_000)
+  .action((options: { projection?: string; chain?: string; from?: number; batch: number }) =>
+    withStores(async (stores, signal) => {
+      if (options.from !== undefined && !options.chain)
+        throw new ConfigError('--from needs --chain: blocks are counted by chain.')
+      const progress = openProgress()
+      const started = Date.now()
+      try {
+        const work: ReplayOptions = {
+          ...(await choose(stores, options)),
+          pool: stores.pool,
+          clickhouse: stores.clickhouse,
+          fromBlock: options.from,
+          batch: options.batch,
+          progress,
+          signal,
+        }
+        await replay(work)
+        progress.close()
+        print(
+          `Replayed ${work.projections.length} projections on ${work.streams.length} streams in ${((Date.now() - started) / 1000).toFixed(1)} s; the new tables are live.`,
+        )
+        return 0
+      } finally {
+        progress.close()
+      }
+    }),
+  )
+
+program
+  .command('verify')
+  .description('prove that staging equals the event store and that live tables equal a replay from nothing')
+  .option('-p, --projection <name>', 'only this one')
+  .option('-c, --chain <network>', 'only this chain')
+  .action((options: { projection?: string; chain?: string }) =>
+    withStores(async (stores, signal) => {
+      const progress = openProgress()
+      try {
+        const comparisons = await verify({
+          ...(await choose(stores, options)),
+          pool: stores.pool,
+          clickhouse: stores.clickhouse,
+          progress,
+          signal,
+        })
+        progress.close()
+        print(
+          table(
+            ['table', 'stream', 'rows', 'rows expected', 'checksum', 'checksum expected', ''],
+            comparisons.map(({ what, stream, expected, found, equal }) => [
+              what,
+              stream,
+              found.rows,
+              expected.rows,
+              found.checksum,
+              expected.checksum,
+              equal ? 'equal' : 'DIFFERENT',
+            ]),
+          ),
+        )
+        const different = comparisons.filter(({ equal }) => !equal).length
+        print(
+          different === 0
+            ? `All ${comparisons.length} equal.`
+            : `${different} of ${comparisons.length} differ.`,
+        )
+        return different === 0 ? 0 : 1
+      } finally {
+        progress.close()
+      }
+    }),
+  )
+
+program
+  .command('status')
+  .description('head, lag and dead letters of every stream and projection')
+  .option('--json', 'as JSON')
+  .action((options: { json?: boolean }) =>
+    withStores(async ({ pool }) => {
+      const streams = await readStatus(pool)
+      if (options.json) print(JSON.stringify(streams, null, 2))
+      else if (streams.length === 0) print('Nothing is stored yet: no processor has run on this event store.')
+      else {
+        print(
+          table(
+            ['stream', 'block', 'final', 'seconds old', 'events', 'most behind', 'by events', 'dead letters'],
+            streams.map(stream => {
+              const worst = [...stream.projections].sort((a, b) => b.behind - a.behind)[0]
+              return [
+                stream.name,
+                stream.headBlock,
+                stream.finalBlock,
+                stream.age ?? '',
+                stream.head,
+                worst && worst.behind > 0 ? worst.name : '',
+                worst?.behind ?? '',
+                stream.deadLetters,
+              ]
+            }),
+          ),
+        )
+      }
+      return 0
+    }),
+  )
+
+const deadletters = program
+  .command('deadletters')
+  .description('what could not be decoded, sampled or applied')
+deadletters
+  .command('list', { isDefault: true })
+  .option('--stage <stage>', 'decode, inspect, sample, mirror, project or registry')
+  .option('-c, --chain <network>', 'only this chain')
+  .option('--all', 'resolved ones too')
+  .option('--limit <n>', 'at most', integer, 50)
+  .action((options: { stage?: string; chain?: string; all?: boolean; limit: number }) =>
+    withStores(async ({ pool }) => {
+      const stream = options.chain
+        ? (await listStreams(pool)).find(({ name }) => name === options.chain)?.id
+        : undefined
+      if (options.chain && stream === undefined)
+        throw new ConfigError(`Nothing is stored of ${options.chain}.`)
+      const rows = await listDeadLetters(pool, {
+        stage: options.stage,
+        stream,
+        limit: options.limit,
+        all: options.all,
+      })
+      if (rows.length === 0) print('No dead letters.')
+      else {
+        print(
+          table(
+            ['id', 'stage', 'stream', 'block', 'log', 'contract', 'times', 'reason'],
+            rows.map(row => [
+              row.id,
+              row.stage,
+              row.stream,
+              row.block_number ?? '',
+              row.log_index ?? '',
+              row.contract ?? '',
+              row.attempts,
+              row.reason,
+            ]),
+          ),
+        )
+      }
+      return 0
+    }),
+  )
+deadletters
+  .command('resolve <id...>')
+  .description('mark as dealt with; they stay in the table')
+  .action((ids: string[]) =>
+    withStores(async ({ pool }) => {
+      print(`${await resolveDeadLetters(pool, ids.map(integer))} resolved.`)
+      return 0
+    }),
+  )
+
+program
+  .command('rewind <network>')
+  .description('retract everything stored of a chain above a block, so that its processor stores it anew')
+  .requiredOption('--to <block>', 'last block that stays', integer)
+  .action((name: string, options: { to: number }) =>
+    withStores(async ({ pool }) => {
+      const network = networkIds.find(network => network.name === name)
+      if (!network) throw new ConfigError(`Unknown network ${name}.`)
+      print(
+        `${await rewindChain(pool, network.chainId, name, options.to)} blocks retracted; start the processor of ${name} again.`,
+      )
+      return 0
+    }),
+  )
+
+const keys = program.command('keys').description('API keys')
+keys
+  .command('create <name>')
+  .option('--plan <plan>', 'credits and rate limit', 'unlimited')
+  .action((name: string, options: { plan: string }) =>
+    withStores(async ({ pool }) => {
+      const key = await createKey(pool, { name, plan: options.plan })
+      print(
+        `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
+      )
+      return 0
+    }),
+  )
+keys.command('list').action(() =>
+  withStores(async ({ pool }) => {
+    const rows = await listKeys(pool)
+    print(
+      rows.length === 0
+        ? 'No keys yet: vaultlog keys create <name>'
+        : table(
+            ['code', 'name', 'plan', 'credits used', 'created', 'revoked'],
+            rows.map(key => [
+              key.code,
+              key.name,
+              key.plan,
+              key.creditsUsed,
+              key.createdAt.toISOString(),
+              key.revokedAt?.toISOString() ?? '',
+            ]),
+          ),
+    )
+    return 0
+  }),
+)
+keys
+  .command('plan <code> <plan>')
+  .description('put a key on another plan')
+  .action((code: string, plan: string) =>
+    withStores(async ({ pool }) => {
+      const key = await setKeyPlan(pool, code, plan)
+      print(
+        `${code} (${key.name}) is on ${plan}: ${key.creditsPerMonth} credits a month, ${key.requestsPerMinute} requests a minute.`,
+      )
+      return 0
+    }),
+  )
+keys.command('revoke <code>').action((code: string) =>
+  withStores(async ({ pool }) => {
+    const { name } = await revokeKey(pool, code)
+    print(`${code} (${name}) is revoked.`)
+    return 0
+  }),
+)
+
+const plans = program.command('plans').description('what keys may use')
+plans.command('list').action(() =>
+  withStores(async ({ pool }) => {
+    print(
+      table(
+        ['plan', 'credits a month', 'requests a minute'],
+        (await listPlans(pool)).map(plan => [plan.name, plan.creditsPerMonth, plan.requestsPerMinute]),
+      ),
+    )
+    return 0
+  }),
+)
+plans
+  .command('set <name> <credits-per-month> <requests-per-minute>')
+  .description('make a plan, or change its limits for all keys on it')
+  .action((name: string, credits: string, requests: string) =>
+    withStores(async ({ pool }) => {
+      await definePlan(pool, {
+        name,
+        creditsPerMonth: integer(credits),
+        requestsPerMinute: Math.max(1, integer(requests)),
+      })
+      print(`Keys on ${name} hold to the new limits within seconds.`)
+      return 0
+    }),
+  )
+
+await program.parseAsync()

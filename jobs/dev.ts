@@ -1,0 +1,50 @@
+import { startEmbedded } from '../db/embedded/up.ts'
+import { networkIds } from '../db/networks.ts'
+import { readEnv } from '../db/process/env.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
+import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
+import { openStores } from '../db/stores.ts'
+import { type ProcessSpec, supervise } from './supervisor.ts'
+
+/** Everything on one machine: what has no URL embedded, a processor per enabled network, worker, API, GraphQL. */
+async function main(): Promise<void> {
+  const env = readEnv()
+  const embedded = await startEmbedded(env)
+  onShutdown('databases', () => embedded.stop())
+  const urls = { DATABASE_URL: embedded.databaseUrl, CLICKHOUSE_URL: embedded.clickhouseUrl }
+  const stores = await openStores({ ...env, ...urls }, 'dev')
+  const facts = await recordFacts(stores.pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
+  if (facts > 0) log.info({ facts }, 'registry of curated facts recorded')
+  await stores.close()
+
+  const networks = networkIds.map(({ name }) => name).filter(name => env.rpc[name] || env.gateway[name])
+  if (networks.length === 0) {
+    log.warn(
+      'no network is enabled: set RPC_<NETWORK> or GATEWAY_<NETWORK> (see .env.example), or try npm run demo',
+    )
+  }
+  const specs: ProcessSpec[] = [
+    ...networks.map(name => ({ name, args: ['processors/main.ts', name], env: urls })),
+    { name: 'worker', args: ['jobs/main.ts'], env: urls },
+    { name: 'api', args: ['read-api/main.ts'], env: urls },
+    { name: 'graphql', args: ['db/graphql.ts'], env: urls },
+  ]
+  const processes = supervise(specs, line => process.stdout.write(`${line}\n`))
+  onShutdown('processes', () => processes.stop())
+  log.info(
+    {
+      api: `http://127.0.0.1:${env.API_PORT}`,
+      graphql: `http://127.0.0.1:${env.GRAPHQL_PORT}/graphql`,
+      networks,
+    },
+    'running; Ctrl-C stops everything',
+  )
+}
+
+main().catch(error => {
+  if (error instanceof VaultlogError) log.fatal({ code: error.code }, error.message)
+  else log.fatal({ err: error }, 'could not start')
+  void shutdown('failed', 1)
+})

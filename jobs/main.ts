@@ -1,0 +1,26 @@
+import { readEnv } from '../db/process/env.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
+import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { openStores } from '../db/stores.ts'
+import { loadProjections } from './projection.ts'
+import { startWorker } from './worker.ts'
+
+async function main(): Promise<void> {
+  const env = readEnv()
+  const stores = await openStores(env, 'worker', 24)
+  onShutdown('databases', () => stores.close())
+  const worker = startWorker({
+    pool: stores.pool,
+    clickhouse: stores.clickhouse.client,
+    projections: await loadProjections(),
+    queue: { REDIS_URL: env.REDIS_URL, databaseUrl: stores.env.DATABASE_URL },
+  })
+  onShutdown('worker', () => worker.stop())
+}
+
+main().catch(error => {
+  if (error instanceof VaultlogError) log.fatal({ code: error.code }, error.message)
+  else log.fatal({ err: error }, 'worker failed')
+  void shutdown('failed', 1)
+})

@@ -1,0 +1,122 @@
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { MIRROR } from '../db/wake-ups.ts'
+import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+
+/** Fits one insert block of ClickHouse, so that a batch is one part and appears at once. */
+const BATCH = 250_000
+
+/**
+ * Copies a stream's events from Postgres to ClickHouse's `event`, in ranges that end at block boundaries. The bytes
+ * of COPY go through unparsed: its text format is ClickHouse's TabSeparated, if only a time has the ten digits by which
+ * ClickHouse tells it from a date (a retraction has the time 0). Gives the position reached, or undefined where another
+ * worker holds the lock.
+ */
+export function mirrorStream(
+  pool: pg.Pool,
+  clickhouse: ClickHouseClient,
+  stream: number,
+  onBatch?: (position: number, head: number) => void,
+): Promise<number | undefined> {
+  return withLock(pool, MIRROR, stream, async client => {
+    while (true) {
+      const checkpoint = await readCheckpoint(client, MIRROR, stream)
+      const range = await nextRange(client, stream, checkpoint.position, checkpoint.applying_to)
+      if (!range) return checkpoint.position
+      await beginBatch(client, MIRROR, stream, range.to)
+      await copyRange(client, clickhouse, stream, checkpoint.position, range.to)
+      await finishBatch(client, MIRROR, stream, range.to, range.block)
+      onBatch?.(range.to, range.head)
+    }
+  })
+}
+
+/** The end of the next batch and the chain's block as of it; undefined when there is nothing to copy. */
+async function nextRange(
+  client: pg.PoolClient,
+  stream: number,
+  after: number,
+  applyingTo: number | null,
+): Promise<{ to: number; head: number; block: { number: number; time: number } } | undefined> {
+  const { rows } = await client.query<{ head: number; head_height: number; head_time: number }>(
+    'SELECT head, head_height, head_time FROM stream WHERE id = $1',
+    [stream],
+  )
+  const head = rows[0]
+  if (!head || head.head <= after) return undefined
+  let to = applyingTo ?? Math.min(head.head, after + BATCH)
+  if (applyingTo !== null && applyingTo < head.head) {
+    // Exactly as it was begun, though the block may go on by now: other bounds would not deduplicate.
+    const { rows: ends } = await client.query<{ number: number; time: number }>(
+      'SELECT block_number AS number, block_time AS time FROM event_log WHERE stream = $1 AND position = $2',
+      [stream, applyingTo],
+    )
+    const [block] = ends
+    return block && { to, head: head.head, block }
+  }
+  if (to >= head.head)
+    return { to: head.head, head: head.head, block: { number: head.head_height, time: head.head_time } }
+  // To the end of the block that holds position `to`: blocks are never cut.
+  const { rows: ends } = await client.query<{ to: number; block_number: number; block_time: number }>(
+    `SELECT coalesce(min(next.position) - 1, $3) AS to, max(edge.block_number) AS block_number, max(edge.block_time) AS block_time
+     FROM event_log edge LEFT JOIN LATERAL (
+       SELECT position FROM event_log
+       WHERE stream = $1 AND position > $2 AND (block_hash <> edge.block_hash OR type = 'BlockRetracted') ORDER BY position LIMIT 1
+     ) next ON true
+     WHERE edge.stream = $1 AND edge.position = $2`,
+    [stream, to, head.head],
+  )
+  const end = ends[0]
+  if (!end) return undefined
+  to = end.to
+  return { to, head: head.head, block: { number: end.block_number, time: end.block_time } }
+}
+
+async function copyRange(
+  client: pg.PoolClient,
+  clickhouse: ClickHouseClient,
+  stream: number,
+  from: number,
+  to: number,
+): Promise<void> {
+  const rows = client.query(
+    copyTo(
+      `COPY (
+        SELECT stream, position, type, block_number, '0x' || encode(block_hash, 'hex'), lpad(block_time::text, 10, '0'),
+               coalesce('0x' || encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295),
+               coalesce('0x' || encode(contract, 'hex'), ''), data
+        FROM event_log WHERE stream = ${Number(stream)} AND position > ${Number(from)} AND position <= ${Number(to)}
+        ORDER BY position
+      ) TO STDOUT`,
+    ),
+  )
+  const token = `event:${stream}:${from}:${to}`
+  const body = new PassThrough()
+  await Promise.all([
+    pipeline(rows, body),
+    clickhouse.insert({
+      table: 'event',
+      values: body,
+      format: 'TabSeparated',
+      clickhouse_settings: {
+        insert_deduplication_token: token,
+        max_insert_block_size: '1048576',
+        min_insert_block_size_rows: '1048576',
+        min_insert_block_size_bytes: '0',
+        input_format_parallel_parsing: 0,
+        log_comment: 'mirror event',
+      },
+    }),
+  ])
+  await clickhouse.command({
+    query: `INSERT INTO retracted
+      SELECT stream, arrayJoin(range(JSONExtractUInt(data, 'fromPosition'), JSONExtractUInt(data, 'toPosition') + 1)), position
+      FROM event
+      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BlockRetracted'`,
+    query_params: { stream, from, to },
+    clickhouse_settings: { insert_deduplication_token: token, log_comment: 'mirror retracted' },
+  })
+}

@@ -1,0 +1,74 @@
+import { readdir } from 'node:fs/promises'
+import type { z } from 'zod'
+import type { EventType } from '../db/events/vocabulary.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+
+/**
+ * A read model. Its rows are made inside ClickHouse: the migration of the same name holds the table `<name>` and the
+ * parameterised view `<name>_rows(stream, from, to)`, which gives the rows that follow from the events at positions
+ * (from, to] of one stream. The runner sees to it that a batch ends at a block boundary and never spans a retraction,
+ * so the view may read the table itself (positions ≤ from, less retracted ones) or a head beside it for what went before.
+ */
+export interface Projection {
+  /** Table, job, metric label. */
+  name: string
+  /** Raised when rows change meaning: the live table has to be replayed then. */
+  version: number
+  /** A batch without any of these needs no statement. */
+  handles: readonly EventType[]
+  /** Which streams: those of chains, or the registry. */
+  streams: 'chains' | 'registry'
+  /**
+   * Further tables filled from the same batch, in this order, each by its own `<name>_rows`, which may read what the
+   * batch has put into the ones before it. They are replayed, swapped and checkpointed together with the projection.
+   */
+  beside?: readonly Companion[]
+  /** One row as the table holds it; a test compares names and order with the table and the view. */
+  row: z.ZodObject
+}
+
+export interface Companion {
+  name: string
+  row: z.ZodObject
+  /** One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. */
+  isHead?: boolean
+}
+
+/** The tables a projection fills, in the order in which a batch fills them. */
+export function tablesOf(projection: Projection): string[] {
+  return [projection.name, ...(projection.beside ?? []).map(({ name }) => name)]
+}
+
+/** Whether its rows can only be made from a stream's beginning. */
+export function hasHead(projection: Projection): boolean {
+  return (projection.beside ?? []).some(({ isHead }) => isHead)
+}
+
+export function defineProjection(projection: Projection): Projection {
+  return projection
+}
+
+class ProjectionError extends VaultlogError {
+  readonly code = 'PROJECTION'
+}
+
+/** All projections, by name: the modules in jobs/projections. */
+export async function loadProjections(): Promise<Projection[]> {
+  const folder = new URL('./projections/', import.meta.url)
+  const files = (await readdir(folder))
+    .filter(file => /\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
+    .sort()
+  const projections: Projection[] = []
+  for (const file of files) {
+    const { default: projection } = (await import(new URL(file, folder).href)) as { default?: Projection }
+    if (!projection?.name)
+      throw new ProjectionError(`jobs/projections/${file} has no projection as its default export.`)
+    if (`${projection.name.replaceAll('_', '-')}` !== file.replace(/\.[jt]s$/, '')) {
+      throw new ProjectionError(
+        `jobs/projections/${file} defines ${projection.name}: file and table go by one name.`,
+      )
+    }
+    projections.push(projection)
+  }
+  return projections
+}

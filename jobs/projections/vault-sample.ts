@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineProjection } from '../projection.ts'
+
+/** Every sample of a vault's state. */
+export default defineProjection({
+  name: 'vault_sample',
+  version: 1,
+  handles: ['StateSampled'],
+  streams: 'chains',
+  row: z.object({
+    chain_id: z.number(),
+    vault: z.string(),
+    timestamp: z.number(),
+    position: z.number(),
+    block_number: z.number(),
+    total_assets: z.string().nullable(),
+    total_supply: z.string().nullable(),
+    share_price_raw: z.string().nullable(),
+    share_price: z.number().nullable(),
+    decimals: z.number(),
+    asset_decimals: z.number(),
+  }),
+})

@@ -1,0 +1,273 @@
+import type pg from 'pg'
+import type { ClickHouse } from '../db/clickhouse/client.ts'
+import { identifier, migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+import { MIRROR } from '../db/wake-ups.ts'
+import { type Checkpoint, readCheckpoint, type StreamRow, withLock } from './checkpoints.ts'
+import type { ProgressBoard } from './progress.ts'
+import { hasHead, type Projection, tablesOf } from './projection.ts'
+import { applyRange, planRange, runProjection } from './runner.ts'
+
+export interface ReplayOptions {
+  pool: pg.Pool
+  /** The live database; shadows are called `<database>_<purpose>`. */
+  clickhouse: ClickHouse
+  projections: readonly Projection[]
+  streams: readonly StreamRow[]
+  /** Rows of earlier blocks are taken over from the live tables. */
+  fromBlock?: number
+  progress: ProgressBoard
+  signal?: AbortSignal
+  /** Positions per batch. */
+  batch?: number
+}
+
+export class ReplayInterrupted extends VaultlogError {
+  readonly code = 'REPLAY_INTERRUPTED'
+  constructor() {
+    super('Interrupted. The live tables are untouched; the same command goes on where it stopped.')
+  }
+}
+
+const REPLAY_BATCH = 1_000_000
+
+/**
+ * Makes the rows of projections anew beside the live tables, which are served meanwhile, and swaps them in when they
+ * have caught up: EXCHANGE TABLES where all chains were replayed, REPLACE PARTITION for one chain; both atomic.
+ * Interrupted it goes on where it stopped.
+ */
+export async function replay(options: ReplayOptions): Promise<void> {
+  const shadow = options.clickhouse.in(`${options.clickhouse.database}_replay`)
+  await buildShadow(options, shadow)
+  for (const projection of options.projections) {
+    const streams = options.streams.filter(stream => concerns(projection, stream))
+    await holdingLocks(options, projection, streams, async live => {
+      for (const stream of streams) await catchUp(options, shadow, projection, stream, live.get(stream.id))
+      await swapIn(options, shadow, projection, streams)
+    })
+  }
+  await dropShadow(options, shadow)
+  await shadow.close()
+}
+
+/** Builds shadow tables up to where the live ones are now. */
+export async function buildShadow(options: ReplayOptions, shadow: ClickHouse): Promise<void> {
+  const applied = await migrateClickHouse(shadow, { staging: options.clickhouse.database })
+  // Tables made or changed just now hold nothing of what an earlier attempt noted.
+  if (applied.length > 0)
+    await options.pool.query('DELETE FROM replay WHERE database = $1', [shadow.database])
+  for (const projection of options.projections) {
+    for (const stream of options.streams) {
+      if (!concerns(projection, stream)) continue
+      await catchUp(
+        options,
+        shadow,
+        projection,
+        stream,
+        await readCheckpoint(options.pool, projection.name, stream.id),
+      )
+    }
+  }
+}
+
+export function concerns(projection: Projection, stream: StreamRow): boolean {
+  return projection.streams === 'chains' ? stream.kind === 'chain' : stream.kind === 'registry'
+}
+
+export async function dropShadow(options: ReplayOptions, shadow: ClickHouse): Promise<void> {
+  await options.pool.query('DELETE FROM replay WHERE database = $1', [shadow.database])
+  await options.clickhouse.command('replay', `DROP DATABASE IF EXISTS ${identifier(shadow.database)} SYNC`)
+}
+
+interface ShadowState {
+  position: number
+  applying_to: number | null
+}
+
+/** Brings one shadow table on one stream to the live checkpoint. */
+export async function catchUp(
+  options: ReplayOptions,
+  shadow: ClickHouse,
+  projection: Projection,
+  stream: StreamRow,
+  live: Checkpoint | undefined,
+): Promise<void> {
+  const { pool, clickhouse, signal } = options
+  // A table of an older version has no checkpoint worth catching up to: then everything mirrored is the goal.
+  const goal =
+    live && live.version === projection.version ? live : await readCheckpoint(pool, MIRROR, stream.id)
+  let state = await openShadow(options, shadow, projection, stream)
+  if (goal.position <= state.position) return
+  const bar = options.progress.start(`${projection.name} ${stream.name}`, goal.position, 'events')
+  while (state.position < goal.position) {
+    if (signal?.aborted) throw new ReplayInterrupted()
+    const end = state.applying_to ?? Math.min(goal.position, state.position + (options.batch ?? REPLAY_BATCH))
+    const range = await planRange(clickhouse.client, stream.id, state.position, end, goal, {
+      isBegun: state.applying_to !== null,
+    })
+    await keepState(pool, shadow, projection, stream, { position: state.position, applying_to: range.to })
+    await applyRange(shadow.client, projection, stream.id, range)
+    state = { position: range.to, applying_to: null }
+    await keepState(pool, shadow, projection, stream, state)
+    bar.update(state.position)
+  }
+  bar.finish()
+}
+
+/** The state of an interrupted replay with the same beginning, or a clean start. */
+async function openShadow(
+  options: ReplayOptions,
+  shadow: ClickHouse,
+  projection: Projection,
+  stream: StreamRow,
+): Promise<ShadowState> {
+  const { pool, clickhouse } = options
+  const from = hasHead(projection) ? 0 : await positionBefore(clickhouse, stream.id, options.fromBlock)
+  const { rows } = await pool.query<ShadowState & { version: number; from_position: number }>(
+    'SELECT version, from_position, position, applying_to FROM replay WHERE database = $1 AND projection = $2 AND stream = $3',
+    [shadow.database, projection.name, stream.id],
+  )
+  const found = rows[0]
+  if (found && found.version === projection.version && found.from_position === from) return found
+  const partition = partitionOf(projection, stream)
+  for (const name of tablesOf(projection)) {
+    const table = `${identifier(shadow.database)}.${identifier(name)}`
+    await clickhouse.command(
+      'replay',
+      partition ? `ALTER TABLE ${table} DROP PARTITION ${partition}` : `TRUNCATE TABLE ${table}`,
+    )
+  }
+  if (from > 0) {
+    await clickhouse.command(
+      'replay',
+      `INSERT INTO ${identifier(shadow.database)}.${identifier(projection.name)} SELECT * FROM ${identifier(projection.name)} WHERE position <= {from:UInt64} ${partition ? 'AND chain_id = {stream:UInt32}' : ''}`,
+      { from, stream: stream.id },
+    )
+  }
+  await pool.query(
+    `INSERT INTO replay (database, projection, stream, version, from_position, position) VALUES ($1, $2, $3, $4, $5, $5)
+     ON CONFLICT (database, projection, stream)
+     DO UPDATE SET version = $4, from_position = $5, position = $5, applying_to = NULL, started_at = clock_timestamp()`,
+    [shadow.database, projection.name, stream.id, projection.version, from],
+  )
+  return { position: from, applying_to: null }
+}
+
+async function keepState(
+  pool: pg.Pool,
+  shadow: ClickHouse,
+  projection: Projection,
+  stream: StreamRow,
+  state: ShadowState,
+): Promise<void> {
+  await pool.query(
+    'UPDATE replay SET position = $4, applying_to = $5 WHERE database = $1 AND projection = $2 AND stream = $3',
+    [shadow.database, projection.name, stream.id, state.position, state.applying_to],
+  )
+}
+
+/** The last position before any event of `block` or a later one. */
+async function positionBefore(
+  clickhouse: ClickHouse,
+  stream: number,
+  block: number | undefined,
+): Promise<number> {
+  if (block === undefined) return 0
+  const [row] = await clickhouse.query<{ position: string }>(
+    'replay',
+    `SELECT if(count() = 0, 0, min(position) - 1) AS position FROM event
+     WHERE stream = {stream:Int32} AND block_number >= {block:UInt64}`,
+    { stream, block },
+  )
+  return Number(row?.position ?? 0)
+}
+
+function partitionOf(projection: Projection, stream: StreamRow): string | undefined {
+  return projection.streams === 'chains' ? String(Number(stream.id)) : undefined
+}
+
+/**
+ * Holds the live locks of all streams of a projection: nobody moves its checkpoints while `work` runs. A batch that a
+ * killed worker left begun is finished first, so that rows and checkpoint agree.
+ */
+export async function holdingLocks<T>(
+  { pool, clickhouse }: ReplayOptions,
+  projection: Projection,
+  streams: readonly StreamRow[],
+  work: (live: Map<number, Checkpoint>) => Promise<T>,
+): Promise<T> {
+  const live = new Map<number, Checkpoint>()
+  const take = async (index: number): Promise<T> => {
+    const stream = streams[index]
+    if (!stream) return work(live)
+    for (let attempt = 0; ; attempt++) {
+      const done = await withLock(pool, projection.name, stream.id, async client => {
+        const checkpoint = await readCheckpoint(client, projection.name, stream.id)
+        if (checkpoint.applying_to !== null && checkpoint.version === projection.version) return 'unfinished'
+        live.set(stream.id, checkpoint)
+        return { result: await take(index + 1) }
+      })
+      if (done === 'unfinished') await runProjection(pool, clickhouse.client, projection, stream.id)
+      else if (done) return done.result
+      await new Promise(resolve => setTimeout(resolve, Math.min(1000, 50 * (attempt + 1))))
+    }
+  }
+  return take(0)
+}
+
+/**
+ * From here on the shadow is not to be gone on with: killed between two exchanges, one table is the new and one the
+ * old, and only a replay from the beginning may be swapped in again.
+ */
+const SWAPPING = -1
+
+async function swapIn(
+  options: ReplayOptions,
+  shadow: ClickHouse,
+  projection: Projection,
+  streams: readonly StreamRow[],
+): Promise<void> {
+  const { clickhouse, pool } = options
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM stream WHERE kind = $1',
+    [projection.streams === 'chains' ? 'chain' : 'registry'],
+  )
+  const ids = streams.map(({ id }) => id)
+  await pool.query(
+    'UPDATE replay SET from_position = $4 WHERE database = $1 AND projection = $2 AND stream = ANY ($3)',
+    [shadow.database, projection.name, ids, SWAPPING],
+  )
+  for (const name of tablesOf(projection)) {
+    const live = `${identifier(clickhouse.database)}.${identifier(name)}`
+    const made = `${identifier(shadow.database)}.${identifier(name)}`
+    if (rows[0]?.count === streams.length) {
+      await clickhouse.command('replay', `EXCHANGE TABLES ${live} AND ${made}`)
+      continue
+    }
+    for (const stream of streams) {
+      await clickhouse.command(
+        'replay',
+        `ALTER TABLE ${live} REPLACE PARTITION ${partitionOf(projection, stream)} FROM ${made}`,
+      )
+    }
+  }
+  // Where the code is newer than the rows were, the goal was the mirror's end: the checkpoint follows the new rows.
+  for (const stream of streams) {
+    await pool.query(
+      `INSERT INTO checkpoint (projection, stream, version, position, block_number, block_time)
+       SELECT r.projection, r.stream, r.version, r.position, m.block_number, m.block_time
+       FROM replay r JOIN checkpoint m ON m.projection = $4 AND m.stream = r.stream
+       WHERE r.database = $1 AND r.projection = $2 AND r.stream = $3
+       ON CONFLICT (projection, stream) DO UPDATE SET version = excluded.version,
+         position = greatest(checkpoint.position, excluded.position), applying_to = NULL,
+         block_number = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_number ELSE checkpoint.block_number END,
+         block_time = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_time ELSE checkpoint.block_time END`,
+      [shadow.database, projection.name, stream.id, MIRROR],
+    )
+  }
+  await pool.query('DELETE FROM replay WHERE database = $1 AND projection = $2 AND stream = ANY ($3)', [
+    shadow.database,
+    projection.name,
+    ids,
+  ])
+}

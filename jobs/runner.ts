@@ -1,0 +1,134 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { identifier } from '../db/clickhouse/migrate.ts'
+import { VaultlogError } from '../db/process/errors.ts'
+import { MIRROR } from '../db/wake-ups.ts'
+import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+import { type Projection, tablesOf } from './projection.ts'
+
+export interface BatchLimits {
+  /** Positions per batch. */
+  batch: number
+}
+
+export interface Range {
+  from: number
+  to: number
+  block: { number: number; time: number }
+  types: Set<string>
+}
+
+/** The live rows were made by other code than this: they stay readable, but may not be added to. */
+export class NeedsReplayError extends VaultlogError {
+  readonly code = 'NEEDS_REPLAY'
+  constructor(projection: string, stream: number, have: number, want: number) {
+    super(
+      `Rows of ${projection} on stream ${stream} are of version ${have}, this code makes version ${want}. ` +
+        `Run \`vaultlog replay --projection ${projection}\`; the old rows are served until it has finished.`,
+    )
+  }
+}
+
+/** Live batches are small enough to appear soon, replays large enough to be fast. */
+export const LIVE: BatchLimits = { batch: 250_000 }
+
+/**
+ * Brings one projection on one stream up to what is mirrored. Gives the position reached; undefined where another
+ * worker is at it. Killed at any moment it goes on from the checkpoint: a batch begun is repeated with the same
+ * bounds and the same deduplication token, so its rows are there once.
+ */
+export function runProjection(
+  pool: pg.Pool,
+  clickhouse: ClickHouseClient,
+  projection: Projection,
+  stream: number,
+  options: { limits?: BatchLimits; onBatch?: (range: Range) => void; signal?: AbortSignal } = {},
+): Promise<number | undefined> {
+  return withLock(pool, projection.name, stream, async client => {
+    while (true) {
+      const checkpoint = await readCheckpoint(client, projection.name, stream)
+      if (checkpoint.version > 0 && checkpoint.version !== projection.version) {
+        throw new NeedsReplayError(projection.name, stream, checkpoint.version, projection.version)
+      }
+      const target = await readCheckpoint(client, MIRROR, stream)
+      if (target.position <= checkpoint.position || options.signal?.aborted) return checkpoint.position
+      const limit = (options.limits ?? LIVE).batch
+      const end = checkpoint.applying_to ?? Math.min(target.position, checkpoint.position + limit)
+      const range = await planRange(clickhouse, stream, checkpoint.position, end, target, {
+        isBegun: checkpoint.applying_to !== null,
+      })
+      await beginBatch(client, projection.name, stream, range.to, projection.version)
+      await applyRange(clickhouse, projection, stream, range)
+      await finishBatch(client, projection.name, stream, range.to, range.block)
+      options.onBatch?.(range)
+    }
+  })
+}
+
+/**
+ * Where a batch ends: at a block boundary, and before a retraction that is not at its very beginning. One that was
+ * begun before keeps its end, whatever was mirrored since: with other bounds its inserts would not deduplicate.
+ */
+export async function planRange(
+  clickhouse: ClickHouseClient,
+  stream: number,
+  from: number,
+  end: number,
+  target: { position: number; block_number: number; block_time: number },
+  { isBegun = false }: { isBegun?: boolean } = {},
+): Promise<Range> {
+  const answer = await clickhouse.query({
+    // ORDER BY … LIMIT 1 stops at the first hit; min() would read the rest of the stream for every batch.
+    query: `
+      WITH
+        (SELECT min(position) FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {end:UInt64} AND type != 'BlockRetracted') AS first_other,
+        (SELECT min(position) FROM event WHERE stream = {stream:Int32} AND position > greatest({from:UInt64}, first_other) AND position <= {end:UInt64} AND type = 'BlockRetracted') AS next_retraction,
+        if({begun:Bool}, {end:UInt64}, if(next_retraction > 0 AND first_other > 0, next_retraction - 1, {end:UInt64})) AS cut,
+        (SELECT block_hash FROM event WHERE stream = {stream:Int32} AND position = cut LIMIT 1) AS cut_hash,
+        ifNull((
+          SELECT position FROM event
+          WHERE stream = {stream:Int32} AND position > cut AND position <= {last:UInt64} AND (block_hash != cut_hash OR type = 'BlockRetracted')
+          ORDER BY stream, position LIMIT 1
+          SETTINGS max_threads = 1, optimize_read_in_order = 1), 0) AS after_block
+      SELECT
+        toUInt64(multiIf({begun:Bool}, cut, after_block > 0, after_block - 1, {last:UInt64})) AS to,
+        argMax(block_number, position) AS number,
+        toUnixTimestamp(argMax(timestamp, position)) AS time,
+        groupUniqArray(type) AS types
+      FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= to`,
+    query_params: { stream, from, end, last: target.position, begun: isBegun },
+    format: 'JSONEachRow',
+    clickhouse_settings: { log_comment: 'plan range', output_format_json_quote_64bit_integers: 0 },
+  })
+  const [row] = await answer.json<{ to: number; number: number; time: number; types: string[] }>()
+  const to = row?.to ?? end
+  const block =
+    to >= target.position
+      ? { number: target.block_number, time: target.block_time }
+      : { number: row?.number ?? -1, time: row?.time ?? 0 }
+  return { from, to, block, types: new Set(row?.types ?? []) }
+}
+
+/** Makes a range's rows in the client's database. Repeated with the same range it changes nothing. */
+export async function applyRange(
+  clickhouse: ClickHouseClient,
+  projection: Projection,
+  stream: number,
+  range: { from: number; to: number; types?: Set<string> },
+): Promise<void> {
+  const { types } = range
+  if (types && !projection.handles.some(type => types.has(type))) return
+  // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
+  for (const name of tablesOf(projection)) {
+    const table = identifier(name)
+    await clickhouse.command({
+      query: `INSERT INTO ${table} SELECT * FROM ${table}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,
+      clickhouse_settings: {
+        insert_deduplication_token: `${name}:${projection.version}:${stream}:${range.from}:${range.to}`,
+        min_insert_block_size_rows: '4194304',
+        min_insert_block_size_bytes: '0',
+        log_comment: `project ${name}`,
+      },
+    })
+  }
+}

@@ -1,0 +1,84 @@
+import type pg from 'pg'
+
+export interface StreamStatus {
+  stream: number
+  name: string
+  head: number
+  headBlock: number
+  finalBlock: number
+  /** Seconds since the newest stored block's time; for chains. */
+  age: number | undefined
+  projections: { name: string; position: number; behind: number; applying: boolean }[]
+  deadLetters: number
+}
+
+/** Where every stream and projection stands. */
+export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promise<StreamStatus[]> {
+  const { rows } = await pool.query<{
+    id: number
+    name: string
+    kind: string
+    head: number
+    head_height: number
+    final_height: number
+    head_time: number
+    dead: number
+    checkpoints: { projection: string; position: number; applying: boolean }[] | null
+  }>(
+    `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time,
+       (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
+       (SELECT json_agg(json_build_object('projection', projection, 'position', position, 'applying', applying_to IS NOT NULL) ORDER BY projection)
+        FROM checkpoint c WHERE c.stream = s.id) AS checkpoints
+     FROM stream s ORDER BY s.id`,
+  )
+  return rows.map(row => ({
+    stream: row.id,
+    name: row.name,
+    head: row.head,
+    headBlock: row.head_height,
+    finalBlock: row.final_height,
+    age: row.kind === 'chain' && row.head_time > 0 ? Math.max(0, Math.round(now - row.head_time)) : undefined,
+    projections: (row.checkpoints ?? []).map(({ projection, position, applying }) => ({
+      name: projection,
+      position,
+      behind: Math.max(0, row.head - position),
+      applying,
+    })),
+    deadLetters: row.dead,
+  }))
+}
+
+export interface DeadLetterRow {
+  id: number
+  stage: string
+  stream: number
+  block_number: number | null
+  log_index: number | null
+  contract: string | null
+  reason: string
+  attempts: number
+  last_at: Date
+  payload: unknown
+}
+
+export async function listDeadLetters(
+  pool: pg.Pool,
+  filter: { stage?: string; stream?: number; limit: number; all?: boolean },
+): Promise<DeadLetterRow[]> {
+  const { rows } = await pool.query<DeadLetterRow>(
+    `SELECT id, stage, stream, block_number, log_index, contract, reason, attempts, last_at, payload FROM dead_letter
+     WHERE ($1::text IS NULL OR stage = $1) AND ($2::int IS NULL OR stream = $2) AND ($4 OR resolved_at IS NULL)
+     ORDER BY last_at DESC, id DESC LIMIT $3`,
+    [filter.stage ?? null, filter.stream ?? null, filter.limit, filter.all ?? false],
+  )
+  return rows
+}
+
+/** Marks letters as dealt with; they stay in the table. Gives how many were open. */
+export async function resolveDeadLetters(pool: pg.Pool, ids: readonly number[]): Promise<number> {
+  const { rowCount } = await pool.query(
+    'UPDATE dead_letter SET resolved_at = clock_timestamp() WHERE id = ANY ($1) AND resolved_at IS NULL',
+    [ids],
+  )
+  return rowCount ?? 0
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { log } from '../db/process/log.ts'
+
+export interface ProcessSpec {
+  name: string
+  /** Arguments of node, the script first. */
+  args: string[]
+  env?: Record<string, string>
+}
+
+export interface Supervised {
+  name: string
+  readonly pid: number | undefined
+  /** For fault tests: the process is started again afterwards like after any crash. */
+  kill(signal: NodeJS.Signals): void
+}
+
+export interface Supervisor {
+  processes: Supervised[]
+  stop(): Promise<void>
+}
+
+const STOP_DEADLINE = 16_000
+const runtime = ['--import', 'tsx']
+
+/**
+ * Runs processes side by side and starts each again when it dies, with growing pauses. Their output goes through with
+ * the name in front. `stop` ends them with SIGTERM, and with SIGKILL those that do not listen.
+ */
+export function supervise(specs: readonly ProcessSpec[], write: (line: string) => void): Supervisor {
+  let stopping = false
+  const units = specs.map(spec => {
+    let child: ChildProcess | undefined
+    let crashes = 0
+    let timer: NodeJS.Timeout | undefined
+    const start = () => {
+      const startedAt = Date.now()
+      child = spawn(process.execPath, [...runtime, ...spec.args], {
+        env: { ...process.env, ...spec.env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      for (const stream of [child.stdout, child.stderr]) {
+        if (stream) createInterface({ input: stream }).on('line', line => write(`${spec.name} | ${line}`))
+      }
+      child.once('exit', (code, signal) => {
+        child = undefined
+        if (stopping || code === 0) return
+        crashes = Date.now() - startedAt > 60_000 ? 1 : crashes + 1
+        const pause = Math.min(30_000, 250 * 2 ** crashes)
+        log.warn({ process: spec.name, code, signal, pause }, 'process ended, starting it again')
+        timer = setTimeout(start, pause)
+      })
+    }
+    start()
+    return {
+      name: spec.name,
+      get pid() {
+        return child?.pid
+      },
+      kill: (signal: NodeJS.Signals) => void child?.kill(signal),
+      async stop() {
+        clearTimeout(timer)
+        const running = child
+        if (!running) return
+        await new Promise<void>(resolve => {
+          running.once('exit', () => resolve())
+          running.kill('SIGTERM')
+          setTimeout(() => running.kill('SIGKILL'), STOP_DEADLINE).unref()
+        })
+      },
+    }
+  })
+  return {
+    processes: units,
+    async stop() {
+      stopping = true
+      await Promise.all(units.map(unit => unit.stop()))
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { type Job, MIRROR } from '../db/wake-ups.ts'
+import { mirrorStream } from './mirror.ts'
+import type { Projection } from './projection.ts'
+import { type Range, runProjection } from './runner.ts'
+
+export interface WorkContext {
+  pool: pg.Pool
+  clickhouse: ClickHouseClient
+  projections: readonly Projection[]
+  onBatch?: (projection: string, stream: number, range: Range) => void
+  signal?: AbortSignal
+}
+
+/** Does one job; gives the jobs that follow from it (a mirrored stream wakes its projections). */
+export async function work(context: WorkContext, job: Job): Promise<Job[]> {
+  const { pool, clickhouse, projections } = context
+  if (job.projection === MIRROR) {
+    const reached = await mirrorStream(pool, clickhouse, job.stream)
+    return reached === undefined
+      ? []
+      : projectionsOf(projections, job.stream).map(({ name }) => ({ ...job, projection: name, to: reached }))
+  }
+  const projection = projections.find(({ name }) => name === job.projection)
+  if (projection) {
+    await runProjection(pool, clickhouse, projection, job.stream, {
+      signal: context.signal,
+      onBatch: range => context.onBatch?.(projection.name, job.stream, range),
+    })
+  }
+  return []
+}
+
+export function projectionsOf(projections: readonly Projection[], stream: number): Projection[] {
+  return projections.filter(({ streams }) => (streams === 'registry' ? stream === 0 : stream > 0))
+}
+
+/** What is left to do by the cursors alone: the jobs a lost queue would have to hold. */
+export async function findWork(pool: pg.Pool, projections: readonly Projection[]): Promise<Job[]> {
+  const { rows } = await pool.query<{ projection: string; stream: number; to: number }>(
+    `WITH mirror AS (
+       SELECT s.id AS stream, s.head, coalesce(c.position, 0) AS mirrored
+       FROM stream s LEFT JOIN checkpoint c ON c.stream = s.id AND c.projection = $1
+     )
+     SELECT $1 AS projection, stream, head AS to FROM mirror WHERE head > mirrored
+     UNION ALL
+     SELECT p.name, m.stream, m.mirrored FROM mirror m
+     CROSS JOIN unnest($2::text[], $3::text[]) AS p(name, streams)
+     LEFT JOIN checkpoint c ON c.stream = m.stream AND c.projection = p.name
+     WHERE m.mirrored > coalesce(c.position, 0) AND (p.streams = 'registry') = (m.stream = 0)`,
+    [MIRROR, projections.map(({ name }) => name), projections.map(({ streams }) => streams)],
+  )
+  return rows
+}
+
+/** Does everything there is to do, in this process, without a queue: for commands and tests. */
+export async function catchUpAll(context: WorkContext): Promise<void> {
+  for (
+    let jobs = await findWork(context.pool, context.projections);
+    jobs.length > 0;
+    jobs = await findWork(context.pool, context.projections)
+  ) {
+    for (const job of jobs) await work(context, job)
+    if (context.signal?.aborted) return
+  }
+}

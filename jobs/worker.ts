@@ -1,0 +1,116 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { log } from '../db/process/log.ts'
+import { openQueueBackend } from '../db/queues.ts'
+import { type Job, jobId, jobOptions, jobSchema, QUEUE } from '../db/wake-ups.ts'
+import type { Projection } from './projection.ts'
+import { NeedsReplayError } from './runner.ts'
+import { findWork, work } from './work.ts'
+
+export interface WorkerOptions {
+  pool: pg.Pool
+  clickhouse: ClickHouseClient
+  projections: readonly Projection[]
+  queue: { REDIS_URL?: string; databaseUrl: string }
+  concurrency?: number
+}
+
+/** How often the cursors are looked at for work that no job told of. */
+const SWEEP_MS = 1_000
+/** A job of the same name may stand in the queue with a dead worker: after this long it is given again. */
+const ROUND_MS = 5_000
+
+/**
+ * Takes wake-ups from the queue, and looks at the cursors every second besides: with every job lost, everything is
+ * still done. Any number of workers share the load; a lock per projection and stream keeps their order.
+ */
+export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
+  const { pool, clickhouse, projections } = options
+  const stopping = new AbortController()
+  const backend = openQueueBackend(options.queue)
+  const queue = backend.createQueue<Job>(QUEUE)
+  const needReplay = new Set<string>()
+
+  const enqueue = async (jobs: readonly Job[], round?: number): Promise<void> => {
+    const wanted = jobs.filter(job => !needReplay.has(`${job.projection} ${job.stream}`))
+    if (wanted.length === 0) return
+    await queue.addBulk(
+      wanted.map(job => ({
+        name: job.projection,
+        data: job,
+        opts: { ...jobOptions, jobId: jobId(job, round) },
+      })),
+    )
+  }
+
+  const worker = backend.createWorker<Job, void>(
+    QUEUE,
+    async ({ data, attemptsMade, opts }) => {
+      const job = jobSchema.parse(data)
+      const started = performance.now()
+      try {
+        const next = await work(
+          {
+            pool,
+            clickhouse,
+            projections,
+            signal: stopping.signal,
+            onBatch: (projection, stream, { from, to }) =>
+              log.debug(
+                { projection, stream, from, to, ms: Math.round(performance.now() - started) },
+                'batch',
+              ),
+          },
+          job,
+        )
+        await enqueue(next)
+      } catch (error) {
+        if (error instanceof NeedsReplayError) {
+          needReplay.add(`${job.projection} ${job.stream}`)
+          log.error({ projection: job.projection, stream: job.stream, code: error.code }, error.message)
+          return
+        }
+        log.warn({ ...job, attempt: attemptsMade + 1, error: (error as Error).message }, 'job failed')
+        if (attemptsMade + 1 >= (opts.attempts ?? 1)) await keepDeadLetter(pool, job, error as Error)
+        throw error
+      }
+    },
+    { concurrency: options.concurrency ?? 4 },
+  )
+
+  let timer: NodeJS.Timeout | undefined
+  let sweeping: Promise<void> = Promise.resolve()
+  const sweep = async () => {
+    try {
+      await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
+    } catch (error) {
+      log.warn({ error: (error as Error).message }, 'could not look for work, trying again')
+    }
+    if (!stopping.signal.aborted) {
+      timer = setTimeout(() => {
+        sweeping = sweep()
+      }, SWEEP_MS)
+    }
+  }
+  sweeping = sweep()
+
+  return {
+    async stop() {
+      stopping.abort()
+      clearTimeout(timer)
+      await sweeping
+      await worker.close()
+      await backend.close()
+    },
+  }
+}
+
+/** A batch that cannot be applied stays where it is and is tried again; the operator sees it here. */
+async function keepDeadLetter(pool: pg.Pool, job: Job, error: Error): Promise<void> {
+  await pool.query(
+    `INSERT INTO dead_letter (stage, stream, contract, reason, payload) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
+     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp(), resolved_at = NULL`,
+    [job.projection === 'event' ? 'mirror' : 'project', job.stream, job.projection, error.message, job],
+  )
+}
