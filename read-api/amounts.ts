@@ -1,0 +1,37 @@
+import { getAddress } from 'viem'
+
+const checksummed = new Map<string, string>()
+
+/** EIP-55 form, remembered: hashing an address costs more than the rest of a list item. */
+export function checksum(address: string): string {
+  let result = checksummed.get(address)
+  if (result === undefined) {
+    result = getAddress(address)
+    if (checksummed.size > 200_000) checksummed.clear()
+    checksummed.set(address, result)
+  }
+  return result
+}
+
+/** A number as a plain decimal string, without an exponent; as exact as the number itself down to 1e-20. */
+export function decimalString(value: number): string {
+  const text = String(value)
+  if (!text.includes('e')) return text
+  if (Math.abs(value) >= 1e21) return BigInt(Math.round(value)).toString()
+  return value.toFixed(20).replace(/\.?0+$/, '')
+}
+
+/** USD on the wire; the empty string says that it is not known. */
+export function usdString(value: number | undefined): string {
+  return value === undefined || !Number.isFinite(value) ? '' : decimalString(value)
+}
+
+/** Base units as a number of whole tokens: for USD and ratios only. */
+export function toWhole(amount: bigint, decimals: number): number {
+  const text = amount.toString()
+  const digits = text.replace('-', '')
+  const sign = text.startsWith('-') ? '-' : ''
+  if (decimals === 0) return Number(text)
+  const padded = digits.padStart(decimals + 1, '0')
+  return Number(`${sign}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`)
+}

@@ -1,0 +1,102 @@
+import compression from 'compression'
+import cors from 'cors'
+import type { Express } from 'express'
+import express from 'express'
+import helmet from 'helmet'
+import { mountDocumentation } from './documentation.ts'
+import type { ApiDeps } from './endpoint.ts'
+import { tiersOf } from './endpoint.ts'
+import type { LoadedEndpoint } from './load-endpoints.ts'
+import { loadEndpoints } from './load-endpoints.ts'
+import { createEntityTags } from './middleware/entity-tags.ts'
+import { handleErrors, methodNotAllowed, notFound } from './middleware/errors.ts'
+import type { Payments } from './middleware/payments.ts'
+import { requestId } from './middleware/request-id.ts'
+import { requestLog } from './middleware/request-log.ts'
+import { mountEndpoint } from './mount.ts'
+import { mountRedirects } from './redirects.ts'
+
+export interface AppOptions {
+  /** After this a request is answered with 408. */
+  deadlineMs?: number
+  /** Origins that browsers may ask from; all where absent. */
+  corsOrigins?: readonly string[]
+  /** Proxies whose X-Forwarded headers are believed: how many, or their addresses as Express takes them. */
+  trustProxy?: number | string
+  /** Where callers reach the API, if not where it listens. */
+  publicUrl?: string
+  /** Lets callers without a key pay for a request. */
+  payments?: Payments
+  /** What is served; the modules below read-api/endpoints where absent. */
+  endpoints?: readonly LoadedEndpoint[]
+}
+
+/** The API as an Express app. Everything it stands on is in `deps`; it listens nowhere and closes nothing. */
+export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promise<Express> {
+  const app = express()
+  app.disable('x-powered-by')
+  // Tags are made of positions, and before an answer is charged; Express would hash the body again.
+  app.set('etag', false)
+  app.set('trust proxy', options.trustProxy ?? false)
+  app.use(requestId)
+  app.use(requestLog)
+  app.use(
+    helmet({
+      // Plain http is how people run it at home: a browser told to upgrade would load none of the page's parts.
+      contentSecurityPolicy: {
+        directives: { 'upgrade-insecure-requests': null, 'img-src': ["'self'", 'data:'] },
+      },
+      strictTransportSecurity: false,
+    }),
+  )
+  app.use(
+    cors({
+      origin: options.corsOrigins ? [...options.corsOrigins] : '*',
+      methods: ['GET', 'HEAD', 'POST'],
+      maxAge: 86_400,
+      exposedHeaders: [
+        'x-request-id',
+        'x-as-of-block',
+        'x-credits-used',
+        'x-credits-remaining',
+        'retry-after',
+        'etag',
+        'ratelimit',
+        'ratelimit-policy',
+        'ratelimit-limit',
+        'ratelimit-remaining',
+        'ratelimit-reset',
+        'payment-required',
+        'payment-response',
+      ],
+    }),
+  )
+  app.use(compression({ threshold: 4_096 }))
+  app.use(express.json({ limit: '100kb', type: () => true }))
+
+  const endpoints = options.endpoints ?? (await loadEndpoints())
+  mountDocumentation(app, endpoints, { publicUrl: options.publicUrl })
+  const mounting = {
+    deadlineMs: options.deadlineMs ?? 15_000,
+    tags: createEntityTags(),
+    payments: options.payments,
+  }
+  for (const { endpoint } of endpoints) mountEndpoint(app, endpoint, deps, mounting)
+  mountRedirects(
+    app,
+    endpoints,
+    options.publicUrl ? new URL(options.publicUrl).pathname.replace(/\/$/, '') : '',
+  )
+  for (const { endpoint } of endpoints) {
+    for (const tier of tiersOf(endpoint)) {
+      app.all(
+        `/${tier}${endpoint.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
+        methodNotAllowed(endpoint.method === 'get' ? ['GET', 'HEAD'] : ['POST']),
+      )
+    }
+  }
+
+  app.use(notFound)
+  app.use(handleErrors)
+  return app
+}

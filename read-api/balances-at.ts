@@ -1,0 +1,168 @@
+import { toWhole } from './amounts.ts'
+import { keyOf } from './catalogue/catalogue.ts'
+import { priceOf } from './catalogue/prices.ts'
+import type { Vault } from './catalogue/vault.ts'
+import type { EndpointContext } from './endpoint.ts'
+import { legsOf } from './price-history.ts'
+import type { StateRow } from './queries/accounts.ts'
+import { apysAt, balancesAt, feedsAt, statesAt } from './queries/accounts.ts'
+import { inHundreds } from './queries/chunks.ts'
+import type { ApyInterval } from './queries/history.ts'
+import { ask } from './queries/query.ts'
+import { assetsOf, shareStateOf } from './share-value.ts'
+import { asOfParameter } from './snapshot.ts'
+
+/** Samples and feeds are looked for this far back first, and without a bound only where that finds none. */
+const USUAL_AGE = 26 * 3_600
+
+/** What a wallet held of a vault at a moment, with the figures of that moment; what was not known then is undefined. */
+export interface BalanceAt {
+  vault: Vault
+  /** Share base units. */
+  balance: bigint
+  state: StateRow | undefined
+  /** Of the interval asked for. */
+  apy: number | undefined
+  apys: Record<ApyInterval, number | undefined>
+  /** USD of one whole asset. */
+  assetPrice: number | undefined
+  tvlUsd: number | undefined
+  /** Asset base units. */
+  value: bigint | undefined
+  valueUsd: number | undefined
+}
+
+/** Every vault of which the account held shares at the moment, on every chain. */
+export async function readBalancesAt(
+  account: string,
+  at: number,
+  interval: ApyInterval,
+  context: EndpointContext,
+): Promise<BalanceAt[]> {
+  const { deps, catalogue, signal } = context
+  const rows = await ask(
+    deps.clickhouse,
+    balancesAt,
+    { account, at, as_of: asOfParameter(catalogue.moment) },
+    signal,
+  )
+  const held = rows.flatMap(row => {
+    const vault = catalogue.find(row.chain_id, row.vault)
+    return vault ? [{ vault, balance: BigInt(row.balance) }] : []
+  })
+  const figures = await readFiguresAt(
+    held.map(({ vault }) => vault),
+    at,
+    context,
+  )
+  return held.map(({ vault, balance }) => describe(vault, balance, figures, interval))
+}
+
+interface FiguresAt {
+  states: Map<string, StateRow>
+  apys: Map<string, Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null>>
+  feeds: Map<string, number>
+}
+
+/** States, APYs and feeds at a moment: of these vaults, and of whatever their assets' prices are made of. */
+async function readFiguresAt(
+  vaults: readonly Vault[],
+  at: number,
+  { deps, catalogue, signal, touch }: EndpointContext,
+): Promise<FiguresAt> {
+  const wanted = new Map<number, { vaults: Set<string>; apys: Set<string>; feeds: Set<string> }>()
+  const on = (chainId: number) => {
+    const of = wanted.get(chainId) ?? { vaults: new Set(), apys: new Set(), feeds: new Set() }
+    wanted.set(chainId, of)
+    return of
+  }
+  for (const { state, asset } of vaults) {
+    on(state.chainId).vaults.add(state.address)
+    on(state.chainId).apys.add(state.address)
+    for (const leg of asset.plan ? legsOf(asset.plan) : []) {
+      if ('feed' in leg) on(leg.chainId).feeds.add(leg.feed)
+      else on(leg.chainId).vaults.add(leg.vault)
+    }
+  }
+  const figures: FiguresAt = { states: new Map(), apys: new Map(), feeds: new Map() }
+  await Promise.all(
+    [...wanted].map(async ([chain, of]) => {
+      touch(chain)
+      const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, at }
+      const [states, apys, feeds] = await Promise.all([
+        recentFirst([...of.vaults], at, (names, since) =>
+          ask(deps.clickhouse, statesAt, { ...pinned, since, vaults: names }, signal),
+        ),
+        recentFirst([...of.apys], at, (names, since) =>
+          ask(deps.clickhouse, apysAt, { ...pinned, since, vaults: names }, signal),
+        ),
+        recentFirst([...of.feeds], at, async (names, since) =>
+          (await ask(deps.clickhouse, feedsAt, { ...pinned, since, feeds: names }, signal)).map(row => ({
+            ...row,
+            vault: row.feed,
+          })),
+        ),
+      ])
+      for (const row of states) figures.states.set(keyOf(chain, row.vault), row)
+      for (const row of apys) figures.apys.set(keyOf(chain, row.vault), row)
+      for (const row of feeds) figures.feeds.set(keyOf(chain, row.feed), row.price)
+    }),
+  )
+  return figures
+}
+
+/** Asks with a bound on age, then without for those that had nothing in it. */
+async function recentFirst<T extends { vault: string }>(
+  names: string[],
+  at: number,
+  read: (names: string[], since: number) => Promise<T[]>,
+): Promise<T[]> {
+  const recent = await inChunks(names, chunk => read(chunk, Math.max(0, at - USUAL_AGE)))
+  const found = new Set(recent.map(({ vault }) => vault))
+  const missing = names.filter(name => !found.has(name))
+  return [...recent, ...(await inChunks(missing, chunk => read(chunk, 0)))]
+}
+
+async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
+  return (await Promise.all(inHundreds(names).map(read))).flat()
+}
+
+function describe(vault: Vault, balance: bigint, figures: FiguresAt, interval: ApyInterval): BalanceAt {
+  const key = keyOf(vault.state.chainId, vault.state.address)
+  const state = figures.states.get(key)
+  const apys = apysOf(figures.apys.get(key))
+  const assetPrice = priceOf(
+    vault.asset.plan,
+    (chainId, inner) => figures.states.get(keyOf(chainId, inner))?.share_price ?? undefined,
+    (chainId, feed) => figures.feeds.get(keyOf(chainId, feed)),
+  )
+  const value =
+    state &&
+    assetsOf(balance, shareStateOf(state), {
+      decimals: vault.state.decimals,
+      assetDecimals: vault.asset.decimals,
+    })
+  const usd = (amount: bigint | undefined) =>
+    amount === undefined || assetPrice === undefined
+      ? undefined
+      : toWhole(amount, vault.asset.decimals) * assetPrice
+  return {
+    vault,
+    balance,
+    state,
+    apy: apys[interval],
+    apys,
+    assetPrice,
+    tvlUsd: usd(state?.total_assets == null ? undefined : BigInt(state.total_assets)),
+    value,
+    valueUsd: usd(value),
+  }
+}
+
+function apysOf(
+  row: Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null> | undefined,
+): Record<ApyInterval, number | undefined> {
+  const day = row?.apy_1d ?? row?.apy_1h ?? undefined
+  const week = row?.apy_7d ?? day
+  return { '1day': day, '7day': week, '30day': row?.apy_30d ?? week }
+}

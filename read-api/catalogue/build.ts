@@ -1,0 +1,233 @@
+import { networkOfChain } from '../../db/networks.ts'
+import type { Facts } from '../../db/registry/kinds.ts'
+import type { Moment } from '../snapshot.ts'
+import type { AssetInfo } from './assets.ts'
+import { assetWire, deriveAsset } from './assets.ts'
+import { Catalogue, keyOf } from './catalogue.ts'
+import type { FactBook } from './facts.ts'
+import type { Order, SortKey } from './orders.ts'
+import { byIdentity, reorder, reorderBy, SORT_KEYS } from './orders.ts'
+import { planPrice, priceOf } from './prices.ts'
+import type { RawState } from './raw.ts'
+import type { PricedReward } from './rewards.ts'
+import type { SharedPoints } from './score.ts'
+import { movedPoints, NO_POINTS } from './standing.ts'
+import type { CuratorInfo, ProtocolInfo } from './vault.ts'
+import { Vault } from './vault.ts'
+
+/**
+ * The catalogue after a move: only vaults whose own state, facts, asset price or inner vault changed, for which a
+ * moment passed (a flag ended), or whose standing among their peers moved are derived again; everything else is taken
+ * over. Empties `raw.moved`.
+ */
+export function advanceCatalogue(
+  before: Catalogue,
+  raw: RawState,
+  facts: FactBook,
+  moment: Moment,
+): Catalogue {
+  const factsChanged = facts !== before.facts
+  const assets = priceAssets(before, raw, facts, factsChanged || raw.vaultsChanged)
+
+  const index = before.parts.index as Map<string, number>
+  const vaults = before.parts.vaults.slice()
+  for (const key of raw.moved) {
+    if (index.has(key)) continue
+    index.set(key, index.size)
+    vaults.push(undefined)
+  }
+
+  let dirty = new Set<string>(factsChanged ? raw.states.keys() : raw.moved)
+  if (assets !== before.assets && !factsChanged) {
+    for (const [key, asset] of assets) {
+      if (asset !== before.assets.get(key)) for (const vault of raw.byAsset.get(key) ?? []) dirty.add(vault)
+    }
+  }
+  addElapsed(dirty, before.parts.vaults, moment)
+  spread(dirty, raw)
+
+  const changed = new Set<number>()
+  const profiles = profileBook(facts)
+  const prices = rewardPrices(raw, facts)
+  let points: ReadonlyMap<Vault, SharedPoints> = new Map()
+  let done = new Set<string>()
+  const derive = (key: string): Vault | undefined => {
+    const at = index.get(key)
+    if (at === undefined) return undefined
+    if (!dirty.has(key) || done.has(key)) return vaults[at]
+    done.add(key)
+    changed.add(at)
+    const known = vaults[at]
+    const state = raw.states.get(key)
+    const network = state && networkOfChain(state.chainId)
+    const asset = state && assets.get(keyOf(state.chainId, state.asset))
+    if (!state || !network || !asset) {
+      vaults[at] = undefined
+      return undefined
+    }
+    const own = facts.vault(state.chainId, state.address)
+    vaults[at] = new Vault({
+      index: at,
+      now: moment.chains.get(state.chainId)?.blockTime ?? 0,
+      state,
+      network,
+      facts: own,
+      asset,
+      protocol: profiles.protocol(own.listed?.protocol ?? state.protocol, own.listed),
+      curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
+      inner: derive(keyOf(state.chainId, state.asset)),
+      rewards: own.rewards ? prices(state.chainId, own.rewards) : [],
+      shared: known ? (points.get(known) ?? known.shared) : NO_POINTS,
+    })
+    return vaults[at]
+  }
+  for (const key of dirty) derive(key)
+  if (changed.size > 0) {
+    points = movedPoints(vaults)
+    dirty = new Set([...points.keys()].map(({ state }) => keyOf(state.chainId, state.address)))
+    done = new Set()
+    spread(dirty, raw)
+    for (const key of dirty) derive(key)
+  }
+
+  const moves = [...changed].map(at => ({ from: before.parts.vaults[at], to: vaults[at] }))
+  const named = factsChanged || raw.vaultsChanged ? nameVaults(vaults) : before.parts.named
+  raw.moved.clear()
+  raw.vaultsChanged = false
+  return new Catalogue({
+    moment,
+    facts,
+    index,
+    vaults,
+    assets,
+    named,
+    identity: reorder(before.identity, moves, byIdentity),
+    orders: Object.fromEntries(
+      SORT_KEYS.map(key => [key, reorderBy(before.order(key), key, moves)]),
+    ) as Record<SortKey, Order>,
+  })
+}
+
+/** Vaults whose asset is the share of a changed vault change with it, at any depth. */
+function spread(dirty: Set<string>, raw: RawState): void {
+  // Sets iterate over what is added meanwhile.
+  for (const key of dirty) for (const outer of raw.byAsset.get(key) ?? []) dirty.add(outer)
+}
+
+/** Vaults of which a moment has passed since they were derived, and those that rewards flow to: these change with time. */
+function addElapsed(dirty: Set<string>, vaults: readonly (Vault | undefined)[], moment: Moment): void {
+  for (const vault of vaults) {
+    if (!vault) continue
+    const { chainId, address } = vault.state
+    const now = moment.chains.get(chainId)?.blockTime ?? 0
+    const { from, until } = vault.holds
+    if (now < from || now >= until || vault.rewards.length > 0 || vault.unpricedRewards.length > 0)
+      dirty.add(keyOf(chainId, address))
+  }
+}
+
+/** Gives reward streams the price of their token, which need not be the asset of any vault. */
+function rewardPrices(raw: RawState, facts: FactBook) {
+  const assetOf = (chainId: number, vault: string) => raw.states.get(keyOf(chainId, vault))?.asset
+  const sharePrice = (chainId: number, vault: string) =>
+    raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
+  const feedPrice = (chainId: number, feed: string) => raw.feeds.get(keyOf(chainId, feed))?.price
+  return (chainId: number, rewards: NonNullable<Facts<'vault'>['rewards']>): PricedReward[] => {
+    const network = networkOfChain(chainId)
+    if (!network) return []
+    return rewards.map(fact => {
+      const { address } = fact.asset
+      const price = priceOf(planPrice(facts, assetOf, chainId, address), sharePrice, feedPrice)
+      const asset = assetWire(network, { chainId, ...fact.asset }, facts.asset(chainId, address), price)
+      return { fact, asset, price }
+    })
+  }
+}
+
+function priceAssets(
+  before: Catalogue,
+  raw: RawState,
+  facts: FactBook,
+  replan: boolean,
+): ReadonlyMap<string, AssetInfo> {
+  const assetOf = (chainId: number, vault: string) => raw.states.get(keyOf(chainId, vault))?.asset
+  const sharePrice = (chainId: number, vault: string) =>
+    raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
+  const feedPrice = (chainId: number, feed: string) => raw.feeds.get(keyOf(chainId, feed))?.price
+  const assets = new Map<string, AssetInfo>()
+  let moved = replan
+  for (const [key, metadata] of raw.assets) {
+    const network = networkOfChain(metadata.chainId)
+    if (!network) continue
+    const known = before.assets.get(key)
+    const plan = known && !replan ? known.plan : planPrice(facts, assetOf, metadata.chainId, metadata.address)
+    const price = priceOf(plan, sharePrice, feedPrice)
+    if (known && facts === before.facts && known.price === price && samePlan(known.plan, plan)) {
+      assets.set(key, known)
+    } else {
+      moved = true
+      assets.set(
+        key,
+        deriveAsset(network, metadata, facts.asset(metadata.chainId, metadata.address), plan, price),
+      )
+    }
+  }
+  return moved ? assets : before.assets
+}
+
+function samePlan(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+function nameVaults(vaults: readonly (Vault | undefined)[]): Map<string, number> {
+  const named = new Map<string, number>()
+  for (const vault of vaults) {
+    if (vault && vault.vaultId !== vault.state.address)
+      named.set(keyOf(vault.state.chainId, vault.vaultId), vault.index)
+  }
+  return named
+}
+
+function productOf(name: string, product: string | undefined, version: string | undefined) {
+  if (product === undefined && version === undefined) return {}
+  const protocolId = [name, product, version].filter(part => part !== undefined).join('-')
+  return { protocolId, ...(product ? { product } : {}), ...(version ? { version } : {}) }
+}
+
+/** One object per protocol and curator, shared by their vaults. */
+const books = new WeakMap<FactBook, Profiles>()
+
+interface Profiles {
+  /** `listed`: product and version where a vault's own facts name them. */
+  protocol(name: string, listed?: { product?: string; version?: string }): ProtocolInfo
+  curator(name: string): CuratorInfo
+}
+
+function profileBook(facts: FactBook): Profiles {
+  const known = books.get(facts)
+  if (known) return known
+  const protocols = new Map<string, ProtocolInfo>()
+  const curators = new Map<string, CuratorInfo>()
+  const book: Profiles = {
+    protocol(name, listed) {
+      const { product, version } = listed ?? {}
+      const key = JSON.stringify([name, product, version])
+      const known = protocols.get(key)
+      if (known) return known
+      const info: ProtocolInfo = {
+        name,
+        ...facts.protocol(name).profile,
+        ...productOf(name, product, version),
+      }
+      protocols.set(key, info)
+      return info
+    },
+    curator(name) {
+      const info = curators.get(name) ?? { name, ...facts.curator(name).profile }
+      curators.set(name, info)
+      return info
+    },
+  }
+  books.set(facts, book)
+  return book
+}

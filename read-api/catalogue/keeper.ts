@@ -1,0 +1,98 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { log } from '../../db/process/log.ts'
+import { registryFacts } from '../queries/catalogue.ts'
+import { ask } from '../queries/query.ts'
+import type { Moment } from '../snapshot.ts'
+import { EMPTY_MOMENT, readMoment, watchCheckpoints } from '../snapshot.ts'
+import { advanceCatalogue } from './build.ts'
+import type { CatalogueSource } from './catalogue.ts'
+import { Catalogue } from './catalogue.ts'
+import { loadChain } from './load.ts'
+import { RawState } from './raw.ts'
+
+export interface CatalogueKeeper extends CatalogueSource {
+  /** Brings the catalogue to where the projections stand now. */
+  refresh(): Promise<void>
+  /** Keeps it fresh until stop(). */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Holds the catalogue of a process: empty until the first refresh. */
+export function createCatalogueKeeper(pool: pg.Pool, clickhouse: ClickHouseClient): CatalogueKeeper {
+  let raw = new RawState()
+  let catalogue = Catalogue.empty()
+  let watch: { stop(): Promise<void> } | undefined
+  let tail: Promise<void> = Promise.resolve()
+
+  const advance = async () => {
+    const moment = await readMoment(pool)
+    const before = catalogue.moment
+    if (wentBack(before, moment)) {
+      log.warn(
+        'a projection stands further back than before (replayed or rebuilt): reading the catalogue anew',
+      )
+      raw = new RawState()
+      catalogue = await read(Catalogue.empty(), EMPTY_MOMENT, moment)
+      return
+    }
+    if (isSame(before, moment)) return
+    catalogue = await read(catalogue, before, moment)
+  }
+
+  const read = async (base: Catalogue, before: Moment, moment: Moment): Promise<Catalogue> => {
+    const startedAt = performance.now()
+    const facts =
+      moment.registryPosition > before.registryPosition
+        ? base.facts.with(
+            await ask(clickhouse, registryFacts, {
+              from: before.registryPosition,
+              p: moment.registryPosition,
+            }),
+          )
+        : base.facts
+    for (const [chainId, { position, blockTime }] of moment.chains) {
+      const from = before.chains.get(chainId)?.position ?? 0
+      if (position > from) await loadChain(clickhouse, raw, chainId, from, position, blockTime)
+    }
+    const next = advanceCatalogue(base, raw, facts, moment)
+    log.debug({ vaults: next.size, ms: Math.round(performance.now() - startedAt) }, 'catalogue moved')
+    return next
+  }
+
+  const refresh = () => {
+    const run = tail.then(advance)
+    tail = run.catch(() => {})
+    return run
+  }
+
+  return {
+    current: () => catalogue,
+    refresh,
+    async start() {
+      await refresh()
+      watch = await watchCheckpoints(pool, refresh)
+    },
+    async stop() {
+      await watch?.stop()
+      await tail
+    },
+  }
+}
+
+function isSame(a: Moment, b: Moment): boolean {
+  if (a.registryPosition !== b.registryPosition || a.chains.size !== b.chains.size) return false
+  for (const [chainId, { position, blockNumber }] of b.chains) {
+    const known = a.chains.get(chainId)
+    if (known?.position !== position || known.blockNumber !== blockNumber) return false
+  }
+  return true
+}
+
+function wentBack(before: Moment, now: Moment): boolean {
+  if (now.registryPosition < before.registryPosition) return true
+  for (const [chainId, { position }] of before.chains)
+    if ((now.chains.get(chainId)?.position ?? 0) < position) return true
+  return false
+}

@@ -1,0 +1,154 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import * as queries from '../queries/catalogue.ts'
+import type { HolderSummaryRow } from '../queries/holders.ts'
+import { allHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
+import type { PriceRangeRow } from '../queries/price-range.ts'
+import { allPriceRanges, thesePriceRanges } from '../queries/price-range.ts'
+import { ask } from '../queries/query.ts'
+import type { SettingRow } from '../queries/settings.ts'
+import { allSettings, theseSettings } from '../queries/settings.ts'
+import type { RawState } from './raw.ts'
+
+/** Contracts named in one query: their addresses travel in its URL. */
+const CHUNK = 100
+
+/** When more contracts than this moved, reading the whole range is cheaper than naming them. */
+const MANY = 2_000
+
+/** Price ranges look back seven days from a vault's last sample; one much older than this is stale anyway. */
+const RANGE_DAYS = 10
+
+interface Loaded {
+  vaults: VaultRow[]
+  samples: SampleRow[]
+  apy: ApyRow[]
+  feeds: FeedRow[]
+  /** Vaults whose holders were asked for; those without a summary have none. */
+  held: readonly string[] | undefined
+  holders: HolderSummaryRow[]
+  ranges: PriceRangeRow[]
+  settings: SettingRow[]
+}
+
+/**
+ * Brings what is known of a chain from position `from` (0: nothing) to `to`. When blocks were retracted between, what
+ * they touched is forgotten and read anew. `now`: the chain's time at `to`, unix seconds.
+ */
+export async function loadChain(
+  clickhouse: ClickHouseClient,
+  raw: RawState,
+  chain: number,
+  from: number,
+  to: number,
+  now: number,
+): Promise<void> {
+  const range = { chain, from, p: to, rangeSince: Math.max(0, now - RANGE_DAYS * 86_400) }
+  let forgotten: string[] = []
+  let loaded: Loaded[]
+  if (from === 0) {
+    loaded = [await loadRange(clickhouse, range, undefined)]
+  } else {
+    const [touched, moved] = await Promise.all([
+      ask(clickhouse, queries.retractedContracts, range),
+      ask(clickhouse, queries.movedContracts, range),
+    ])
+    forgotten = touched.map(({ contract }) => contract)
+    const pinned = { chain, p: to, rangeSince: range.rangeSince }
+    const again = loadThese(clickhouse, pinned, everythingOf(forgotten), 0)
+    const since = Math.min(...moved.map(row => row.since))
+    const names = namesOf(moved)
+    loaded = await Promise.all([
+      again,
+      moved.length > MANY
+        ? loadRange(clickhouse, range, names.holders)
+        : loadThese(clickhouse, pinned, names, since),
+    ])
+  }
+
+  // From here on nothing can fail: a reader of `raw` finds the old moment or the new one.
+  for (const contract of forgotten) raw.forget(chain, contract)
+  for (const part of loaded) for (const row of part.vaults) raw.putVault(chain, row)
+  for (const { samples, apy, feeds, held, holders, ranges, settings } of loaded) {
+    for (const row of samples) raw.putSample(chain, row)
+    for (const row of apy) raw.putApy(chain, row)
+    for (const row of feeds) raw.putFeed(chain, row)
+    for (const row of ranges) raw.putRange(chain, row)
+    for (const row of settings) raw.putSettings(chain, row)
+    const summaries = new Map(holders.map(row => [row.vault, row]))
+    for (const vault of held ?? summaries.keys()) raw.putHolders(chain, vault, summaries.get(vault))
+  }
+}
+
+interface Names {
+  vaults: string[]
+  samples: string[]
+  feeds: string[]
+  holders: string[]
+  settings: string[]
+}
+
+function everythingOf(contracts: string[]): Names {
+  return { vaults: contracts, samples: contracts, feeds: contracts, holders: contracts, settings: contracts }
+}
+
+function namesOf(moved: readonly { contract: string; types: string[] }[]): Names {
+  const having = (...types: string[]) =>
+    moved.filter(row => row.types.some(type => types.includes(type))).map(({ contract }) => contract)
+  return {
+    vaults: having('VaultDiscovered'),
+    samples: having('StateSampled'),
+    feeds: having('PriceReported'),
+    holders: having('ShareTransferred', 'Deposited', 'Redeemed'),
+    settings: having('FeeChanged', 'CapChanged', 'Paused', 'Unpaused'),
+  }
+}
+
+/** Everything that follows from a range of positions; holders of all vaults where none are named. */
+async function loadRange(
+  clickhouse: ClickHouseClient,
+  range: { chain: number; from: number; p: number; rangeSince: number },
+  held: string[] | undefined,
+): Promise<Loaded> {
+  const { chain, p, rangeSince } = range
+  const [vaults, samples, apy, feeds, holders, ranges, settings] = await Promise.all([
+    ask(clickhouse, queries.changedVaults, range),
+    ask(clickhouse, queries.changedSamples, range),
+    ask(clickhouse, queries.changedApy, range),
+    ask(clickhouse, queries.changedFeeds, range),
+    held
+      ? inChunks(held, vaults => ask(clickhouse, theseHolderSummaries, { chain, p, vaults }))
+      : ask(clickhouse, allHolderSummaries, range),
+    ask(clickhouse, allPriceRanges, { chain, p, since: rangeSince }),
+    ask(clickhouse, allSettings, { chain, p }),
+  ])
+  return { vaults, samples, apy, feeds, held, holders, ranges, settings }
+}
+
+/** What is newest of named contracts, looking no further back than `since`. */
+async function loadThese(
+  clickhouse: ClickHouseClient,
+  { chain, p, rangeSince }: { chain: number; p: number; rangeSince: number },
+  names: Names,
+  since: number,
+): Promise<Loaded> {
+  const pinned = { chain, p }
+  const [vaults, samples, apy, feeds, holders, ranges, settings] = await Promise.all([
+    inChunks(names.vaults, vaults => ask(clickhouse, queries.theseVaults, { ...pinned, vaults })),
+    inChunks(names.samples, vaults => ask(clickhouse, queries.theseSamples, { ...pinned, vaults, since })),
+    inChunks(names.samples, vaults => ask(clickhouse, queries.theseApy, { ...pinned, vaults, since })),
+    inChunks(names.feeds, feeds => ask(clickhouse, queries.theseFeeds, { ...pinned, feeds, since })),
+    inChunks(names.holders, vaults => ask(clickhouse, theseHolderSummaries, { ...pinned, vaults })),
+    inChunks(names.samples, vaults =>
+      ask(clickhouse, thesePriceRanges, { ...pinned, vaults, since: rangeSince }),
+    ),
+    inChunks(names.settings, vaults => ask(clickhouse, theseSettings, { ...pinned, vaults })),
+  ])
+  return { vaults, samples, apy, feeds, held: names.holders, holders, ranges, settings }
+}
+
+async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
+  const chunks: string[][] = []
+  for (let i = 0; i < names.length; i += CHUNK) chunks.push(names.slice(i, i + CHUNK))
+  return (await Promise.all(chunks.map(read))).flat()
+}

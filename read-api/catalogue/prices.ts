@@ -1,0 +1,64 @@
+import type { FactBook } from './facts.ts'
+
+/**
+ * How an asset's USD price is made: `constant` × the share prices of `vaults` × the price of `feed`. Undefined where
+ * the facts lead nowhere: the price is unknown then, which is not zero.
+ */
+export interface PricePlan {
+  constant: number
+  /** Vaults whose shares the asset is, outermost first. */
+  vaults: readonly { chainId: number; vault: string }[]
+  feed: { chainId: number; feed: string } | undefined
+}
+
+/** Nested deeper than this is taken for a circle. */
+const MAX_DEPTH = 8
+
+/** Follows facts from an asset to a feed or a fixed price. `assetOf` gives the asset of a known vault. */
+export function planPrice(
+  facts: FactBook,
+  assetOf: (chainId: number, vault: string) => string | undefined,
+  chainId: number,
+  asset: string,
+): PricePlan | undefined {
+  const vaults: { chainId: number; vault: string }[] = []
+  let current = asset
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const { feed, peg } = facts.asset(chainId, current)
+    if (feed) return { constant: 1, vaults, feed: { chainId: feed.chainId ?? chainId, feed: feed.feed } }
+    if (peg && 'usd' in peg) {
+      const constant = Number(peg.usd)
+      return Number.isFinite(constant) ? { constant, vaults, feed: undefined } : undefined
+    }
+    if (peg) {
+      current = peg.of
+      continue
+    }
+    const inner = assetOf(chainId, current)
+    if (inner === undefined) return undefined
+    vaults.push({ chainId, vault: current })
+    current = inner
+  }
+  return undefined
+}
+
+/** The price a plan gives with these figures; undefined where one of them is unknown. */
+export function priceOf(
+  plan: PricePlan | undefined,
+  sharePrice: (chainId: number, vault: string) => number | undefined,
+  feedPrice: (chainId: number, feed: string) => number | undefined,
+): number | undefined {
+  if (!plan) return undefined
+  let price = plan.constant
+  if (plan.feed) {
+    const quoted = feedPrice(plan.feed.chainId, plan.feed.feed)
+    if (quoted === undefined) return undefined
+    price *= quoted
+  }
+  for (const { chainId, vault } of plan.vaults) {
+    const share = sharePrice(chainId, vault)
+    if (share === undefined) return undefined
+    price *= share
+  }
+  return price
+}

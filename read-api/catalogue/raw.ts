@@ -1,0 +1,134 @@
+import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import type { HolderSummaryRow } from '../queries/holders.ts'
+import type { PriceRangeRow } from '../queries/price-range.ts'
+import type { SettingRow } from '../queries/settings.ts'
+import type { AssetMetadata } from './assets.ts'
+import { keyOf } from './catalogue.ts'
+import type { VaultState } from './vault.ts'
+
+/**
+ * What was read from ClickHouse so far, and what of it moved since the last catalogue was made. Rows may come again:
+ * an older sample never replaces a newer one, unless the vault was forgotten first.
+ */
+export class RawState {
+  readonly states = new Map<string, VaultState>()
+  readonly assets = new Map<string, AssetMetadata>()
+  /** Keys of the vaults of an asset, by the asset's key. */
+  readonly byAsset = new Map<string, Set<string>>()
+  readonly feeds = new Map<string, { price: number; at: number }>()
+  readonly moved = new Set<string>()
+  /** True when vaults or assets appeared or went: how prices are made may have changed. */
+  vaultsChanged = false
+
+  forget(chainId: number, vault: string): void {
+    const key = keyOf(chainId, vault)
+    if (this.states.delete(key)) {
+      this.moved.add(key)
+      this.vaultsChanged = true
+    }
+    this.feeds.delete(key)
+  }
+
+  putVault(chainId: number, row: VaultRow): void {
+    const key = keyOf(chainId, row.vault)
+    const before = this.states.get(key)
+    this.states.set(key, {
+      ...before,
+      chainId,
+      address: row.vault,
+      protocol: row.protocol,
+      name: row.name,
+      symbol: row.symbol,
+      decimals: row.decimals,
+      asset: row.asset,
+      deployedAt: row.deployed_at ?? undefined,
+      seenAt: row.seen_at,
+    })
+    const asset = keyOf(chainId, row.asset)
+    const siblings = this.byAsset.get(asset)
+    if (siblings) siblings.add(key)
+    else this.byAsset.set(asset, new Set([key]))
+    if (!this.assets.has(asset)) {
+      this.assets.set(asset, {
+        chainId,
+        address: row.asset,
+        name: row.asset_name,
+        symbol: row.asset_symbol,
+        decimals: row.asset_decimals,
+      })
+    }
+    this.moved.add(key)
+    this.vaultsChanged = true
+  }
+
+  putSample(chainId: number, row: SampleRow): void {
+    this.change(chainId, row.vault, state =>
+      state.sample && state.sample.at > row.sampled_at
+        ? state
+        : {
+            ...state,
+            sample: {
+              totalAssets: row.total_assets === null ? undefined : BigInt(row.total_assets),
+              totalSupply: row.total_supply === null ? undefined : BigInt(row.total_supply),
+              sharePrice: row.share_price ?? undefined,
+              sharePriceRaw: row.share_price_raw === null ? undefined : BigInt(row.share_price_raw),
+              blockNumber: row.block_number,
+              at: row.sampled_at,
+            },
+          },
+    )
+  }
+
+  putApy(chainId: number, row: ApyRow): void {
+    this.change(chainId, row.vault, state =>
+      state.apy && state.apy.hour > row.hour
+        ? state
+        : {
+            ...state,
+            assetSeconds: row.asset_seconds ?? state.assetSeconds,
+            apy: {
+              hour: row.hour,
+              values: {
+                '1hour': row.apy_1h ?? undefined,
+                '1day': row.apy_1d ?? undefined,
+                '7day': row.apy_7d ?? undefined,
+                '30day': row.apy_30d ?? undefined,
+              },
+            },
+          },
+    )
+  }
+
+  /** The holders of a vault; undefined where it has none any more. */
+  putHolders(chainId: number, vault: string, row: HolderSummaryRow | undefined): void {
+    this.change(chainId, vault, state => ({
+      ...state,
+      holders: row ? { count: row.holders, total: row.total, top: row.top } : undefined,
+    }))
+  }
+
+  putRange(chainId: number, row: PriceRangeRow): void {
+    this.change(chainId, row.vault, state => ({ ...state, range: { high: row.high, low: row.low } }))
+  }
+
+  putSettings(chainId: number, row: SettingRow): void {
+    this.change(chainId, row.vault, state => ({ ...state, settings: row.settings }))
+  }
+
+  putFeed(chainId: number, row: FeedRow): void {
+    const key = keyOf(chainId, row.feed)
+    const before = this.feeds.get(key)
+    if (before && before.at > row.priced_at) return
+    this.feeds.set(key, { price: row.price, at: row.priced_at })
+  }
+
+  private change(chainId: number, vault: string, next: (state: VaultState) => VaultState): void {
+    const key = keyOf(chainId, vault)
+    const state = this.states.get(key)
+    if (!state) return
+    const changed = next(state)
+    if (changed === state) return
+    this.states.set(key, changed)
+    this.moved.add(key)
+  }
+}

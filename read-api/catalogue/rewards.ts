@@ -1,0 +1,65 @@
+import type { RewardFact } from '../../db/registry/kinds.ts'
+import { toWhole } from '../amounts.ts'
+import type { AssetWire } from './assets.ts'
+import type { Window } from './vault.ts'
+
+const YEAR = 31_536_000
+const SECONDS: Readonly<Record<Window, number>> = {
+  '1hour': 3_600,
+  '1day': 86_400,
+  '7day': 604_800,
+  '30day': 2_592_000,
+}
+
+/** A stream of rewards with the token as the wire shows it and its price. */
+export interface PricedReward {
+  fact: RewardFact
+  asset: AssetWire
+  price: number | undefined
+}
+
+export interface RewardApy {
+  asset: AssetWire
+  apy: Record<Window, number>
+}
+
+/**
+ * Yield of a stream over a window that ends at `now`: what it paid out in the window, in USD, per USD in the vault and
+ * year; not compounded, since rewards are not reinvested by the vault. Undefined where a price or the TVL is unknown.
+ */
+export function rewardApy(
+  { fact, price }: Pick<PricedReward, 'fact' | 'price'>,
+  tvlUsd: number | undefined,
+  now: number,
+): Record<Window, number> | undefined {
+  if (price === undefined || tvlUsd === undefined || !(tvlUsd > 0)) return undefined
+  const usdPerSecond =
+    (toWhole(BigInt(fact.amount), fact.asset.decimals) * price) / (fact.endDate - fact.startDate)
+  const over = (seconds: number) => {
+    const paid = Math.max(0, Math.min(now, fact.endDate) - Math.max(now - seconds, fact.startDate))
+    return ((usdPerSecond * paid) / seconds / tvlUsd) * YEAR
+  }
+  return {
+    '1hour': over(SECONDS['1hour']),
+    '1day': over(SECONDS['1day']),
+    '7day': over(SECONDS['7day']),
+    '30day': over(SECONDS['30day']),
+  }
+}
+
+/** The streams that pay out at `now`, with what they yield; `unknown` are those whose yield cannot be said. */
+export function rewardsOf(
+  rewards: readonly PricedReward[],
+  tvlUsd: number | undefined,
+  now: number,
+): { known: RewardApy[]; unknown: string[] } {
+  const known: RewardApy[] = []
+  const unknown: string[] = []
+  for (const reward of rewards) {
+    if (now < reward.fact.startDate || now >= reward.fact.endDate) continue
+    const apy = rewardApy(reward, tvlUsd, now)
+    if (apy) known.push({ asset: reward.asset, apy })
+    else unknown.push(reward.fact.asset.symbol)
+  }
+  return { known, unknown }
+}

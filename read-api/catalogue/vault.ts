@@ -1,0 +1,204 @@
+import type { NetworkId } from '../../db/networks.ts'
+import type { Facts, FeesFact, FlagFact } from '../../db/registry/kinds.ts'
+import { toWhole } from '../amounts.ts'
+import type { AssetInfo } from './assets.ts'
+import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
+import type { PricedReward, RewardApy } from './rewards.ts'
+import { rewardsOf } from './rewards.ts'
+import type { Score, SharedPoints } from './score.ts'
+import { scoreOf } from './score.ts'
+import type { Settings } from './terms.ts'
+import { activeFlags, capacityOf, feesOf, stretchAround } from './terms.ts'
+
+export const WINDOWS = ['1hour', '1day', '7day', '30day'] as const
+export type Window = (typeof WINDOWS)[number]
+
+/** What ClickHouse says of a vault. Replaced as a whole when any of it moves. */
+export interface VaultState {
+  readonly chainId: number
+  readonly address: string
+  readonly protocol: string
+  readonly name: string
+  readonly symbol: string
+  readonly decimals: number
+  readonly asset: string
+  readonly deployedAt: number | undefined
+  /** When it was first seen, unix seconds. */
+  readonly seenAt: number
+  readonly sample?: {
+    readonly totalAssets: bigint | undefined
+    readonly totalSupply: bigint | undefined
+    readonly sharePrice: number | undefined
+    /** Asset base units per whole share. */
+    readonly sharePriceRaw: bigint | undefined
+    readonly blockNumber: number
+    readonly at: number
+  }
+  /** Total assets over time since the first sample: asset base units × seconds. */
+  readonly assetSeconds?: number
+  /** Share prices of the seven days up to the last sample. */
+  readonly range?: { readonly high: number; readonly low: number }
+  readonly settings?: Settings
+  readonly apy?: { readonly hour: number; readonly values: Readonly<Record<Window, number | undefined>> }
+  readonly holders?: {
+    readonly count: number
+    readonly total: string
+    readonly top: readonly (readonly [address: string, balance: string])[]
+  }
+}
+
+export interface ProtocolInfo {
+  readonly name: string
+  readonly displayName?: string
+  readonly protocolId?: string
+  readonly product?: string
+  readonly version?: string
+  readonly protocolUrl?: string
+  readonly description?: string
+  readonly protocolLogo?: string
+}
+
+export interface CuratorInfo {
+  readonly name: string
+  readonly displayName?: string
+  readonly description?: string
+  readonly websiteUrl?: string
+}
+
+export interface VaultInputs {
+  index: number
+  /** The chain's time at the moment, unix seconds. */
+  now: number
+  state: VaultState
+  network: NetworkId
+  facts: Facts<'vault'>
+  asset: AssetInfo
+  protocol: ProtocolInfo
+  curator: CuratorInfo | undefined
+  inner: Vault | undefined
+  rewards: readonly PricedReward[]
+  shared: SharedPoints
+}
+
+/**
+ * A vault at one moment, everything derived. Immutable but for `json`, which remembers what was serialised. A class,
+ * so that all have one shape: a list looks at every one of them.
+ */
+export class Vault {
+  readonly index: number
+  readonly state: VaultState
+  readonly network: NetworkId
+  readonly vaultId: string
+  readonly name: string
+  readonly asset: AssetInfo
+  readonly protocol: ProtocolInfo
+  readonly curator: CuratorInfo | undefined
+  readonly facts: Facts<'vault'>
+  /** The vault whose share is this one's asset. */
+  readonly inner: Vault | undefined
+  readonly tvlUsd: number | undefined
+  /** TVL over time at today's price; undefined where there is no price. */
+  readonly usdSeconds: number | undefined
+  /** From the share price alone. */
+  readonly apy: Readonly<Record<Window, number | undefined>>
+  readonly reward: Readonly<Record<Window, number>>
+  readonly rewards: readonly RewardApy[]
+  /** Symbols of rewards whose yield cannot be said. */
+  readonly unpricedRewards: readonly string[]
+  readonly score: number | undefined
+  readonly scoring: Score | undefined
+  readonly shared: SharedPoints
+  /** In force at the moment. */
+  readonly flags: readonly FlagFact[]
+  readonly fees: FeesFact | undefined
+  readonly capacity: { maxCapacity?: string; remainingCapacity?: string }
+  readonly isPaused: boolean
+  readonly isTransactional: boolean
+  readonly isAppFeatured: boolean
+  readonly corruption: Corruption | undefined
+  readonly isCorrupted: boolean
+  readonly hasWarnings: boolean
+  /** While the chain's time is in [from, until), nothing of this changes by time alone. */
+  readonly holds: { readonly from: number; readonly until: number }
+  readonly json: { detailed: string | undefined; listed: string | undefined }
+
+  constructor(inputs: VaultInputs) {
+    const { index, now, state, network, facts, asset, protocol, curator, inner, rewards, shared } = inputs
+    const totalAssets = state.sample?.totalAssets
+    this.index = index
+    this.state = state
+    this.network = network
+    this.vaultId = facts.vaultId ?? state.address
+    this.name = facts.listed?.name ?? state.name
+    this.asset = asset
+    this.protocol = protocol
+    this.curator = curator
+    this.facts = facts
+    this.inner = inner
+    this.tvlUsd =
+      totalAssets === undefined || asset.price === undefined
+        ? undefined
+        : toWhole(totalAssets, asset.decimals) * asset.price
+    this.usdSeconds =
+      asset.price === undefined ? undefined : ((state.assetSeconds ?? 0) / 10 ** asset.decimals) * asset.price
+    this.apy = fallBack(state.apy?.values)
+    const { known, unknown } = rewardsOf(rewards, this.tvlUsd, now)
+    this.rewards = known
+    this.unpricedRewards = unknown
+    this.reward = known.length === 0 ? NO_REWARD : sumOf(known)
+    this.flags = activeFlags(facts.flags, now)
+    this.fees = feesOf(state.settings, facts.fees)
+    this.capacity = capacityOf(state.settings, totalAssets)
+    this.isPaused = state.settings?.paused === '1'
+    this.isTransactional = facts.transactional !== undefined
+    this.isAppFeatured = facts.featured ?? false
+    this.corruption = corruptionOf(state, now)
+    this.isCorrupted = this.corruption !== undefined
+    this.hasWarnings = this.flags.some(
+      ({ severity, resolution }) => severity !== 'info' && resolution === undefined,
+    )
+    this.shared = shared
+    this.scoring =
+      this.tvlUsd === undefined || this.usdSeconds === undefined
+        ? undefined
+        : scoreOf({
+            usdSeconds: this.usdSeconds,
+            holders: state.holders?.count ?? 0,
+            shared,
+            flags: this.flags,
+            isCorrupted: this.isCorrupted,
+          })
+    this.score = this.scoring?.vaultScore
+    this.holds = stretchAround(
+      [
+        ...(facts.flags ?? []).flatMap(({ startDate, endDate }) => [startDate ?? 0, endDate ?? 0]),
+        ...(facts.rewards ?? []).flatMap(({ startDate, endDate }) => [startDate, endDate]),
+        ...(state.sample ? [state.sample.at + STALE_AFTER + 1] : []),
+      ],
+      now,
+    )
+    this.json = { detailed: undefined, listed: undefined }
+  }
+
+  /** What holders earn: share price and rewards. Undefined where the share price says nothing. */
+  totalApy(window: Window): number | undefined {
+    const base = this.apy[window]
+    return base === undefined ? undefined : base + this.reward[window]
+  }
+}
+
+const NO_REWARD: Readonly<Record<Window, number>> = { '1hour': 0, '1day': 0, '7day': 0, '30day': 0 }
+
+function sumOf(rewards: readonly RewardApy[]): Record<Window, number> {
+  const sum = { ...NO_REWARD }
+  for (const { apy } of rewards) for (const window of WINDOWS) sum[window] += apy[window]
+  return sum
+}
+
+/** A vault younger than a window has the figure of the longest window that it fills. */
+function fallBack(values: Readonly<Record<Window, number | undefined>> | undefined) {
+  const hour = values?.['1hour']
+  const day = values?.['1day'] ?? hour
+  const week = values?.['7day'] ?? day
+  return { '1hour': hour, '1day': day, '7day': week, '30day': values?.['30day'] ?? week }
+}

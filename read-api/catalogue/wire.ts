@@ -1,0 +1,143 @@
+import { checksum, usdString } from '../amounts.ts'
+import { CORRUPTIONS } from './corruption.ts'
+import { wireFlag } from './score.ts'
+import type { Vault, Window } from './vault.ts'
+import { WINDOWS } from './vault.ts'
+
+export interface RateWire {
+  base: number
+  reward: number
+  total: number
+}
+export type ApyWire = Record<Window, RateWire>
+
+/** A rate that is not known (a vault's first sample has no window behind it) goes out as no growth. */
+export function rate(base: number | undefined | null, reward = 0): RateWire {
+  const known = base ?? 0
+  return { base: known, reward, total: known + reward }
+}
+
+export function apyOf(vault: Vault): ApyWire {
+  return Object.fromEntries(
+    WINDOWS.map(window => [window, rate(vault.apy[window], vault.reward[window])]),
+  ) as ApyWire
+}
+
+export function tvlOf(vault: Vault) {
+  return { usd: usdString(vault.tvlUsd), native: vault.state.sample?.totalAssets?.toString() ?? '' }
+}
+
+export function identityOf(vault: Vault) {
+  return {
+    vaultId: vault.vaultId === vault.state.address ? checksum(vault.state.address) : vault.vaultId,
+    address: checksum(vault.state.address),
+    name: vault.name,
+    network: vault.network,
+    asset: vault.asset.wire,
+    isTransactional: vault.isTransactional,
+    isAppFeatured: vault.isAppFeatured,
+  }
+}
+
+export function lpTokenOf(vault: Vault) {
+  const address = checksum(vault.state.address)
+  return {
+    address,
+    tokenCaip: `${vault.network.networkCaip}/erc20:${address}`,
+    name: vault.state.name,
+    symbol: vault.state.symbol,
+    decimals: vault.state.decimals,
+  }
+}
+
+/** The Detailed of the wire. */
+export function detailedOf(vault: Vault) {
+  const { state, facts, curator } = vault
+  return {
+    ...identityOf(vault),
+    protocol: vault.protocol,
+    lendUrl: facts.listed?.lendUrl ?? '',
+    description: facts.listed?.description ?? '',
+    protocolVaultUrl: facts.listed?.protocolVaultUrl ?? '',
+    tags: facts.tags ?? [],
+    holdersData: {
+      totalCount: state.holders?.count ?? 0,
+      totalBalance: state.holders?.total ?? '0',
+      topHolders: (state.holders?.top ?? []).map(([address, lpTokenBalance]) => ({
+        address: checksum(address),
+        lpTokenBalance,
+      })),
+    },
+    apy: apyOf(vault),
+    tvl: tvlOf(vault),
+    lastUpdateTimestamp: state.sample?.at ?? state.seenAt,
+    creationData: { deploymentTimestamp: state.deployedAt ?? state.seenAt },
+    rewards: [...vault.rewards],
+    ...(vault.scoring ? { score: vault.scoring } : {}),
+    ...(facts.incentives ? { additionalIncentives: facts.incentives } : {}),
+    ...(curator ? { curator } : {}),
+    lpToken: lpTokenOf(vault),
+    isCorrupted: vault.isCorrupted,
+    userEventsIndexed: true,
+    ...vault.capacity,
+    ...childrenOf(vault),
+    ...(facts.transactional ? { transactionalProperties: facts.transactional } : {}),
+    ...(vault.fees ? { fees: vault.fees } : {}),
+    warnings: warningsOf(vault),
+    flags: vault.flags.map(wireFlag),
+    ...compositeOf(vault),
+  }
+}
+
+/** What a reader of the figures has to know: which of them are not known. */
+function warningsOf(vault: Vault): string[] {
+  const warnings: string[] = []
+  if (vault.corruption) warnings.push(CORRUPTIONS[vault.corruption])
+  if (vault.isPaused) warnings.push('The vault is paused.')
+  if (vault.asset.price === undefined) {
+    warnings.push(`USD values are unknown: there is no price for ${vault.asset.symbol}.`)
+  }
+  if (vault.apy['1hour'] === undefined && vault.apy['30day'] === undefined) {
+    warnings.push('APY is unknown: the share price has been sampled for less than an hour.')
+  }
+  for (const symbol of vault.unpricedRewards) {
+    warnings.push(`Rewards in ${symbol} are paid, but what they yield is unknown.`)
+  }
+  return warnings
+}
+
+/** The vaults this one's deposits go to: the one whose share is its asset. */
+function childrenOf(vault: Vault) {
+  const { inner } = vault
+  if (!inner) return {}
+  const { vaultId, address, asset } = identityOf(inner)
+  return { childrenVaults: [{ vaultId, address, asset, lpToken: lpTokenOf(inner) }] }
+}
+
+/** Where the asset is itself the share of a known vault: what both earn together. */
+export function compositeOf(vault: Vault) {
+  const { inner } = vault
+  if (!inner) return { apyComposite: undefined }
+  const own = apyOf(vault)
+  const intrinsicApy = apyOf(inner)
+  const totalApy = Object.fromEntries(
+    WINDOWS.map(window => {
+      const base = (1 + own[window].base) * (1 + intrinsicApy[window].base) - 1
+      const total = (1 + own[window].total) * (1 + intrinsicApy[window].total) - 1
+      return [window, { base, reward: total - base, total }]
+    }),
+  ) as ApyWire
+  const { vaultId, address } = identityOf(inner)
+  return { apyComposite: { totalApy, intrinsicApy, asset: inner.asset.wire, vault: { vaultId, address } } }
+}
+
+/** Serialised once per vault and moment, however many lists it is in. */
+export function detailedJson(vault: Vault): string {
+  vault.json.detailed ??= JSON.stringify(detailedOf(vault))
+  return vault.json.detailed
+}
+
+export function listedJson(vault: Vault): string {
+  vault.json.listed ??= JSON.stringify(identityOf(vault))
+  return vault.json.listed
+}

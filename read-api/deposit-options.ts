@@ -1,0 +1,96 @@
+import { toWhole, usdString } from './amounts.ts'
+import { keyOf } from './catalogue/catalogue.ts'
+import { compileFilter, type VaultFilter } from './catalogue/filter.ts'
+import { byIdentity } from './catalogue/orders.ts'
+import type { Vault } from './catalogue/vault.ts'
+import { identityOf, tvlOf } from './catalogue/wire.ts'
+import type { EndpointContext } from './endpoint.ts'
+import type { IdleAsset } from './idle-assets.ts'
+import { readIdleAssets } from './idle-assets.ts'
+import { balanceOf, rateOf } from './positions.ts'
+import type { ApyInterval } from './queries/history.ts'
+import { compareFigures, reaches } from './select-positions.ts'
+
+export interface OptionsQuery extends VaultFilter {
+  apyInterval: ApyInterval
+  minUsdAssetValueThreshold?: number
+}
+
+/** An asset in a wallet and the vaults that take it, the most advisable first. */
+export interface AssetOptions {
+  held: IdleAsset
+  vaults: Vault[]
+}
+
+/**
+ * What a wallet could do with what it holds idle, the most valuable asset first. Vaults that are featured go first, then
+ * by APY. Vaults with a flag of warning or critical are left out unless asked for.
+ */
+export async function readOptions(
+  wallet: string,
+  query: OptionsQuery,
+  context: EndpointContext,
+  always: ReadonlySet<string> = new Set(),
+) {
+  const { catalogue } = context
+  const { idle, unreachable } = await readIdleAssets(wallet, query, context, always)
+  const filter = compileFilter(
+    { ...query, allowVaultsWithWarnings: query.allowVaultsWithWarnings ?? false },
+    catalogue,
+  )
+  const threshold = query.minUsdAssetValueThreshold ?? 0
+  const byAsset = new Map<string, AssetOptions>()
+  const sorted = idle
+    .filter(({ asset, balanceUsd }) => reaches(balanceUsd, threshold) || isIn(always, asset))
+    .sort((a, b) => compareFigures(a.balanceUsd, b.balanceUsd, 'desc'))
+  for (const held of sorted) byAsset.set(keyOf(held.asset.chainId, held.asset.address), { held, vaults: [] })
+  for (const vault of catalogue.identity) {
+    const of = byAsset.get(keyOf(vault.asset.chainId, vault.asset.address))
+    if (of && filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.apy[query.apyInterval] })) {
+      of.vaults.push(vault)
+    }
+  }
+  for (const { vaults } of byAsset.values()) vaults.sort(byAdvice(query.apyInterval))
+  return {
+    options: [...byAsset.values()],
+    errors: { ...filter.errors, ...(unreachable.length > 0 ? { unreachableNetworks: unreachable } : {}) },
+  }
+}
+
+const isIn = (names: ReadonlySet<string>, { symbol, address }: { symbol: string; address: string }) =>
+  names.has(symbol.toLowerCase()) || names.has(address)
+
+function byAdvice(interval: ApyInterval) {
+  return (a: Vault, b: Vault) =>
+    Number(b.isAppFeatured) - Number(a.isAppFeatured) ||
+    compareFigures(a.apy[interval], b.apy[interval], 'desc') ||
+    compareFigures(a.tvlUsd, b.tvlUsd, 'desc') ||
+    byIdentity(a, b)
+}
+
+/** USD a year, if the whole balance were deposited and the APY stayed; undefined where price or APY are not known. */
+export function earningsOf({ balance, asset }: IdleAsset, vault: Vault, interval: ApyInterval) {
+  if (asset.price === undefined || vault.apy[interval] === undefined) return undefined
+  return toWhole(balance, asset.decimals) * asset.price * rateOf(vault, interval).total
+}
+
+/** The AssetBalance of the wire. */
+export function assetBalanceOf({ asset, balance }: IdleAsset) {
+  return { ...asset.wire, ...balanceOf(balance, asset.decimals, asset.price) }
+}
+
+/** The Option of the wire. */
+export function optionOf(held: IdleAsset, vault: Vault, interval: ApyInterval) {
+  const { asset: _, ...identity } = identityOf(vault)
+  const { tags, listed } = vault.facts
+  return {
+    ...identity,
+    protocol: vault.protocol,
+    tvl: tvlOf(vault),
+    ...(tags ? { tags } : {}),
+    apy: rateOf(vault, interval),
+    projectedUsdAnnualEarnings: usdString(earningsOf(held, vault, interval)),
+    ...(listed?.lendUrl ? { lendUrl: listed.lendUrl } : {}),
+    ...(listed?.protocolVaultUrl ? { protocolVaultUrl: listed.protocolVaultUrl } : {}),
+  }
+}

@@ -1,0 +1,252 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
+import type { Express } from 'express'
+import type { Endpoint, Tier } from './endpoint.ts'
+import { isPayable, tiersOf } from './endpoint.ts'
+import type { LoadedEndpoint } from './load-endpoints.ts'
+import { ErrorBody } from './schemas/shapes.ts'
+
+const TIERS: Record<Tier, string> = {
+  v2: 'Stable.',
+  beta: 'Works and is tested; interfaces may still change.',
+  alpha: 'Experimental: may change without notice.',
+}
+
+const ERRORS: readonly { status: string; description: string; on?: (endpoint: Endpoint) => boolean }[] = [
+  {
+    status: '400',
+    description: 'The request cannot be read; the message names the parameter and what would be right.',
+  },
+  { status: '401', description: 'The API key is missing or not known.', on: needsKey },
+  {
+    status: '402',
+    description:
+      'No API key. Where the operator takes payments, the header payment-required holds the terms (x402 version 2).',
+    on: isPayable,
+  },
+  {
+    status: '403',
+    description: 'The key has fewer credits left this month than the request costs.',
+    on: needsKey,
+  },
+  { status: '404', description: 'There is no such thing.' },
+  { status: '405', description: 'The path does not take this method; Allow says which it takes.' },
+  { status: '408', description: 'Our own deadline passed.' },
+  {
+    status: '413',
+    description: 'The body is too large: 100 kB at most.',
+    on: ({ body }) => body !== undefined,
+  },
+  { status: '422', description: 'The request can be read and makes no sense.' },
+  {
+    status: '429',
+    description: 'The key has used up its requests of this minute; Retry-After says when to come back.',
+    on: needsKey,
+  },
+  {
+    status: '500',
+    description: 'Something went wrong on our side; errorId names the request in the logs of the operator.',
+  },
+  { status: '503', description: 'A dependency is down; Retry-After says when to come back.' },
+]
+
+function needsKey({ access }: Endpoint): boolean {
+  return access !== 'open'
+}
+
+const text = { type: 'string' } as const
+const whole = { type: 'integer', minimum: 0 } as const
+
+const HEADERS = {
+  'x-request-id': { description: 'Names the request; the errorId of an error body.', schema: text },
+  'x-as-of-block': {
+    description: 'Block per network that the answer is of: mainnet=123, base=456.',
+    schema: text,
+  },
+  'x-credits-used': {
+    description: 'Credits that the request cost; 0 for one that failed.',
+    schema: whole,
+  },
+  'x-credits-remaining': { description: 'Credits left this month (UTC).', schema: whole },
+  'ratelimit-limit': { description: 'Requests per minute.', schema: whole },
+  'ratelimit-remaining': { description: 'Requests left of this minute.', schema: whole },
+  'ratelimit-reset': { description: 'Seconds until the minute ends.', schema: whole },
+  'ratelimit-policy': { description: 'The same as a structured field.', schema: text },
+  ratelimit: { description: 'The same as a structured field.', schema: text },
+  'retry-after': { description: 'Seconds to wait.', schema: whole },
+  etag: {
+    description: 'Tied to where the projections stand; send it back as If-None-Match.',
+    schema: text,
+  },
+  'cache-control': { schema: text },
+  allow: { schema: text },
+  'payment-required': { description: 'Terms of payment, as x402 version 2 encodes them.', schema: text },
+} as const
+
+type HeaderName = keyof typeof HEADERS
+
+function headers(...names: HeaderName[]) {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const METERED: HeaderName[] = [
+  'x-credits-used',
+  'x-credits-remaining',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+]
+
+/** Headers that an answer with this status has. */
+function headersOf(endpoint: Endpoint, status: string): HeaderName[] {
+  const isMetered = needsKey(endpoint) && status !== '401' && status !== '402' && status !== '405'
+  const isTagged = (status === '200' || status === '304') && endpoint.cache !== 'none'
+  return [
+    'x-request-id',
+    'cache-control',
+    ...(status === '200' || status === '304' ? (['x-as-of-block'] as const) : []),
+    ...(isMetered ? METERED : []),
+    ...(isTagged && endpoint.method === 'get' ? (['etag'] as const) : []),
+    ...(status === '429' || status === '503' ? (['retry-after'] as const) : []),
+    ...(status === '405' ? (['allow'] as const) : []),
+    ...(status === '402' ? (['payment-required'] as const) : []),
+  ]
+}
+
+/** The OpenAPI 3.1 document of a tier, made of the endpoints' own schemas. */
+export function openApiDocument(
+  endpoints: readonly LoadedEndpoint[],
+  tier: Tier,
+  options: { publicUrl?: string } = {},
+) {
+  const registry = new OpenAPIRegistry()
+  registry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Made by the operator with `vaultlog keys create`.',
+  })
+  for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header)
+  for (const { endpoint, file } of endpoints) {
+    if (tiersOf(endpoint).includes(tier)) registerEndpoint(registry, endpoint, tier, file)
+  }
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: {
+      title: `Vaultlog API, ${tier}`,
+      version: tier,
+      description: `${TIERS[tier]} Amounts are decimal strings in base units, rates are fractions per year, times are unix seconds. USD fields are empty strings where no price is known.`,
+    },
+    servers: [{ url: options.publicUrl?.replace(/\/$/, '') ?? '/' }],
+  })
+}
+
+function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: Tier, file: string): void {
+  const [, resource = 'general'] = file.replaceAll('\\', '/').split('/')
+  registry.registerPath({
+    method: endpoint.method,
+    path: `/${tier}${endpoint.path}`,
+    summary: endpoint.summary,
+    description: endpoint.description,
+    tags: [resource.replace(/\.[jt]s$/, '')],
+    operationId: `${tier}-${file
+      .replace(/\.[jt]s$/, '')
+      .split('/')
+      .slice(1)
+      .join('-')}`,
+    ...(endpoint.access === 'open' ? {} : { security: [{ apiKey: [] }] }),
+    request: {
+      ...(endpoint.params ? { params: endpoint.params } : {}),
+      ...(endpoint.query ? { query: endpoint.query } : {}),
+      ...(endpoint.body
+        ? {
+            body: {
+              content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } },
+            },
+          }
+        : {}),
+    },
+    responses: {
+      200: {
+        description: endpoint.summary,
+        content: { 'application/json': { schema: endpoint.response } },
+        headers: headers(...headersOf(endpoint, '200')),
+      },
+      ...(endpoint.method === 'get' && endpoint.cache !== 'none'
+        ? {
+            304: {
+              description: 'What If-None-Match names still holds. Costs what an answer without items costs.',
+              headers: headers(...headersOf(endpoint, '304')),
+            },
+          }
+        : {}),
+      ...Object.fromEntries(
+        ERRORS.filter(({ on }) => on === undefined || on(endpoint)).map(({ status, description }) => [
+          status,
+          {
+            description,
+            content: { 'application/json': { schema: ErrorBody } },
+            headers: headers(...headersOf(endpoint, status)),
+          },
+        ]),
+      ),
+    },
+  })
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Vaultlog API</title>
+<link rel="stylesheet" href="/documentation/assets/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/documentation/assets/swagger-ui-bundle.js"></script>
+<script src="/documentation/assets/swagger-ui-standalone-preset.js"></script>
+<script src="/documentation/start.js"></script>
+</body>
+</html>
+`
+
+const START = `window.ui = SwaggerUIBundle({
+  urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `/${tier}/documentation/json` })))},
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  persistAuthorization: true,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+})
+`
+
+/** The documents and the page that shows them. Open to everybody. */
+export function mountDocumentation(
+  app: Express,
+  endpoints: readonly LoadedEndpoint[],
+  options: { publicUrl?: string } = {},
+): void {
+  for (const tier of Object.keys(TIERS) as Tier[]) {
+    const text = JSON.stringify(openApiDocument(endpoints, tier, options))
+    app.get(`/${tier}/documentation/json`, (_request, response) => {
+      response.type('application/json').send(text)
+    })
+    app.get(`/${tier}/documentation`, (_request, response) => {
+      response.redirect(308, `/documentation?urls.primaryName=${tier}`)
+    })
+  }
+  app.get('/documentation', (_request, response) => {
+    response.type('html').send(PAGE)
+  })
+  app.get('/documentation/start.js', (_request, response) => {
+    response.type('application/javascript').send(START)
+  })
+  const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
+    app.get(`/documentation/assets/${file}`, (_request, response) => response.sendFile(join(assets, file)))
+  }
+}

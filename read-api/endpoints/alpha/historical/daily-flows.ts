@@ -1,0 +1,82 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { RefusedError } from '../../../errors.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { pageOfAll } from '../../../paging.ts'
+import { dailyFlows, firstFlowDay } from '../../../queries/history.ts'
+import { ask } from '../../../queries/query.ts'
+import { day, paging } from '../../../schemas/parameters.ts'
+import { Amount, pageOf } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { LAST_SECOND } from '../../../time-range.ts'
+
+const DAY = 86_400
+
+export default defineEndpoint({
+  tier: 'alpha',
+  method: 'get',
+  path: '/historical/{network}/{vaultId}/daily-flows',
+  summary: 'Deposits and redemptions of a vault by UTC day',
+  description:
+    'From the first day of the vault to the day of the newest block; days without a flow are there, with zeros.',
+  params: vaultParams,
+  query: z.object({
+    fromDate: day().openapi({ description: 'First day, inclusive.' }),
+    toDate: day().openapi({ description: 'Last day, exclusive.' }),
+    ...paging({ perPage: 100, max: 366 }),
+  }),
+  response: pageOf(
+    z
+      .strictObject({
+        date: z.string(),
+        totalDeposits: Amount,
+        totalRedemptions: Amount,
+        depositCount: z.int(),
+        redemptionCount: z.int(),
+        uniqueDepositors: z.int(),
+        uniqueRedeemers: z.int(),
+      })
+      .openapi('DailyFlow'),
+  ),
+  example: {
+    params: { network: '{network}', vaultId: '{vault}' },
+    query: { fromDate: '{fromDate}', toDate: '{toDate}' },
+  },
+  cost: ({ items }) => 1 + items,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    if (query.fromDate > query.toDate)
+      throw new RefusedError('"fromDate" is after "toDate": the window would be empty.')
+    const found = findVault(params, context)
+    const { deps, signal } = context
+    const [firstFlow] = await ask(deps.clickhouse, firstFlowDay, found.pinned, signal)
+    const { deployedAt, seenAt } = found.vault.state
+    const first = Math.min(deployedAt ?? seenAt, seenAt, firstFlow?.begins ?? seenAt)
+    const from = Math.max(query.fromDate, Math.floor(first / DAY) * DAY)
+    const to = Math.min(query.toDate, (Math.floor(found.chain.blockTime / DAY) + 1) * DAY, LAST_SECOND)
+    const days = Array.from({ length: Math.max(0, (to - from) / DAY) }, (_, i) => from + i * DAY)
+    const page = pageOfAll(days, query)
+    const start = page.data[0]
+    const end = page.data.at(-1)
+    const rows =
+      start === undefined || end === undefined
+        ? []
+        : await ask(deps.clickhouse, dailyFlows, { ...found.pinned, from: start, to: end + DAY }, signal)
+    const byDay = new Map(rows.map(row => [row.date, row]))
+    return {
+      ...page,
+      data: page.data.map(at => {
+        const date = new Date(at * 1000).toISOString().slice(0, 10)
+        const row = byDay.get(date)
+        return {
+          date,
+          totalDeposits: row?.total_deposits ?? '0',
+          totalRedemptions: row?.total_redemptions ?? '0',
+          depositCount: row?.deposit_count ?? 0,
+          redemptionCount: row?.redemption_count ?? 0,
+          uniqueDepositors: row?.unique_depositors ?? 0,
+          uniqueRedeemers: row?.unique_redeemers ?? 0,
+        }
+      }),
+    }
+  },
+})

@@ -1,0 +1,58 @@
+import { checksum, toWhole, usdString } from '../../../amounts.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { limits, pageOfRows } from '../../../paging.ts'
+import { holdersPage, holdersTotal } from '../../../queries/holders.ts'
+import { ask } from '../../../queries/query.ts'
+import { paging } from '../../../schemas/parameters.ts'
+import { Address, Amount, pageOf } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'alpha',
+  method: 'get',
+  path: '/{network}/{vaultId}/holders',
+  summary: 'Holders of a vault, largest first',
+  params: vaultParams,
+  query: z.object(paging()),
+  response: pageOf(
+    z
+      .strictObject({
+        address: Address,
+        lpTokenBalance: Amount,
+        balanceUsd: z.string().optional(),
+        share: z.number().openapi({ description: 'Fraction of all shares held.' }),
+      })
+      .openapi('Holder'),
+  ).extend({ totalCount: z.int(), totalBalance: Amount }),
+  example: { params: { network: '{network}', vaultId: '{vault}' }, query: { perPage: '5' } },
+  cost: ({ items }) => 1 + items,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const { vault, pinned } = findVault(params, context)
+    const { deps, signal } = context
+    const [rows, [all]] = await Promise.all([
+      ask(deps.clickhouse, holdersPage, { ...pinned, ...limits(query) }, signal),
+      ask(deps.clickhouse, holdersTotal, pinned, signal),
+    ])
+    const total = all?.total ?? '0'
+    const whole = Number(total)
+    const { sample, decimals } = vault.state
+    const price =
+      sample?.sharePrice === undefined || vault.asset.price === undefined
+        ? undefined
+        : sample.sharePrice * vault.asset.price
+    const page = pageOfRows(rows, query)
+    return {
+      ...page,
+      data: page.data.map(({ holder, balance }) => ({
+        address: checksum(holder),
+        lpTokenBalance: balance,
+        ...(price === undefined ? {} : { balanceUsd: usdString(toWhole(BigInt(balance), decimals) * price) }),
+        share: whole > 0 ? Number(balance) / whole : 0,
+      })),
+      totalCount: all?.holders ?? 0,
+      totalBalance: total,
+    }
+  },
+})

@@ -1,0 +1,98 @@
+import { decimalString, usdString } from '../../../amounts.ts'
+import type { BalanceAt } from '../../../balances-at.ts'
+import { readBalancesAt } from '../../../balances-at.ts'
+import { assetAt } from '../../../catalogue/assets.ts'
+import { identityOf, lpTokenOf, rate } from '../../../catalogue/wire.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { RefusedError } from '../../../errors.ts'
+import { address, timestamp } from '../../../schemas/parameters.ts'
+import {
+  Address,
+  Amount,
+  NetworkShape,
+  PositionAsset,
+  PositionLpToken,
+  ProtocolShape,
+  Rate,
+  Unsupported,
+} from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { positionsQuery, selectPositions } from '../../../select-positions.ts'
+import { LAST_SECOND } from '../../../time-range.ts'
+
+export default defineEndpoint({
+  tier: 'alpha',
+  method: 'get',
+  path: '/historical-balances/{userAddress}/{timestamp}',
+  summary: 'What a wallet held at a moment: exact balances, with share price, asset price and APY of then',
+  description:
+    'Balances are those after the last block at or before the timestamp. Filters on TVL and APY look at the figures of that moment, all others at the vault as it is known now. positionValueInAsset is what the shares were worth, rounded down.',
+  params: z.object({ userAddress: address(), timestamp: timestamp() }),
+  query: positionsQuery,
+  response: z.strictObject({
+    timestamp: z.int(),
+    data: z.array(
+      z
+        .strictObject({
+          vaultId: z.string(),
+          address: Address,
+          name: z.string(),
+          network: NetworkShape,
+          protocol: ProtocolShape,
+          asset: PositionAsset,
+          lpToken: PositionLpToken,
+          isTransactional: z.boolean(),
+          isAppFeatured: z.boolean(),
+          userEventsIndexed: z.boolean(),
+          apy: Rate,
+          sharePrice: z.number().optional(),
+          totalAssetsNative: Amount.optional(),
+          blockNumber: z.string().optional().openapi({ description: 'Block that the figures are of.' }),
+        })
+        .openapi('BalanceAtMoment'),
+    ),
+    errors: Unsupported,
+  }),
+  example: { params: { userAddress: '{user}', timestamp: '{timestamp}' } },
+  cost: 5,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const { catalogue } = context
+    const newest = Math.max(
+      Date.now() / 1000,
+      ...[...catalogue.moment.chains.values()].map(({ blockTime }) => blockTime),
+    )
+    if (params.timestamp > newest || params.timestamp > LAST_SECOND) {
+      throw new RefusedError(
+        `"timestamp" (${params.timestamp}) is in the future. It is unix time in seconds.`,
+      )
+    }
+    context.touch(...catalogue.moment.chains.keys())
+    const balances = await readBalancesAt(params.userAddress, params.timestamp, query.apyInterval, context)
+    const { shown, errors } = selectPositions(balances, query, catalogue)
+    return { timestamp: params.timestamp, data: shown.map(positionOf), errors }
+  },
+})
+
+function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }: BalanceAt) {
+  return {
+    ...identityOf(vault),
+    protocol: vault.protocol,
+    asset: {
+      ...assetAt(vault.asset, assetPrice),
+      ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
+    },
+    lpToken: {
+      ...lpTokenOf(vault),
+      balanceNative: balance.toString(),
+      ...(valueUsd === undefined ? {} : { balanceUsd: usdString(valueUsd) }),
+      ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
+      ...(assetPrice === undefined ? {} : { assetPriceInUsd: decimalString(assetPrice) }),
+    },
+    userEventsIndexed: true,
+    apy: rate(apy),
+    ...(state?.share_price == null ? {} : { sharePrice: state.share_price }),
+    ...(state?.total_assets == null ? {} : { totalAssetsNative: state.total_assets }),
+    ...(state ? { blockNumber: String(state.block_number) } : {}),
+  }
+}

@@ -1,0 +1,53 @@
+import { identityOf } from '../../../catalogue/wire.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { positionsInWindow } from '../../../queries/accounts.ts'
+import { ask } from '../../../queries/query.ts'
+import { address, timestamp } from '../../../schemas/parameters.ts'
+import { Address, AssetShape, NetworkShape, ProtocolShape } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { asOfParameter } from '../../../snapshot.ts'
+import { readRange } from '../../../time-range.ts'
+
+export default defineEndpoint({
+  tier: 'alpha',
+  method: 'get',
+  path: '/historical-positions/{userAddress}',
+  summary: 'Vaults that a wallet held in a window: at its start, or taken up inside it',
+  params: z.object({ userAddress: address() }),
+  query: z.object({ fromTimestamp: timestamp().optional(), toTimestamp: timestamp().optional() }),
+  response: z.strictObject({
+    historicalPositions: z.array(
+      z
+        .strictObject({
+          address: Address,
+          vaultId: z.string(),
+          network: NetworkShape,
+          name: z.string(),
+          protocol: ProtocolShape,
+          asset: AssetShape,
+          active: z.boolean().openapi({ description: 'Held still.' }),
+        })
+        .openapi('HistoricalPosition'),
+    ),
+  }),
+  example: { params: { userAddress: '{user}' } },
+  cost: 5,
+  cache: 'moment',
+  async handler({ params, query }, { deps, catalogue, signal, touch }) {
+    touch(...catalogue.moment.chains.keys())
+    const rows = await ask(
+      deps.clickhouse,
+      positionsInWindow,
+      { account: params.userAddress, as_of: asOfParameter(catalogue.moment), ...readRange(query) },
+      signal,
+    )
+    return {
+      historicalPositions: rows.flatMap(row => {
+        const vault = catalogue.find(row.chain_id, row.vault)
+        if (!vault) return []
+        const { address, vaultId, network, name, asset } = identityOf(vault)
+        return [{ address, vaultId, network, name, protocol: vault.protocol, asset, active: row.is_open }]
+      }),
+    }
+  },
+})

@@ -1,0 +1,27 @@
+import { ANALYTICS_NOTE, analyticsOf } from '../../../analytics.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, unknownVault, vaultParams } from '../../../find-vault.ts'
+import { AnalyticsItem, analyticsBody, itemCost } from '../../../schemas/analytics.ts'
+
+export default defineEndpoint({
+  tier: ['beta', 'alpha'],
+  method: 'post',
+  path: '/advanced-analytics/{network}/{vaultId}',
+  summary: 'Chosen analytics of one vault',
+  description: ANALYTICS_NOTE,
+  params: vaultParams,
+  body: analyticsBody,
+  response: AnalyticsItem,
+  example: {
+    params: { network: '{network}', vaultId: '{vault}' },
+    body: { select: { maxDrawdown: true } },
+  },
+  cost: ({ request }) => itemCost(request),
+  cache: 'moment',
+  async handler({ params, body }, context) {
+    const { vault } = findVault(params, context)
+    const [item] = await analyticsOf([vault], body, context)
+    if (!item) throw unknownVault(context.catalogue, params)
+    return item
+  },
+})

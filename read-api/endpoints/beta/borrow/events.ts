@@ -1,0 +1,56 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { lendingEvents } from '../../../queries/lending.ts'
+import { ask } from '../../../queries/query.ts'
+import { BorrowEvents } from '../../../schemas/borrow.ts'
+import { address } from '../../../schemas/parameters.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/portfolio/events/{userAddress}/{network}/{marketId}/{assetId}',
+  summary: 'What a wallet did with one asset of a market, oldest first',
+  description: 'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken.',
+  params: z.object({ userAddress: address(), ...marketAssetPath }),
+  response: BorrowEvents,
+  example: {
+    params: {
+      userAddress: '{user}',
+      network: '{network}',
+      marketId: '{market}',
+      assetId: '{marketAsset}',
+    },
+  },
+  cost: 2,
+  cache: 'moment',
+  async handler({ params }, context) {
+    const market = await findMarket(params, context)
+    const asset = findMarketAsset(market, params.assetId)
+    const rows = await ask(
+      context.deps.clickhouse,
+      lendingEvents,
+      {
+        chain: market.chainId,
+        p: context.catalogue.chain(market.chainId)?.position ?? 0,
+        account: params.userAddress,
+        contract: market.root,
+        market: market.protocol === 'aave-v3' ? asset.info.address : market.id,
+        side: asset.side,
+      },
+      context.signal,
+    )
+    return {
+      asset: asset.info.wire,
+      items: rows.length,
+      data: rows.map(row => ({
+        timestamp: row.at,
+        blockNumber: String(row.block_number),
+        eventType: row.event_type,
+        assetAmountNative: row.assets,
+        transactionHash: row.tx_hash,
+        logIndex: row.log_index,
+      })),
+    }
+  },
+})

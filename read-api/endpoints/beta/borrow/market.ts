@@ -1,0 +1,19 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findMarket, marketParams } from '../../../lending/book.ts'
+import { marketWire } from '../../../lending/wire.ts'
+import { Market } from '../../../schemas/borrow.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/markets/{network}/{marketId}',
+  summary: 'One lending market',
+  params: marketParams,
+  response: Market,
+  example: { params: { network: '{network}', marketId: '{market}' } },
+  cost: 1,
+  cache: 'moment',
+  async handler({ params }, context) {
+    return marketWire(await findMarket(params, context))
+  },
+})

@@ -1,0 +1,33 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { lendingMarkets } from '../../../lending/book.ts'
+import {
+  chainsOf,
+  marketFilter,
+  marketPredicate,
+  networkFilter,
+  protocolFilter,
+} from '../../../lending/select.ts'
+import { marketWire } from '../../../lending/wire.ts'
+import { pageOfAll } from '../../../paging.ts'
+import { Market } from '../../../schemas/borrow.ts'
+import { paging } from '../../../schemas/parameters.ts'
+import { pageOf } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/markets',
+  summary: 'Lending markets of all networks, with rates, totals and risk parameters',
+  query: z.object({ ...networkFilter, ...protocolFilter, ...marketFilter, ...paging() }),
+  response: pageOf(Market),
+  example: { query: { perPage: '5' } },
+  cost: 1,
+  cache: 'moment',
+  async handler({ query }, context) {
+    const chains = chainsOf(context.catalogue, query)
+    const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()
+    const page = pageOfAll(markets.filter(marketPredicate(query)), query)
+    return { ...page, data: page.data.map(marketWire) }
+  },
+})

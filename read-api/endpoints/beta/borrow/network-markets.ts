@@ -1,0 +1,30 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { NotFoundError } from '../../../errors.ts'
+import { lendingMarkets } from '../../../lending/book.ts'
+import { marketFilter, marketPredicate } from '../../../lending/select.ts'
+import { marketWire } from '../../../lending/wire.ts'
+import { pageOfAll } from '../../../paging.ts'
+import { Market } from '../../../schemas/borrow.ts'
+import { network, paging } from '../../../schemas/parameters.ts'
+import { pageOf } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/markets/{network}',
+  summary: 'Lending markets of a network, with rates, totals and risk parameters',
+  params: z.object({ network: network() }),
+  query: z.object({ ...marketFilter, ...paging() }),
+  response: pageOf(Market),
+  example: { params: { network: '{network}' } },
+  cost: 1,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const { chainId, name } = params.network
+    if (!context.catalogue.chain(chainId)) throw new NotFoundError(`Nothing is indexed on ${name}.`)
+    const markets = await lendingMarkets(context, chainId)
+    const page = pageOfAll(markets.filter(marketPredicate(query)), query)
+    return { ...page, data: page.data.map(marketWire) }
+  },
+})

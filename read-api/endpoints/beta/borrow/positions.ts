@@ -1,0 +1,113 @@
+import { findNetwork } from '../../../../db/networks.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { lendingMarkets } from '../../../lending/book.ts'
+import { type AssetPosition, type LendingPosition, readPositions } from '../../../lending/positions.ts'
+import { chainsOf, networkFilter, passes } from '../../../lending/select.ts'
+import { positionWire, usdOf } from '../../../lending/wire.ts'
+import { pageOfAll } from '../../../paging.ts'
+import { BorrowPosition } from '../../../schemas/borrow.ts'
+import { sortOrder } from '../../../schemas/filter.ts'
+import { address, choice, list, number, paging } from '../../../schemas/parameters.ts'
+import { z } from '../../../schemas/zod.ts'
+
+const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/portfolio/positions/{userAddress}',
+  summary: 'The markets that a wallet owes something to',
+  description:
+    'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. To add up over markets, count each positionId once.',
+  params: z.object({ userAddress: address() }),
+  query: z.object({
+    ...networkFilter,
+    allowedAssets: list({ description: 'Symbols, in any case.' }).optional(),
+    disallowedAssets: list({ description: 'Ignored where allowedAssets is given.' }).optional(),
+    minUsdAssetValueThreshold: number()
+      .optional()
+      .openapi({ description: 'Of what is supplied or borrowed of an asset, whichever is more.' }),
+    sortBy: choice(sortKeys)
+      .optional()
+      .openapi({ type: 'string', enum: [...sortKeys] }),
+    sortOrder,
+    ...paging(),
+  }),
+  response: z.strictObject({
+    itemsOnPage: z.int(),
+    nextPage: z.int().nullable(),
+    data: z.array(BorrowPosition),
+    errors: z.strictObject({
+      unsupportedNetworks: z.array(z.string()),
+      unsupportedAssets: z.array(z.string()),
+    }),
+  }),
+  example: { params: { userAddress: '{user}' } },
+  cost: 5,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const chains = chainsOf(context.catalogue, query)
+    const markets = await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))
+    const positions = await Promise.all(markets.map(of => readPositions(of, params.userAddress, context)))
+    const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
+    const allowed = words(query.allowedAssets)
+    const disallowed = words(query.disallowedAssets)
+    const threshold = query.minUsdAssetValueThreshold ?? 0
+    const isShown = ({ asset, supplied, borrowed }: AssetPosition) => {
+      if (!passes([asset.info.symbol.toLowerCase()], allowed, disallowed)) return false
+      if (threshold <= 0) return true
+      const usd = usdOf(asset, supplied > borrowed ? supplied : borrowed)
+      return usd !== undefined && usd >= threshold
+    }
+    const shown = positions
+      .flat()
+      .map(position => ({ position, assets: position.assets.filter(isShown) }))
+      .filter(({ assets }) => assets.some(({ borrowed }) => borrowed > 0n))
+    const { sortBy } = query
+    if (sortBy) {
+      const sign = query.sortOrder === 'asc' ? 1 : -1
+      const figures = new Map(shown.map(of => [of, figureOf(of, sortBy)]))
+      shown.sort((a, b) => {
+        const [left, right] = [figures.get(a), figures.get(b)]
+        if (left === undefined || right === undefined)
+          return Number(left === undefined) - Number(right === undefined)
+        return sign * (left - right)
+      })
+    }
+    const page = pageOfAll(shown, query)
+    const unknown = (names: string[], isKnown: (name: string) => boolean) =>
+      [...new Set(names)].filter(name => !isKnown(name))
+    const symbols = new Set(
+      markets.flat().flatMap(({ assets }) => assets.map(({ info }) => info.symbol.toLowerCase())),
+    )
+    return {
+      ...page,
+      data: page.data.map(({ position, assets }) => positionWire(position, assets)),
+      errors: {
+        unsupportedNetworks: unknown(
+          [...(query.allowedNetworks ?? []), ...(query.disallowedNetworks ?? [])],
+          name => findNetwork(name) !== undefined,
+        ),
+        unsupportedAssets: unknown(
+          [...(query.allowedAssets ?? []), ...(query.disallowedAssets ?? [])],
+          name => symbols.has(name.toLowerCase()) || context.catalogue.symbols().has(name.toLowerCase()),
+        ),
+      },
+    }
+  },
+})
+
+function figureOf(
+  { position, assets }: { position: LendingPosition; assets: readonly AssetPosition[] },
+  key: (typeof sortKeys)[number],
+): number | undefined {
+  if (key === 'ltv' || key === 'healthFactor') return position[key]
+  let sum = 0
+  for (const { asset, supplied, borrowed } of assets) {
+    const amount = key === 'suppliedUsd' ? supplied : key === 'borrowedUsd' ? borrowed : supplied - borrowed
+    const usd = usdOf(asset, amount)
+    if (usd === undefined) return undefined
+    sum += usd
+  }
+  return sum
+}

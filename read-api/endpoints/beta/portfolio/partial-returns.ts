@@ -1,0 +1,41 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { partialReturns } from '../../../returns.ts'
+import { address, timestamp } from '../../../schemas/parameters.ts'
+import { AssetReturns } from '../../../schemas/portfolio.ts'
+import { z } from '../../../schemas/zod.ts'
+import { readRange } from '../../../time-range.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/portfolio/partial-returns/{userAddress}/{network}/{vaultId}',
+  summary: 'What a wallet earned with a vault in a window of time',
+  description:
+    'From the last sample of the vault at or before fromTimestamp (its first, where there is none) to the last at or before toTimestamp; the answer says which these are. Windows that follow each other add up. A position closed inside the window keeps what it earned in it.',
+  params: vaultParams.extend({ userAddress: address() }),
+  query: z.object({
+    fromTimestamp: timestamp(),
+    toTimestamp: timestamp().optional().openapi({ description: 'Unix seconds; the newest where absent.' }),
+  }),
+  response: AssetReturns.extend({
+    fromTimestamp: z.int().openapi({ description: 'Of the sample that the window begins at.' }),
+    toTimestamp: z.int().openapi({ description: 'Of the sample that the window ends at.' }),
+  }),
+  example: {
+    params: { userAddress: '{user}', network: '{network}', vaultId: '{vault}' },
+    query: { fromTimestamp: '{timestamp}' },
+  },
+  cost: 1,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const found = findVault(params, context)
+    const { returns, from, to } = await partialReturns(params.userAddress, found, readRange(query), context)
+    return {
+      ...found.vault.asset.wire,
+      returnsNative: returns.toString(),
+      fromTimestamp: from,
+      toTimestamp: to,
+    }
+  },
+})

@@ -1,0 +1,47 @@
+import { BENCHMARK_CODES, pastBenchmarks, vaultsOf } from '../../../benchmarks.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findChain } from '../../../find-vault.ts'
+import { pageOfAll } from '../../../paging.ts'
+import { BenchmarkPoint } from '../../../schemas/benchmarks.ts'
+import { choice, network, paging, timestamp } from '../../../schemas/parameters.ts'
+import { pageOf } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { bucketRange, SECONDS_OF_DAY as DAY, readRange } from '../../../time-range.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/historical-benchmarks/{network}',
+  summary: 'What the largest vaults of a network earned, by day',
+  description:
+    'One item per UTC day, ascending, from the day on which the first vault of the benchmark was seen: of each vault its first sample of the day, at the price of then. null on days on which no vault was large enough.',
+  params: z.object({ network: network() }),
+  query: z.object({
+    code: choice(BENCHMARK_CODES),
+    fromTimestamp: timestamp().optional(),
+    toTimestamp: timestamp().optional(),
+    ...paging({ max: 20_000 }),
+  }),
+  response: pageOf(BenchmarkPoint),
+  example: { params: { network: '{network}' }, query: { code: 'usd' } },
+  cost: ({ items }) => 3 + 3 * items,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const { blockTime } = findChain(params.network, context)
+    const range = bucketRange(readRange(query), '1day')
+    const vaults = vaultsOf(context.catalogue, params.network.chainId, query.code)
+    const seen = vaults.reduce((first, { state }) => Math.min(first, state.seenAt), blockTime)
+    const from = Math.max(range.from, Math.floor(seen / DAY) * DAY)
+    const to = Math.min(range.to, (Math.floor(blockTime / DAY) + 1) * DAY)
+    const count = vaults.length === 0 ? 0 : Math.max(0, Math.ceil((to - from) / DAY))
+    const days = Array.from({ length: count }, (_, i) => from + i * DAY)
+    const page = pageOfAll(days, query)
+    const first = page.data[0]
+    const last = page.data.at(-1)
+    const found =
+      first === undefined || last === undefined
+        ? undefined
+        : await pastBenchmarks(vaults, { from: first, to: last + DAY }, context)
+    return { ...page, data: page.data.map(day => ({ apy: found?.get(day) ?? null, timestamp: day })) }
+  },
+})

@@ -1,0 +1,44 @@
+import { compileFilter } from '../../../catalogue/filter.ts'
+import { inOrder } from '../../../catalogue/orders.ts'
+import { detailedJson } from '../../../catalogue/wire.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { readyPage } from '../../../paging.ts'
+import { sortOrder, vaultFilter } from '../../../schemas/filter.ts'
+import { choice, paging } from '../../../schemas/parameters.ts'
+import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
+import { DetailedVault } from '../../../schemas/vault.ts'
+import { z } from '../../../schemas/zod.ts'
+
+const sortKeys = ['tvl', 'apy1day', 'apy7day', 'apy30day'] as const
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/detailed-vaults',
+  summary: 'Vaults with everything known of them, filtered and sorted',
+  description:
+    'No filter is set unless it is given; corrupted vaults are left out unless allowCorrupted. Vaults of which the figure sorted by is not known come last in either order.',
+  query: z.object({
+    ...vaultFilter,
+    sortBy: choice(sortKeys)
+      .optional()
+      .openapi({ type: 'string', enum: [...sortKeys], default: 'tvl' }),
+    sortOrder,
+    ...paging(),
+  }),
+  response: pageOf(DetailedVault).extend({ errors: Unsupported }),
+  example: { query: { sortBy: 'apy7day', sortOrder: 'desc', perPage: '5' } },
+  cost: ({ items }) => 1 + 3 * items,
+  cache: 'moment',
+  handler({ query }, { catalogue, touch }) {
+    const filter = compileFilter(query, catalogue)
+    touch(...catalogue.moment.chains.keys())
+    return readyPage(
+      inOrder(catalogue.order(query.sortBy ?? 'tvl'), query.sortOrder),
+      vault => filter.matches(vault),
+      query,
+      detailedJson,
+      `,"errors":${JSON.stringify(filter.errors)}`,
+    )
+  },
+})

@@ -1,0 +1,44 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { DependencyDownError } from '../../../errors.ts'
+import { ping } from '../../../queries/catalogue.ts'
+import { ask } from '../../../queries/query.ts'
+import { z } from '../../../schemas/zod.ts'
+
+/** A dependency that has not answered by then is down. */
+const PATIENCE_MS = 3_000
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/health',
+  summary: 'Whether the service and the databases it stands on answer',
+  access: 'open',
+  response: z.strictObject({ status: z.literal('ok'), message: z.string() }).openapi('Health'),
+  example: {},
+  cost: 0,
+  cache: 'none',
+  async handler(_input, { deps, catalogue }) {
+    await Promise.all([
+      answers(deps.pool.query('SELECT 1'), 'Postgres'),
+      answers(ask(deps.clickhouse, ping, {}), 'ClickHouse'),
+    ])
+    return {
+      status: 'ok' as const,
+      message: `${catalogue.size} vaults on ${catalogue.moment.chains.size} networks.`,
+    }
+  },
+})
+
+async function answers(question: Promise<unknown>, what: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const patience = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DependencyDownError(what)), PATIENCE_MS)
+  })
+  try {
+    await Promise.race([question, patience])
+  } catch (error) {
+    throw new DependencyDownError(what, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,31 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/protocols',
+  summary: 'Protocols of vaults',
+  response: z.array(
+    z
+      .strictObject({
+        name: z.string(),
+        product: z.string().optional(),
+        version: z.string().optional(),
+        displayName: z.string().optional(),
+        protocolId: z.string().optional(),
+      })
+      .openapi('ProtocolListItem'),
+  ),
+  example: {},
+  cost: 1,
+  cache: 'moment',
+  handler: (_input, { catalogue }) =>
+    catalogue.protocols().map(({ name, product, version, displayName, protocolId }) => ({
+      name,
+      ...(product === undefined ? {} : { product }),
+      ...(version === undefined ? {} : { version }),
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(protocolId === undefined ? {} : { protocolId }),
+    })),
+})

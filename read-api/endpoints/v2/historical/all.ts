@@ -1,0 +1,44 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { pageOf, Rate, Tvl } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { apyAt, at, HISTORY_NOTE, seriesQuery, tvlsAt, vaultSeries } from '../../../vault-history.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/historical/{network}/{vaultId}',
+  summary: 'APY, TVL and share price of a vault over time',
+  description: HISTORY_NOTE,
+  params: vaultParams,
+  query: seriesQuery,
+  response: pageOf(
+    z.strictObject({
+      timestamp: z.int(),
+      blockNumber: z.string(),
+      apy: Rate,
+      tvl: Tvl,
+      sharePrice: z.number(),
+    }),
+  ),
+  example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1day' } },
+  cost: ({ items }) => 3 + 3 * items,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const found = findVault(params, context)
+    const { rows, page } = await vaultSeries(found, query, context, row => ({
+      ...at(row),
+      apy: apyAt(row),
+      sharePrice: row.share_price,
+    }))
+    const tvls = await tvlsAt(found, rows, context)
+    return {
+      ...page,
+      data: page.data.map(({ sharePrice, ...point }, i) => ({
+        ...point,
+        tvl: tvls[i] ?? { usd: '', native: '' },
+        sharePrice,
+      })),
+    }
+  },
+})

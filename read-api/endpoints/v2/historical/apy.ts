@@ -1,0 +1,29 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { pageOf, Rate } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { apyAt, at, HISTORY_NOTE, seriesQuery, vaultSeries } from '../../../vault-history.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/historical/{network}/{vaultId}/apy',
+  summary: 'The APY of a vault over time',
+  description: HISTORY_NOTE,
+  params: vaultParams,
+  query: seriesQuery,
+  response: pageOf(z.strictObject({ timestamp: z.int(), blockNumber: z.string(), apy: Rate })),
+  example: {
+    params: { network: '{network}', vaultId: '{vault}' },
+    query: { granularity: '1day', apyInterval: '1day' },
+  },
+  cost: ({ items }) => 1 + items,
+  cache: 'moment',
+  async handler({ params, query }, context) {
+    const { page } = await vaultSeries(findVault(params, context), query, context, row => ({
+      ...at(row),
+      apy: apyAt(row),
+    }))
+    return page
+  },
+})

@@ -1,0 +1,21 @@
+import { defineEndpoint } from '../../../endpoint.ts'
+import { vaultParams } from '../../../find-vault.ts'
+import { readNrt, required } from '../../../nrt/read-nrt.ts'
+import { Amount } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/nrt/vault/{network}/{vaultId}/totalAssets',
+  summary: 'The total assets of a vault, read on chain now',
+  params: vaultParams,
+  response: z.strictObject({ totalAssets: Amount }),
+  example: { params: { network: '{network}', vaultId: '{vault}' } },
+  cost: 1,
+  cache: 'none',
+  async handler({ params }, context) {
+    const { totalAssets } = await readNrt(params, context)
+    return { totalAssets: required(totalAssets, 'total assets') }
+  },
+})

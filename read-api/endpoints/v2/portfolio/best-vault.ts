@@ -1,0 +1,52 @@
+import { checksum } from '../../../amounts.ts'
+import { assetBalanceOf, earningsOf, optionOf, readOptions } from '../../../deposit-options.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { vaultFilter } from '../../../schemas/filter.ts'
+import { address } from '../../../schemas/parameters.ts'
+import { AssetBalance, DepositOption, PortfolioErrors } from '../../../schemas/portfolio.ts'
+import { Address } from '../../../schemas/shapes.ts'
+import { z } from '../../../schemas/zod.ts'
+import { compareFigures, minUsdAssetValueThreshold } from '../../../select-positions.ts'
+import { apyInterval } from '../../../vault-history.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/portfolio/best-vault/{userAddress}',
+  summary: 'The one deposit that would earn a wallet most',
+  description:
+    'Of all that the wallet holds idle and all vaults that take it, the pair that would earn most USD in a year; featured vaults go before others. asset and vault are left out where there is none. Vaults with a flag of warning or critical are left out unless allowVaultsWithWarnings. Balances are read on chain now, as for best-deposit-options.',
+  params: z.object({ userAddress: address() }),
+  query: z.object({ ...vaultFilter, apyInterval, minUsdAssetValueThreshold }),
+  response: z.strictObject({
+    requestedAddress: Address,
+    asset: AssetBalance.optional(),
+    vault: DepositOption.optional(),
+    errors: PortfolioErrors.optional(),
+  }),
+  example: { params: { userAddress: '{user}' } },
+  cost: 2,
+  cache: 'none',
+  async handler({ params, query }, context) {
+    const { options, errors } = await readOptions(params.userAddress, query, context)
+    const interval = query.apyInterval
+    // Within an asset the first is the best; between assets earnings decide.
+    const [best] = options
+      .flatMap(({ held, vaults }) => vaults.slice(0, 1).map(vault => ({ held, vault })))
+      .sort(
+        (a, b) =>
+          Number(b.vault.isAppFeatured) - Number(a.vault.isAppFeatured) ||
+          compareFigures(
+            earningsOf(a.held, a.vault, interval),
+            earningsOf(b.held, b.vault, interval),
+            'desc',
+          ) ||
+          compareFigures(a.vault.apy[interval], b.vault.apy[interval], 'desc'),
+      )
+    return {
+      requestedAddress: checksum(params.userAddress),
+      ...(best ? { asset: assetBalanceOf(best.held), vault: optionOf(best.held, best.vault, interval) } : {}),
+      errors,
+    }
+  },
+})

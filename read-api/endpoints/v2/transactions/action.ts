@@ -1,0 +1,55 @@
+import type { Address } from 'viem'
+import { attributionSuffix } from '../../../../db/attribution.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findVault, vaultParams } from '../../../find-vault.ts'
+import { address, boolean, choice } from '../../../schemas/parameters.ts'
+import { BundleShape } from '../../../schemas/transactions.ts'
+import { z } from '../../../schemas/zod.ts'
+import { cancelNames, stepNames } from '../../../transactions/family.ts'
+import { bundleOf } from '../../../transactions/wire.ts'
+
+const baseUnits = z
+  .string({ error: 'must be given once' })
+  .regex(/^\d{1,78}$/, { error: 'must be an amount in base units, without a point' })
+  .transform(BigInt)
+  .refine(value => value < 2n ** 256n, { error: 'must be less than 2^256' })
+  .openapi({ type: 'string', description: 'Base units of assetAddress.', example: '1000000' })
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/transactions/{action}/{userAddress}/{network}/{vaultId}',
+  summary: 'Transactions that are ready to be signed',
+  description:
+    "Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert, or give nothing, is refused with 422 and the reason. assetAddress says what amount is an amount of: the vault's asset, its share token, or 0xeeee…eeee for the chain's own coin where the vault takes its wrapped form. Payloads end in the attribution suffix of the API key.",
+  params: vaultParams.extend({ action: choice([...stepNames, ...cancelNames]), userAddress: address() }),
+  query: z.object({
+    assetAddress: address(),
+    amount: baseUnits.optional(),
+    all: boolean().optional(),
+    simulate: boolean().optional(),
+  }),
+  response: BundleShape,
+  example: {
+    params: { action: 'deposit', userAddress: '{user}', network: '{network}', vaultId: '{vault}' },
+    query: { assetAddress: '{asset}', amount: '1000000' },
+  },
+  cost: 5,
+  cache: 'none',
+  async handler({ params, query }, context) {
+    const { vault } = findVault(params, context)
+    const { onChain } = context.deps
+    const bundle = await onChain.preparer.bundle({
+      vault: onChain.refOf(vault),
+      user: params.userAddress as Address,
+      action: params.action,
+      assetAddress: query.assetAddress as Address,
+      amount: query.amount,
+      all: query.all,
+      simulate: query.simulate,
+      suffix: context.key ? attributionSuffix(context.key.code) : undefined,
+    })
+    context.readAt(vault.network.chainId, bundle.block)
+    return bundleOf(bundle)
+  },
+})

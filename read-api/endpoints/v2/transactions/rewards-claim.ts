@@ -1,0 +1,39 @@
+import type { Address } from 'viem'
+import { attributionSuffix } from '../../../../db/attribution.ts'
+import { networkIds } from '../../../../db/networks.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { address, list } from '../../../schemas/parameters.ts'
+import { RewardsClaimShape } from '../../../schemas/transactions.ts'
+import { z } from '../../../schemas/zod.ts'
+import { bundleOf } from '../../../transactions/wire.ts'
+
+export default defineEndpoint({
+  tier: 'v2',
+  method: 'get',
+  path: '/transactions/rewards/claim/{userAddress}',
+  summary: 'Transactions that claim rewards',
+  description: 'A bundle for each network; networks without a claim have an empty one.',
+  params: z.object({ userAddress: address() }),
+  query: z.object({
+    claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= 200, {
+      error: 'must be 200 identifiers at most',
+    }),
+  }),
+  response: RewardsClaimShape,
+  example: { params: { userAddress: '{user}' }, query: { claimIds: '' } },
+  cost: 5,
+  cache: 'none',
+  async handler({ params, query }, { deps, key }) {
+    const suffix = key ? attributionSuffix(key.code) : undefined
+    const bundles =
+      query.claimIds.length === 0
+        ? {}
+        : await deps.onChain.rewards.claim(params.userAddress as Address, query.claimIds, suffix)
+    return Object.fromEntries(
+      networkIds.map(({ name }) => {
+        const bundle = (bundles as Record<string, Parameters<typeof bundleOf>[0] | undefined>)[name]
+        return [name, bundle ? bundleOf(bundle) : { currentActionIndex: 0, actions: [] }]
+      }),
+    )
+  },
+})

@@ -1,0 +1,95 @@
+import { VaultlogError } from '../db/process/errors.ts'
+
+/** An answer other than 200: `status` and the text of `message` go to the caller. */
+export abstract class RequestError extends VaultlogError {
+  abstract readonly status: number
+  /** Seconds, sent as Retry-After. */
+  readonly retryAfter?: number
+  readonly headers: Readonly<Record<string, string>> = {}
+}
+
+/** The request cannot be read. The message names the parameter and what would be right. */
+export class InvalidRequestError extends RequestError {
+  readonly code = 'INVALID_REQUEST'
+  readonly status = 400
+}
+
+/** The request can be read and makes no sense, or asks for what is not done. */
+export class RefusedError extends RequestError {
+  readonly code = 'REFUSED'
+  readonly status = 422
+}
+
+export class MissingKeyError extends RequestError {
+  readonly code = 'MISSING_KEY'
+  readonly status = 401
+}
+
+/** No key, and a payment would do: the terms are in the headers, as x402 has them. */
+export class PaymentRequiredError extends RequestError {
+  readonly code = 'PAYMENT_REQUIRED'
+  readonly status = 402
+  override readonly headers: Readonly<Record<string, string>>
+  constructor(message: string, headers: Readonly<Record<string, string>>) {
+    super(message)
+    this.headers = headers
+  }
+}
+
+/** What the request costs is more than the key has left this month. */
+export class CreditsExhaustedError extends RequestError {
+  readonly code = 'CREDITS_EXHAUSTED'
+  readonly status = 403
+  constructor(credits: number, remaining: number) {
+    super(
+      `This request costs ${credits} credits and the key has ${remaining} left this month. Credits are renewed on the first of the month (UTC)${remaining > 0 ? '; a smaller page costs less' : ''}.`,
+    )
+  }
+}
+
+/** The key has used up its requests of this minute. */
+export class RateLimitError extends RequestError {
+  readonly code = 'RATE_LIMIT'
+  readonly status = 429
+  override readonly retryable = true
+  override readonly retryAfter: number
+  constructor(limit: number, seconds: number) {
+    super(`This key may make ${limit} requests a minute. Try again in ${seconds} s.`)
+    this.retryAfter = seconds
+  }
+}
+
+export class MethodNotAllowedError extends RequestError {
+  readonly code = 'METHOD_NOT_ALLOWED'
+  readonly status = 405
+  override readonly headers: Readonly<Record<string, string>>
+  constructor(method: string, path: string, allowed: readonly string[]) {
+    super(`${path} does not take ${method}, only ${allowed.join(', ')}.`)
+    this.headers = { allow: allowed.join(', ') }
+  }
+}
+
+export class NotFoundError extends RequestError {
+  readonly code = 'NOT_FOUND'
+  readonly status = 404
+}
+
+/** Our own deadline passed. */
+export class DeadlineError extends RequestError {
+  readonly code = 'DEADLINE'
+  readonly status = 408
+  constructor(ms: number) {
+    super(`The request took longer than ${ms} ms and was given up. Ask for less: a smaller page or window.`)
+  }
+}
+
+/** A database or chain that this answer needs does not answer. */
+export class DependencyDownError extends RequestError {
+  readonly code = 'DEPENDENCY_DOWN'
+  override readonly retryable = true
+  override readonly retryAfter = 5
+  readonly status = 503
+  constructor(what: string, options?: ErrorOptions) {
+    super(`${what} cannot be reached at the moment. Try again in a few seconds.`, options)
+  }
+}

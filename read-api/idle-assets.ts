@@ -1,0 +1,83 @@
+import type { NetworkId } from '../db/networks.ts'
+import { findNetwork, networkOfChain } from '../db/networks.ts'
+import { toWhole } from './amounts.ts'
+import type { AssetInfo } from './catalogue/assets.ts'
+import { keyOf } from './catalogue/catalogue.ts'
+import type { EndpointContext } from './endpoint.ts'
+import { DependencyDownError } from './errors.ts'
+import { readWallet } from './wallet-balances.ts'
+
+/** All chains are asked at once; what has not answered by then is named as unreachable. */
+const DEADLINE_MS = 5_000
+
+/** An asset that vaults take, in a wallet. */
+export interface IdleAsset {
+  asset: AssetInfo
+  network: NetworkId
+  /** Base units. */
+  balance: bigint
+  balanceUsd: number | undefined
+}
+
+export interface AssetFilter {
+  allowedNetworks?: string[]
+  disallowedNetworks?: string[]
+  allowedAssets?: string[]
+  disallowedAssets?: string[]
+}
+
+/**
+ * What a wallet holds, uninvested, of the assets of all vaults: the shares of a known vault are a position and not idle.
+ * `always`: symbols or addresses (lower-case) of assets that are there also with nothing, whatever they are.
+ * Throws DependencyDownError where no chain answered.
+ */
+export async function readIdleAssets(
+  wallet: string,
+  filter: AssetFilter,
+  context: EndpointContext,
+  always: ReadonlySet<string> = new Set(),
+): Promise<{ idle: IdleAsset[]; unreachable: string[]; blocks: ReadonlyMap<number, bigint> }> {
+  const { catalogue, touch } = context
+  const passes = compileAssetFilter(filter)
+  const isAlways = ({ symbol, address }: AssetInfo) => always.has(symbol.toLowerCase()) || always.has(address)
+  const assets = catalogue
+    .assetList()
+    .filter(
+      asset =>
+        catalogue.chain(asset.chainId) !== undefined &&
+        passes(asset) &&
+        (isAlways(asset) || catalogue.find(asset.chainId, asset.address) === undefined),
+    )
+  touch(...assets.map(({ chainId }) => chainId))
+  const { balances, unreachable, blocks } = await readWallet(wallet, assets, context, DEADLINE_MS)
+  if (assets.length > 0 && blocks.size === 0) {
+    throw new DependencyDownError(
+      unreachable.length === 1
+        ? `The chain ${unreachable[0]}`
+        : `Each of the chains ${unreachable.join(', ')}`,
+    )
+  }
+  const idle = assets.flatMap(asset => {
+    const network = networkOfChain(asset.chainId)
+    const balance = balances.get(keyOf(asset.chainId, asset.address))
+    if (!network || balance === undefined || (balance === 0n && !isAlways(asset))) return []
+    const balanceUsd = asset.price === undefined ? undefined : toWhole(balance, asset.decimals) * asset.price
+    return [{ asset, network, balance, balanceUsd }]
+  })
+  return { idle, unreachable, blocks }
+}
+
+function compileAssetFilter(filter: AssetFilter): (asset: AssetInfo) => boolean {
+  const chains = (names: string[] | undefined) =>
+    names && new Set(names.map(name => findNetwork(name)?.chainId))
+  const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
+  const onChains = chains(filter.allowedNetworks)
+  const notOnChains = onChains ? undefined : chains(filter.disallowedNetworks)
+  const symbols = words(filter.allowedAssets)
+  const notSymbols = symbols ? undefined : words(filter.disallowedAssets)
+  return ({ chainId, symbol }) =>
+    (!onChains || onChains.has(chainId)) &&
+    !notOnChains?.has(chainId) &&
+    (!symbols || symbols.has(symbol.toLowerCase())) &&
+    !notSymbols?.has(symbol.toLowerCase())
+}

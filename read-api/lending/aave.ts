@@ -1,0 +1,106 @@
+import { normalizedDebt, normalizedIncome, rayMul } from '../../db/lending/aave-math.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { AaveRow } from '../queries/lending.ts'
+import {
+  type AaveLendingMarket,
+  type AaveReserve,
+  fractionOfWad,
+  type LendingAsset,
+  yearlyOfRay,
+} from './market.ts'
+
+export interface AaveFigures {
+  rows: readonly AaveRow[]
+  /** Scaled total supply by token. */
+  totals: ReadonlyMap<string, bigint>
+  /** By `source market key`. */
+  settings: ReadonlyMap<string, string>
+  /** What the oracles of a deployment ask for an asset: undefined where two deployments disagree. */
+  priceSource: (asset: string) => string | undefined
+  answers: ReadonlyMap<string, bigint>
+}
+
+export const settingKey = (source: string, market: string, key: string) => `${source} ${market} ${key}`
+
+/** The pools of a chain at `at`; reserves whose asset is not described yet are left out. */
+export function aaveMarkets(
+  catalogue: Catalogue,
+  chainId: number,
+  figures: AaveFigures,
+  at: number,
+): AaveLendingMarket[] {
+  const pools = new Map<string, { assets: LendingAsset[]; reserves: AaveReserve[] }>()
+  for (const row of figures.rows) {
+    const info = catalogue.asset(chainId, row.asset)
+    const pool = pools.get(row.pool) ?? { assets: [], reserves: [] }
+    pools.set(row.pool, pool)
+    const reserve = reserveOf(row, figures, at)
+    pool.reserves.push(reserve)
+    if (!info) continue
+    const number = (key: string) => Number(reserve.setting(key) ?? 0)
+    const isOn = (key: string) => reserve.setting(key) === '1'
+    const unit = 10n ** BigInt(row.decimals)
+    const supplied = rayMul(figures.totals.get(row.a_token) ?? 0n, reserve.income)
+    const borrowed = rayMul(figures.totals.get(row.debt_token) ?? 0n, reserve.debt)
+    const isClosed = reserve.setting('active') === '0' || isOn('frozen') || isOn('paused')
+    const bonus = number('liquidationBonusBps')
+    pool.assets.push({
+      id: row.asset,
+      info,
+      side: 'loan',
+      isCollateralEnabled: reserve.liquidationThresholdBps > 0n,
+      isBorrowEnabled: isOn('borrowing') && !isClosed,
+      supplyRate: yearlyOfRay(reserve.indexes.liquidityRate),
+      borrowRate: yearlyOfRay(reserve.indexes.variableBorrowRate),
+      supplied,
+      borrowed,
+      liquidity: supplied > borrowed ? supplied - borrowed : 0n,
+      feeRate: fractionOfWad(BigInt(reserve.setting('reserveFeeWad') ?? '0')),
+      borrowCap: BigInt(reserve.setting('borrowCap') ?? '0') * unit,
+      supplyCap: BigInt(reserve.setting('supplyCap') ?? '0') * unit,
+      risk: {
+        maxLtv: Number(reserve.ltvBps) / 10_000,
+        liquidationThreshold: Number(reserve.liquidationThresholdBps) / 10_000,
+        liquidationPenalty: bonus > 10_000 ? (bonus - 10_000) / 10_000 : 0,
+      },
+      pairs: undefined,
+    })
+  }
+  return [...pools].map(([pool, { assets, reserves }]) => ({
+    chainId,
+    id: pool,
+    name: 'Aave v3',
+    protocol: 'aave-v3',
+    root: pool,
+    assets,
+    reserves,
+  }))
+}
+
+function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve {
+  const indexes = {
+    liquidityRate: BigInt(row.liquidity_rate),
+    variableBorrowRate: BigInt(row.borrow_rate),
+    liquidityIndex: BigInt(row.liquidity_index),
+    variableBorrowIndex: BigInt(row.borrow_index),
+    updatedAt: row.updated_at,
+  }
+  const setting = (key: string, market = row.asset) =>
+    figures.settings.get(settingKey(row.configurator, market, key))
+  const answer = figures.answers.get(figures.priceSource(row.asset) ?? '')
+  return {
+    asset: row.asset,
+    aToken: row.a_token,
+    debtToken: row.debt_token,
+    decimals: row.decimals,
+    indexes,
+    income: normalizedIncome(indexes, at),
+    debt: normalizedDebt(indexes, at),
+    ltvBps: BigInt(setting('ltvBps') ?? '0'),
+    liquidationThresholdBps: BigInt(setting('liquidationThresholdBps') ?? '0'),
+    eModeCategory: Number(setting('eModeCategory') ?? 0),
+    // AaveOracle.sol passes over answers that are not positive.
+    oraclePrice: answer !== undefined && answer > 0n ? answer : undefined,
+    setting,
+  }
+}

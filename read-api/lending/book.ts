@@ -1,0 +1,103 @@
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { EndpointContext } from '../endpoint.ts'
+import { NotFoundError } from '../errors.ts'
+import * as queries from '../queries/lending.ts'
+import { ask } from '../queries/query.ts'
+import { network, text } from '../schemas/parameters.ts'
+import { z } from '../schemas/zod.ts'
+import { aaveMarkets, settingKey } from './aave.ts'
+import type { LendingAsset, LendingMarket } from './market.ts'
+import { morphoMarket } from './morpho.ts'
+
+type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'touch'>
+
+/** Markets by chain of each catalogue, read once per moment however many requests ask. */
+const books = new WeakMap<Catalogue, Map<number, Promise<LendingMarket[]>>>()
+
+/** All lending markets of a chain as of the catalogue's moment, interest included up to its last block. */
+export function lendingMarkets(context: Asking, chainId: number): Promise<LendingMarket[]> {
+  const { catalogue, deps } = context
+  if (!catalogue.chain(chainId)) return Promise.resolve([])
+  context.touch(chainId)
+  const book = books.get(catalogue) ?? new Map<number, Promise<LendingMarket[]>>()
+  books.set(catalogue, book)
+  let markets = book.get(chainId)
+  if (!markets) {
+    markets = readMarkets(deps.clickhouse, catalogue, chainId)
+    book.set(chainId, markets)
+    markets.catch(() => book.delete(chainId))
+  }
+  return markets
+}
+
+async function readMarkets(
+  clickhouse: EndpointContext['deps']['clickhouse'],
+  catalogue: Catalogue,
+  chain: number,
+): Promise<LendingMarket[]> {
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const pinned = { chain, p: position }
+  const [morpho, rows, totals, settings] = await Promise.all([
+    ask(clickhouse, queries.morphoMarkets, pinned),
+    ask(clickhouse, queries.aaveReserves, pinned),
+    ask(clickhouse, queries.aaveTotals, pinned),
+    ask(clickhouse, queries.aaveSettings, pinned),
+  ])
+  const sources = new Map<string, Set<string>>()
+  for (const { market, key, value } of settings) {
+    if (key !== 'oracle' || !/^0x[0-9a-f]{40}$/.test(market)) continue
+    sources.set(market, (sources.get(market) ?? new Set()).add(value))
+  }
+  const feeds = [...new Set([...sources.values()].flatMap(of => [...of]))]
+  const answers = feeds.length > 0 ? await ask(clickhouse, queries.oracleAnswers, { ...pinned, feeds }) : []
+  const figures = {
+    rows,
+    totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
+    settings: new Map(
+      settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
+    ),
+    priceSource: (asset: string) => {
+      const [only, ...others] = sources.get(asset) ?? []
+      return others.length > 0 ? undefined : only
+    },
+    answers: new Map(answers.map(({ feed, answer }) => [feed, BigInt(answer)])),
+  }
+  return [
+    ...aaveMarkets(catalogue, chain, figures, blockTime),
+    ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
+  ]
+}
+
+const marketId = () => text().transform(value => (/^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : value))
+
+export const marketPath = { network: network(), marketId: marketId() }
+export const marketAssetPath = {
+  ...marketPath,
+  assetId: text().transform(value => value.toLowerCase()),
+}
+export const marketParams = z.object(marketPath)
+
+/** The market that a path names. */
+export async function findMarket(
+  params: z.output<typeof marketParams>,
+  context: Asking,
+): Promise<LendingMarket> {
+  const markets = await lendingMarkets(context, params.network.chainId)
+  const market = markets.find(({ id }) => id === params.marketId)
+  if (!market)
+    throw new NotFoundError(`There is no lending market ${params.marketId} on ${params.network.name}.`)
+  return market
+}
+
+/** An asset of a market by its marketAssetId, or by its address as older routes had it. */
+export function findMarketAsset(market: LendingMarket, assetId: string): LendingAsset {
+  const asset =
+    market.assets.find(({ id }) => id === assetId) ??
+    market.assets.find(({ info }) => info.address === assetId)
+  if (!asset) {
+    throw new NotFoundError(
+      `Market ${market.id} has no asset ${assetId}. It has ${market.assets.map(({ id }) => id).join(', ')}.`,
+    )
+  }
+  return asset
+}

@@ -1,0 +1,89 @@
+import type { AaveIndexes } from '../../db/lending/aave-math.ts'
+import type { MorphoMarket } from '../../db/lending/morpho-math.ts'
+import type { AssetInfo } from '../catalogue/assets.ts'
+
+/** One asset of a lending market at one moment. Amounts are base units with interest up to that moment. */
+export interface LendingAsset {
+  /** Stable and URL-safe; unique within the market. */
+  readonly id: string
+  readonly info: AssetInfo
+  readonly side: 'loan' | 'collateral'
+  readonly isCollateralEnabled: boolean
+  readonly isBorrowEnabled: boolean
+  /** Per year, compounded, as fractions; undefined where no rate was recorded yet. */
+  readonly supplyRate: number | undefined
+  readonly borrowRate: number | undefined
+  readonly supplied: bigint
+  readonly borrowed: bigint
+  readonly liquidity: bigint
+  /** Fraction of the interest that lenders do not get. */
+  readonly feeRate: number
+  /** Base units; zero: none. */
+  readonly borrowCap: bigint
+  readonly supplyCap: bigint
+  readonly risk: RiskParameters
+  readonly pairs: readonly ({ collateralMarketAssetId: string } & RiskParameters)[] | undefined
+}
+
+/** Fractions. */
+export interface RiskParameters {
+  maxLtv: number
+  liquidationThreshold: number
+  liquidationPenalty: number
+}
+
+interface MarketBase {
+  readonly chainId: number
+  readonly id: string
+  readonly name: string
+  readonly protocol: 'morpho-blue' | 'aave-v3'
+  /** Pool or core contract. */
+  readonly root: string
+  readonly assets: readonly LendingAsset[]
+}
+
+export interface MorphoLendingMarket extends MarketBase {
+  readonly protocol: 'morpho-blue'
+  /** With interest up to the moment. */
+  readonly state: MorphoMarket
+}
+
+export interface AaveReserve {
+  readonly asset: string
+  readonly aToken: string
+  readonly debtToken: string
+  readonly decimals: number
+  readonly indexes: AaveIndexes
+  readonly income: bigint
+  readonly debt: bigint
+  readonly ltvBps: bigint
+  readonly liquidationThresholdBps: bigint
+  readonly eModeCategory: number
+  /** In the oracle's base currency; undefined where the market's oracle has no recorded answer. */
+  readonly oraclePrice: bigint | undefined
+  readonly setting: (key: string, market?: string) => string | undefined
+}
+
+export interface AaveLendingMarket extends MarketBase {
+  readonly protocol: 'aave-v3'
+  readonly reserves: readonly AaveReserve[]
+}
+
+export type LendingMarket = MorphoLendingMarket | AaveLendingMarket
+
+export const SECONDS_PER_YEAR = 31_536_000
+
+/** A ratio of two amounts, for rates and utilization only; zero of nothing is zero. */
+export function ratio(part: bigint, whole: bigint): number {
+  if (whole === 0n) return 0
+  return Number((part * 10n ** 18n) / whole) / 1e18
+}
+
+/** A rate per second, scaled by 1e18, compounded over a year. */
+export const yearlyOfWad = (perSecond: bigint) => Math.expm1((Number(perSecond) / 1e18) * SECONDS_PER_YEAR)
+
+/** A yearly rate in ray that is charged by the second, compounded over a year. */
+export const yearlyOfRay = (perYear: bigint) =>
+  Math.expm1(SECONDS_PER_YEAR * Math.log1p(Number(perYear) / 1e27 / SECONDS_PER_YEAR))
+
+export const fractionOfWad = (wad: bigint) => Number(wad) / 1e18

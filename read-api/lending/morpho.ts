@@ -1,0 +1,89 @@
+import { accrueMorpho, liquidationIncentiveFactor, type MorphoMarket } from '../../db/lending/morpho-math.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { MorphoRow } from '../queries/lending.ts'
+import { fractionOfWad, type LendingAsset, type MorphoLendingMarket, ratio, yearlyOfWad } from './market.ts'
+
+/** @example morphoAssetId('0xa0b8…', 'loan') → '0xa0b8…-loan' */
+export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
+
+/** A market at `at`; undefined where one of its assets is not described yet. */
+export function morphoMarket(
+  catalogue: Catalogue,
+  chainId: number,
+  row: MorphoRow,
+  at: number,
+): MorphoLendingMarket | undefined {
+  const loan = catalogue.asset(chainId, row.loan_asset)
+  const collateral = row.collateral_asset ? catalogue.asset(chainId, row.collateral_asset) : undefined
+  if (!loan || (row.collateral_asset && !collateral)) return undefined
+  const stored: MorphoMarket = {
+    supplyAssets: BigInt(row.supply_assets),
+    supplyShares: BigInt(row.supply_shares),
+    borrowAssets: BigInt(row.borrow_assets),
+    borrowShares: BigInt(row.borrow_shares),
+    lastUpdate: row.last_update,
+    feeWad: BigInt(row.fee),
+  }
+  const rate = row.irm === null ? 0n : row.borrow_rate === null ? undefined : BigInt(row.borrow_rate)
+  const { market: state } = accrueMorpho(stored, rate ?? 0n, at)
+  const lltv = BigInt(row.lltv)
+  const risk = {
+    maxLtv: fractionOfWad(lltv),
+    liquidationThreshold: fractionOfWad(lltv),
+    liquidationPenalty: fractionOfWad(liquidationIncentiveFactor(lltv) - 10n ** 18n),
+  }
+  const collateralId = collateral && morphoAssetId(collateral.address, 'collateral')
+  const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
+  const loanAsset: LendingAsset = {
+    id: morphoAssetId(loan.address, 'loan'),
+    info: loan,
+    side: 'loan',
+    isCollateralEnabled: false,
+    isBorrowEnabled: collateral !== undefined,
+    borrowRate,
+    supplyRate:
+      borrowRate === undefined
+        ? undefined
+        : borrowRate * ratio(state.borrowAssets, state.supplyAssets) * (1 - fractionOfWad(state.feeWad)),
+    supplied: state.supplyAssets,
+    borrowed: state.borrowAssets,
+    // Interest is not cash: what was stored is what can leave.
+    liquidity: stored.supplyAssets - stored.borrowAssets,
+    feeRate: fractionOfWad(state.feeWad),
+    borrowCap: 0n,
+    supplyCap: 0n,
+    risk: { maxLtv: 0, liquidationThreshold: 0, liquidationPenalty: 0 },
+    pairs: collateralId ? [{ collateralMarketAssetId: collateralId, ...risk }] : undefined,
+  }
+  const collateralAsset: LendingAsset[] =
+    collateral && collateralId
+      ? [
+          {
+            id: collateralId,
+            info: collateral,
+            side: 'collateral',
+            isCollateralEnabled: true,
+            isBorrowEnabled: false,
+            supplyRate: 0,
+            borrowRate: 0,
+            supplied: BigInt(row.collateral),
+            borrowed: 0n,
+            liquidity: BigInt(row.collateral),
+            feeRate: 0,
+            borrowCap: 0n,
+            supplyCap: 0n,
+            risk,
+            pairs: undefined,
+          },
+        ]
+      : []
+  return {
+    chainId,
+    id: row.market,
+    name: collateral ? `${collateral.symbol}/${loan.symbol}` : loan.symbol,
+    protocol: 'morpho-blue',
+    root: row.morpho,
+    assets: [loanAsset, ...collateralAsset],
+    state,
+  }
+}

@@ -1,0 +1,151 @@
+import { type AaveHolding, aaveAccount, rayMul } from '../../db/lending/aave-math.ts'
+import { morphoBalances } from '../../db/lending/morpho-math.ts'
+import type { EndpointContext } from '../endpoint.ts'
+import * as queries from '../queries/lending.ts'
+import { ask } from '../queries/query.ts'
+import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
+
+/** What a user has of one asset of a market, base units with interest up to the moment. */
+export interface AssetPosition {
+  asset: LendingAsset
+  /** One for each underlying position, whatever markets show it. */
+  positionId: string
+  collateralEnabled: boolean
+  supplied: bigint
+  borrowed: bigint
+}
+
+export interface LendingPosition {
+  market: LendingMarket
+  account: string
+  assets: AssetPosition[]
+  /** Debt over collateral at the protocol's oracle's price; 0 without debt, undefined where that price is not recorded. */
+  ltv: number | undefined
+  /** Undefined without debt and where the price is not recorded. */
+  healthFactor: number | undefined
+}
+
+interface Held {
+  morpho: Map<string, { supplyShares: bigint; borrowShares: bigint; collateral: bigint }>
+  scaled: Map<string, bigint>
+  choices: Map<string, number>
+}
+
+/** An account's positions in markets of one chain; all of them, also empty ones. */
+export async function readPositions(
+  markets: readonly LendingMarket[],
+  account: string,
+  { deps, catalogue, signal }: EndpointContext,
+): Promise<LendingPosition[]> {
+  const chain = markets[0]?.chainId
+  if (chain === undefined) return []
+  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
+  const [morpho, balances, choices] = await Promise.all([
+    ask(deps.clickhouse, queries.morphoPositions, pinned, signal),
+    ask(deps.clickhouse, queries.aaveBalances, pinned, signal),
+    ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
+  ])
+  const held: Held = {
+    morpho: new Map(
+      morpho.map(row => [
+        row.market,
+        {
+          supplyShares: BigInt(row.supply_shares),
+          borrowShares: BigInt(row.borrow_shares),
+          collateral: BigInt(row.collateral),
+        },
+      ]),
+    ),
+    scaled: new Map(balances.map(({ token, scaled }) => [token, BigInt(scaled)])),
+    choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
+  }
+  return markets.map(market =>
+    market.protocol === 'morpho-blue'
+      ? morphoPosition(market, account, held)
+      : aavePosition(market, account, held),
+  )
+}
+
+/** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */
+const positionId = (market: LendingMarket, account: string, asset: LendingAsset) =>
+  `${market.chainId}:${market.id}:${account}:${asset.id}`
+
+function morphoPosition(market: MorphoLendingMarket, account: string, held: Held): LendingPosition {
+  const position = held.morpho.get(market.id) ?? { supplyShares: 0n, borrowShares: 0n, collateral: 0n }
+  const { supplied, borrowed } = morphoBalances(position, market.state)
+  return {
+    market,
+    account,
+    assets: market.assets.map(asset => ({
+      asset,
+      positionId: positionId(market, account, asset),
+      collateralEnabled: asset.side === 'collateral',
+      supplied: asset.side === 'loan' ? supplied : position.collateral,
+      borrowed: asset.side === 'loan' ? borrowed : 0n,
+    })),
+    // The price of a market's oracle is a state read that nothing records yet.
+    ltv: borrowed === 0n ? 0 : undefined,
+    healthFactor: undefined,
+  }
+}
+
+function aavePosition(market: AaveLendingMarket, account: string, held: Held): LendingPosition {
+  const choice = (asset: string) => held.choices.get(`${market.root} ${asset}`) ?? 0
+  const category = choice('')
+  const assets: AssetPosition[] = []
+  const holdings: AaveHolding[] = []
+  let isPriced = true
+  let owes = false
+  for (const reserve of market.reserves) {
+    const supplied = rayMul(held.scaled.get(reserve.aToken) ?? 0n, reserve.income)
+    const borrowed = rayMul(held.scaled.get(reserve.debtToken) ?? 0n, reserve.debt)
+    const isCollateral = choice(reserve.asset) === 1
+    owes ||= borrowed > 0n
+    const asset = market.assets.find(({ id }) => id === reserve.asset)
+    if (asset)
+      assets.push({
+        asset,
+        positionId: positionId(market, account, asset),
+        collateralEnabled: isCollateral,
+        supplied,
+        borrowed,
+      })
+    const counts = borrowed > 0n || (isCollateral && supplied > 0n)
+    if (!counts) continue
+    const eMode = `emode:${category}`
+    const isInEMode =
+      category !== 0 && (reserve.eModeCategory === category || reserve.setting(`${eMode}:collateral`) === '1')
+    // A category with an oracle of its own prices its assets by that.
+    if (reserve.oraclePrice === undefined || (isInEMode && reserve.setting('oracle', eMode))) isPriced = false
+    holdings.push({
+      supplied,
+      borrowed,
+      isCollateral,
+      price: reserve.oraclePrice ?? 0n,
+      decimals: reserve.decimals,
+      ltvBps: reserve.ltvBps,
+      liquidationThresholdBps: reserve.liquidationThresholdBps,
+      ...(isInEMode
+        ? {
+            eMode: {
+              ltvBps: BigInt(reserve.setting('ltvBps', eMode) ?? '0'),
+              liquidationThresholdBps: BigInt(reserve.setting('liquidationThresholdBps', eMode) ?? '0'),
+            },
+          }
+        : {}),
+    })
+  }
+  const base = aaveAccount(holdings)
+  const isKnown = isPriced && base.healthFactorWad !== undefined
+  return {
+    market,
+    account,
+    assets,
+    ltv: !owes
+      ? 0
+      : isKnown && base.totalCollateralBase > 0n
+        ? Number((base.totalDebtBase * 10n ** 18n) / base.totalCollateralBase) / 1e18
+        : undefined,
+    healthFactor: isKnown ? Number(base.healthFactorWad) / 1e18 : undefined,
+  }
+}

@@ -1,0 +1,91 @@
+import { findNetwork } from '../../db/networks.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { list, number } from '../schemas/parameters.ts'
+import type { LendingAsset, LendingMarket } from './market.ts'
+import { protocolOf, tvlOf } from './wire.ts'
+
+/** What a list of one network's markets can be narrowed by. */
+export const marketFilter = {
+  allowedCollateralAssets: list({
+    description: 'Symbols: markets with any of these as collateral.',
+  }).optional(),
+  disallowedCollateralAssets: list({
+    description: 'Ignored where allowedCollateralAssets is given.',
+  }).optional(),
+  allowedBorrowAssets: list({ description: 'Symbols: markets that lend any of these.' }).optional(),
+  disallowedBorrowAssets: list({ description: 'Ignored where allowedBorrowAssets is given.' }).optional(),
+  minTvl: number().optional().openapi({ description: 'USD supplied.' }),
+}
+
+export const networkFilter = {
+  allowedNetworks: list({ description: 'Names or CAIP-2 identifiers.' }).optional(),
+  disallowedNetworks: list({ description: 'Ignored where allowedNetworks is given.' }).optional(),
+}
+
+export const protocolFilter = {
+  allowedProtocols: list({ description: 'Broad protocol names or full protocol ids.' }).optional(),
+  disallowedProtocols: list({ description: 'Ignored where allowedProtocols is given.' }).optional(),
+}
+
+type Lists = Partial<
+  Record<keyof typeof marketFilter | keyof typeof protocolFilter, string[] | number | undefined>
+>
+
+const words = (names: unknown) =>
+  Array.isArray(names) ? new Set(names.map(name => String(name).toLowerCase())) : undefined
+
+/** Whether a name may pass a pair of lists; the disallowing one is ignored where the other is given. */
+export function passes(
+  names: readonly string[],
+  allowed: ReadonlySet<string> | undefined,
+  disallowed: ReadonlySet<string> | undefined,
+): boolean {
+  if (allowed) return names.some(name => allowed.has(name))
+  return disallowed === undefined || !names.some(name => disallowed.has(name))
+}
+
+/** A market with every asset of a role disallowed is left out; one with others besides them stays. */
+function passesRole(
+  assets: readonly LendingAsset[],
+  allowed: ReadonlySet<string> | undefined,
+  disallowed: ReadonlySet<string> | undefined,
+): boolean {
+  const symbols = assets.map(({ info }) => info.symbol.toLowerCase())
+  if (allowed) return symbols.some(symbol => allowed.has(symbol))
+  return disallowed === undefined || symbols.length === 0 || symbols.some(symbol => !disallowed.has(symbol))
+}
+
+export function marketPredicate(query: Lists): (market: LendingMarket) => boolean {
+  const collateral = [words(query.allowedCollateralAssets), words(query.disallowedCollateralAssets)] as const
+  const borrow = [words(query.allowedBorrowAssets), words(query.disallowedBorrowAssets)] as const
+  const protocols = [words(query.allowedProtocols), words(query.disallowedProtocols)] as const
+  return market => {
+    const { name, protocolId } = protocolOf(market)
+    return (
+      passes([name, protocolId], ...protocols) &&
+      passesRole(
+        market.assets.filter(({ isCollateralEnabled }) => isCollateralEnabled),
+        ...collateral,
+      ) &&
+      passesRole(
+        market.assets.filter(({ isBorrowEnabled }) => isBorrowEnabled),
+        ...borrow,
+      ) &&
+      (typeof query.minTvl !== 'number' || tvlOf(market) >= query.minTvl)
+    )
+  }
+}
+
+/** Chains of the catalogue that pass, ascending. */
+export function chainsOf(
+  catalogue: Catalogue,
+  query: { allowedNetworks?: string[] | undefined; disallowedNetworks?: string[] | undefined },
+): number[] {
+  const ids = (names: string[] | undefined) =>
+    names && new Set(names.flatMap(name => findNetwork(name)?.chainId ?? []))
+  const allowed = ids(query.allowedNetworks)
+  const disallowed = ids(query.disallowedNetworks)
+  return [...catalogue.moment.chains.keys()]
+    .filter(chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId)))
+    .sort((a, b) => a - b)
+}

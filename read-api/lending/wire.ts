@@ -1,0 +1,102 @@
+import { networkOfChain } from '../../db/networks.ts'
+import { checksum, toWhole, usdString } from '../amounts.ts'
+import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
+import type { AssetPosition, LendingPosition } from './positions.ts'
+
+const PROTOCOLS = {
+  'morpho-blue': { name: 'morpho', protocolId: 'morpho-blue', product: 'blue', version: 'v1' },
+  'aave-v3': { name: 'aave', protocolId: 'aave-v3', product: 'lending', version: 'v3' },
+} as const
+
+export const protocolOf = (market: LendingMarket) => PROTOCOLS[market.protocol]
+
+/** USD of an amount at the catalogue's price; undefined where there is none. */
+export function usdOf({ info }: LendingAsset, amount: bigint): number | undefined {
+  return info.price === undefined ? undefined : toWhole(amount, info.decimals) * info.price
+}
+
+/** USD of all that is supplied; assets without a price count nothing. */
+export const tvlOf = (market: LendingMarket) =>
+  market.assets.reduce((sum, asset) => sum + (usdOf(asset, asset.supplied) ?? 0), 0)
+
+function identityOf(market: LendingMarket) {
+  const network = networkOfChain(market.chainId)
+  const { name = '', chainId = market.chainId, networkCaip = '' } = network ?? {}
+  return {
+    marketId: market.protocol === 'aave-v3' ? checksum(market.id) : market.id,
+    name: market.name,
+    network: { name, chainId, networkCaip },
+    protocol: protocolOf(market),
+  }
+}
+
+export function marketWire(market: LendingMarket) {
+  return {
+    ...identityOf(market),
+    marketRootAddress: checksum(market.root),
+    assetsData: market.assets.map(marketAssetWire),
+  }
+}
+
+function marketAssetWire(asset: LendingAsset) {
+  const { supplied, borrowed, liquidity, borrowCap, isBorrowEnabled } = asset
+  const amount = (native: bigint) => ({ usd: usdString(usdOf(asset, native)), native: native.toString() })
+  const room = borrowCap === 0n ? liquidity : borrowCap > borrowed ? borrowCap - borrowed : 0n
+  return {
+    asset: asset.info.wire,
+    marketAssetId: asset.id,
+    isCollateralEnabled: asset.isCollateralEnabled,
+    supplyRate: asset.supplyRate ?? null,
+    borrowRate: asset.borrowRate ?? null,
+    utilizationRate: ratio(borrowed, supplied),
+    totalSupplied: amount(supplied),
+    totalBorrowed: amount(borrowed),
+    availableLiquidity: amount(liquidity),
+    availableToBorrow: amount(isBorrowEnabled ? (room < liquidity ? room : liquidity) : 0n),
+    assetConfig: {
+      isBorrowEnabled,
+      borrowInterestFeeRate: asset.feeRate,
+      borrowCap: borrowCap.toString(),
+      supplyCap: asset.supplyCap.toString(),
+    },
+    defaultRiskParameters: asset.risk,
+    ...(asset.pairs ? { pairRiskParameters: [...asset.pairs] } : {}),
+  }
+}
+
+function positionedAsset({ asset, positionId, collateralEnabled, supplied, borrowed }: AssetPosition) {
+  const usd = (amount: bigint) => usdOf(asset, amount) ?? null
+  return {
+    asset: asset.info.wire,
+    positionId,
+    collateralEnabled,
+    balanceNative: (supplied - borrowed).toString(),
+    suppliedNative: supplied.toString(),
+    borrowedNative: borrowed.toString(),
+    balanceUsd: usd(supplied - borrowed),
+    suppliedUsd: usd(supplied),
+    borrowedUsd: usd(borrowed),
+  }
+}
+
+function headOf({ market, account, ltv, healthFactor }: LendingPosition) {
+  return {
+    ...identityOf(market),
+    userAddress: checksum(account),
+    ltv: ltv ?? null,
+    healthFactor: healthFactor ?? null,
+  }
+}
+
+/** Of all assets of the position, or of those given; without any that are empty. */
+export function positionWire(position: LendingPosition, assets: readonly AssetPosition[] = position.assets) {
+  return {
+    ...headOf(position),
+    assets: assets.filter(({ supplied, borrowed }) => supplied > 0n || borrowed > 0n).map(positionedAsset),
+  }
+}
+
+export const assetPositionWire = (position: LendingPosition, asset: AssetPosition) => ({
+  ...headOf(position),
+  asset: positionedAsset(asset),
+})

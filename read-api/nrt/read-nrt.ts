@@ -1,0 +1,30 @@
+import type { EndpointContext } from '../endpoint.ts'
+import { NotFoundError } from '../errors.ts'
+import { findVault } from '../find-vault.ts'
+import { priceSourceOf } from '../on-chain.ts'
+import { type NrtFigures, nrtFigures, nrtViews } from './nrt.ts'
+
+/** The near-real-time figures of the vault that a path names, all of one block, which x-as-of-block names. */
+export async function readNrt(
+  params: Parameters<typeof findVault>[0],
+  context: EndpointContext,
+): Promise<NrtFigures> {
+  const { vault } = findVault(params, context)
+  const { onChain } = context.deps
+  const bound = await onChain.preparer.bind(onChain.refOf(vault))
+  const inputs = {
+    vault: { assetDecimals: vault.asset.decimals },
+    figures: bound.figures,
+    price: priceSourceOf(context.catalogue, vault),
+    knownPrice: vault.asset.price,
+  }
+  const { block, values } = await onChain.reader.read(vault.network.name, nrtViews(inputs))
+  context.readAt(vault.network.chainId, block.number)
+  return nrtFigures(inputs, values)
+}
+
+/** A figure that the endpoint has to give. Throws NotFoundError where the contract does not answer it. */
+export function required<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new NotFoundError(`The ${what} of this vault cannot be read on chain.`)
+  return value
+}

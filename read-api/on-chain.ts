@@ -1,0 +1,102 @@
+import type { Address } from 'viem'
+import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
+import type { Vault } from './catalogue/vault.ts'
+import type { ChainReaderOptions } from './chain/reader.ts'
+import { createChainReader } from './chain/reader.ts'
+import type { PriceSource } from './nrt/nrt.ts'
+import { aaveRewards } from './rewards/aave.ts'
+import { compoundRewards } from './rewards/compound.ts'
+import { merkl } from './rewards/merkl.ts'
+import { morphoUrd } from './rewards/morpho-urd.ts'
+import { createRewards } from './rewards/rewards.ts'
+import { createTokenFinder } from './rewards/tokens.ts'
+import type { VaultRef } from './transactions/family.ts'
+import { createPreparer } from './transactions/prepare.ts'
+import { wrappedNatives } from './transactions/wrapped-native.ts'
+
+export interface OnChainOptions extends ChainReaderOptions {
+  catalogue: CatalogueSource
+  /** Services that keep proofs of rewards; one that is not given is not asked. */
+  proofs?: { merkl?: string; morphoUrd?: string }
+  /** By network, where it is not the published one. */
+  wrappedNatives?: Partial<Record<string, Address>>
+  merklDistributors?: Partial<Record<string, Address>>
+  cometRewards?: Partial<Record<string, Address>>
+}
+
+/** Everything of the API that is read from chains at the moment of the request. */
+export function createOnChain(options: OnChainOptions) {
+  const { catalogue, proofs = {} } = options
+  const reader = createChainReader(options)
+  const preparer = createPreparer(reader)
+  const tokenOf = createTokenFinder(reader)
+  const networks = Object.keys(options.rpc).filter(network => reader.rpc.serves(network))
+  const addressesOf = (protocol: RegExp) => (network: string) =>
+    catalogue
+      .current()
+      .identity.filter(vault => vault.network.name === network && protocol.test(vault.protocol.name))
+      .map(vault => vault.state.address as Address)
+  const rewards = createRewards({
+    networks,
+    dryRun: preparer.dryRun,
+    sources: [
+      ...(proofs.merkl
+        ? [merkl({ reader, baseUrl: proofs.merkl, distributors: options.merklDistributors })]
+        : []),
+      ...(proofs.morphoUrd ? [morphoUrd({ reader, tokenOf, baseUrl: proofs.morphoUrd })] : []),
+      aaveRewards({ reader, tokenOf, tokensOn: addressesOf(/^aave(-v3)?$/) }),
+      compoundRewards({
+        reader,
+        tokenOf,
+        cometsOn: addressesOf(/^compound(-v3)?$/),
+        contracts: options.cometRewards,
+      }),
+    ],
+  })
+  const wrapped: Partial<Record<string, Address>> = { ...wrappedNatives, ...options.wrappedNatives }
+
+  return {
+    reader,
+    preparer,
+    tokenOf,
+    rewards,
+    refOf: (vault: Vault): VaultRef => ({
+      ...vaultRefOf(vault, wrapped[vault.network.name]),
+      rewards: options.cometRewards?.[vault.network.name],
+    }),
+  }
+}
+
+export type OnChain = ReturnType<typeof createOnChain>
+
+function vaultRefOf({ state, network, asset }: Vault, wrappedNative: Address | undefined): VaultRef {
+  return {
+    network: network.name,
+    chainId: network.chainId,
+    address: state.address as Address,
+    asset: { address: state.asset as Address, symbol: asset.symbol, decimals: asset.decimals },
+    share: { address: state.address as Address, symbol: state.symbol, decimals: state.decimals },
+    ...(wrappedNative ? { wrappedNative } : {}),
+  }
+}
+
+/** The asset's price as it can be read on the vault's own chain; undefined where its plan leads to another chain. */
+export function priceSourceOf(catalogue: Catalogue, vault: Vault): PriceSource | undefined {
+  const { plan, chainId } = vault.asset
+  if (!plan || (plan.feed && plan.feed.chainId !== chainId)) return undefined
+  const vaults: { vault: Address; decimals: number; assetDecimals: number }[] = []
+  for (const inner of plan.vaults) {
+    const found = inner.chainId === chainId ? catalogue.find(chainId, inner.vault) : undefined
+    if (!found) return undefined
+    vaults.push({
+      vault: inner.vault as Address,
+      decimals: found.state.decimals,
+      assetDecimals: found.asset.decimals,
+    })
+  }
+  return {
+    constant: plan.constant,
+    vaults,
+    ...(plan.feed ? { feed: plan.feed.feed as Address } : {}),
+  }
+}

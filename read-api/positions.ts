@@ -1,0 +1,147 @@
+import { toWhole, usdString } from './amounts.ts'
+import { keyOf } from './catalogue/catalogue.ts'
+import type { Vault, Window } from './catalogue/vault.ts'
+import { compositeOf, identityOf, lpTokenOf, rate } from './catalogue/wire.ts'
+import type { EndpointContext } from './endpoint.ts'
+import type { FoundVault } from './find-vault.ts'
+import { balancesAt } from './queries/accounts.ts'
+import type { ApyInterval } from './queries/history.ts'
+import { ask } from './queries/query.ts'
+import { balanceAfter } from './queries/returns.ts'
+import type { PositionFigures } from './select-positions.ts'
+import { assetsOf } from './share-value.ts'
+import { asOfParameter } from './snapshot.ts'
+import { LAST_SECOND } from './time-range.ts'
+import { readWallet } from './wallet-balances.ts'
+
+/** The rest of a position does not wait longer for the wallet's own balance of the asset. */
+const WALLET_DEADLINE_MS = 1_000
+
+/** What a wallet holds of a vault now. */
+export interface Held extends PositionFigures {
+  /** Share base units. */
+  shares: bigint
+  /** Asset base units; undefined where the share price is not known. */
+  value: bigint | undefined
+  /** The wallet's own balance of the asset, in base units; undefined where the chain did not say. */
+  wallet: bigint | undefined
+}
+
+export interface Positions {
+  held: Held[]
+  /** Networks whose wallet balances are not known. */
+  unreachable: string[]
+}
+
+/** Every vault that passes `want` and of which the account holds shares, on every chain. */
+export async function readPositions(
+  account: string,
+  want: (vault: Vault) => boolean,
+  context: EndpointContext,
+): Promise<Positions> {
+  const { deps, catalogue, signal, touch } = context
+  touch(...catalogue.moment.chains.keys())
+  const rows = await ask(
+    deps.clickhouse,
+    balancesAt,
+    { account, at: LAST_SECOND, as_of: asOfParameter(catalogue.moment) },
+    signal,
+  )
+  const held = rows.flatMap(row => {
+    const vault = catalogue.find(row.chain_id, row.vault)
+    return vault && want(vault) ? [{ vault, shares: BigInt(row.balance) }] : []
+  })
+  const { balances, unreachable } = await readWallet(
+    account,
+    held.map(({ vault }) => vault.asset),
+    context,
+    WALLET_DEADLINE_MS,
+  )
+  return { held: held.map(({ vault, shares }) => describe(vault, shares, balances)), unreachable }
+}
+
+/** One vault, held or not. */
+export async function readPosition(
+  account: string,
+  { vault, pinned }: FoundVault,
+  context: EndpointContext,
+): Promise<Held> {
+  const [[row], { balances }] = await Promise.all([
+    ask(
+      context.deps.clickhouse,
+      balanceAfter,
+      { ...pinned, account, at: LAST_SECOND, until: Number.MAX_SAFE_INTEGER },
+      context.signal,
+    ),
+    readWallet(account, [vault.asset], context, WALLET_DEADLINE_MS),
+  ])
+  return describe(vault, BigInt(row?.balance ?? 0), balances)
+}
+
+function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigint>): Held {
+  const { state, asset } = vault
+  const value = assetsOf(
+    shares,
+    {
+      totalAssets: state.sample?.totalAssets,
+      totalSupply: state.sample?.totalSupply,
+      sharePriceRaw: state.sample?.sharePriceRaw,
+    },
+    { decimals: state.decimals, assetDecimals: asset.decimals },
+  )
+  return {
+    vault,
+    shares,
+    value,
+    wallet: wallet.get(keyOf(asset.chainId, asset.address)),
+    valueUsd:
+      value === undefined || asset.price === undefined
+        ? undefined
+        : toWhole(value, asset.decimals) * asset.price,
+    tvlUsd: vault.tvlUsd,
+    apys: vault.apy,
+  }
+}
+
+/** The Position of the wire. */
+export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, interval: ApyInterval) {
+  const { asset } = vault
+  const worth = value === undefined ? {} : { positionValueInAsset: value.toString() }
+  return {
+    ...identityOf(vault),
+    protocol: vault.protocol,
+    asset: {
+      ...asset.wire,
+      ...(wallet === undefined ? {} : balanceOf(wallet, asset.decimals, asset.price)),
+      ...worth,
+    },
+    lpToken: {
+      ...lpTokenOf(vault),
+      balanceNative: shares.toString(),
+      ...(valueUsd === undefined ? {} : { balanceUsd: usdString(valueUsd) }),
+      ...worth,
+      ...(asset.wire.assetPriceInUsd === undefined ? {} : { assetPriceInUsd: asset.wire.assetPriceInUsd }),
+    },
+    userEventsIndexed: true,
+    apy: rateOf(vault, interval),
+    ...compositeAt(vault, interval),
+  }
+}
+
+export function balanceOf(balance: bigint, decimals: number, price: number | undefined) {
+  return {
+    balanceNative: balance.toString(),
+    ...(price === undefined ? {} : { balanceUsd: usdString(toWhole(balance, decimals) * price) }),
+  }
+}
+
+export function rateOf(vault: Vault, window: Window) {
+  return rate(vault.apy[window])
+}
+
+function compositeAt(vault: Vault, window: Window) {
+  const { apyComposite } = compositeOf(vault)
+  if (!apyComposite) return {}
+  const { totalApy, intrinsicApy, ...rest } = apyComposite
+  return { apyComposite: { totalApy: totalApy[window], intrinsicApy: intrinsicApy[window], ...rest } }
+}

@@ -1,0 +1,94 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE, VISIBLE_ON_CHAIN } from './visible.ts'
+
+/**
+ * An account's balances at a timestamp on every chain, in base units, those of zero left out. `account_vault` says only
+ * where to look: a head table, whose rows may be newer than the moment asked for.
+ */
+export const balancesAt = defineQuery({
+  name: 'balances_at',
+  sql: `SELECT chain_id, vault, toString(b) AS balance FROM (
+      SELECT chain_id, vault, argMax(balance, (timestamp, position)) AS b
+      FROM balance
+      WHERE ${VISIBLE} AND holder = {account:String} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+        AND (chain_id, vault) IN (SELECT chain_id, vault FROM account_vault WHERE account = {account:String})
+      GROUP BY chain_id, vault)
+    WHERE b > 0`,
+  row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
+})
+
+const state = (
+  table: string,
+  columns: string,
+  since: string,
+) => `SELECT vault, s.1 AS at, s.2 AS block_number, ${columns}
+  FROM (
+    SELECT vault, argMax((toUnixTimestamp(timestamp), block_number, ${
+      table === 'vault_sample'
+        ? 'total_assets, total_supply, share_price_raw, share_price'
+        : 'apy_1d, apy_7d, apy_30d, apy_1h'
+    }), (timestamp, position)) AS s
+    FROM ${table}
+    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+      AND ${table === 'vault_sample' ? 'timestamp' : 'hour'} >= toDateTime(${since}, 'UTC')
+    GROUP BY vault)`
+
+/** The last state of vaults at or before {at}, no older than {since}. */
+export const statesAt = defineQuery({
+  name: 'states_at',
+  sql: state(
+    'vault_sample',
+    'toString(s.3) AS total_assets, toString(s.4) AS total_supply, toString(s.5) AS share_price_raw, s.6 AS share_price',
+    '{since:UInt32}',
+  ),
+  row: z.object({
+    vault: z.string(),
+    at: z.number(),
+    block_number: uint,
+    total_assets: z.string().nullable(),
+    total_supply: z.string().nullable(),
+    share_price_raw: z.string().nullable(),
+    share_price: z.number().nullable(),
+  }),
+})
+export type StateRow = z.output<typeof statesAt.row>
+
+export const apysAt = defineQuery({
+  name: 'apys_at',
+  sql: state('vault_hourly', 's.3 AS apy_1d, s.4 AS apy_7d, s.5 AS apy_30d, s.6 AS apy_1h', '{since:UInt32}'),
+  row: z.object({
+    vault: z.string(),
+    at: z.number(),
+    block_number: uint,
+    apy_1h: z.number().nullable(),
+    apy_1d: z.number().nullable(),
+    apy_7d: z.number().nullable(),
+    apy_30d: z.number().nullable(),
+  }),
+})
+
+export const feedsAt = defineQuery({
+  name: 'feeds_at',
+  sql: `SELECT feed, argMax(price, (timestamp, position)) AS price
+    FROM feed_price
+    WHERE ${VISIBLE_ON_CHAIN} AND feed IN {feeds:Array(String)}
+      AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
+    GROUP BY feed`,
+  row: z.object({ feed: z.string(), price: z.number() }),
+})
+
+/** Of each vault: whether the account held it at {from}, took it up in ({from}, {to}], and holds it now. */
+export const positionsInWindow = defineQuery({
+  name: 'positions_in_window',
+  sql: `SELECT chain_id, vault,
+      argMaxIf(kind, (timestamp, position), timestamp <= toDateTime({from:UInt32}, 'UTC')) = 'opened' AS was_open,
+      countIf(kind = 'opened' AND timestamp > toDateTime({from:UInt32}, 'UTC') AND timestamp <= toDateTime({to:UInt32}, 'UTC')) > 0 AS opened,
+      argMax(kind, (timestamp, position)) = 'opened' AS is_open,
+      min(timestamp) AS since
+    FROM position_change
+    WHERE ${VISIBLE} AND account = {account:String}
+    GROUP BY chain_id, vault
+    HAVING was_open OR opened
+    ORDER BY since, chain_id, vault`,
+  row: z.object({ chain_id: z.number(), vault: z.string(), is_open: z.coerce.boolean() }),
+})

@@ -1,0 +1,180 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE_ON_CHAIN } from './visible.ts'
+
+/** Series of one vault or feed. `{from}` is inclusive and `{to}` exclusive, unix seconds, except in windows. */
+
+const bucketRow = z.object({
+  bucket: uint,
+  at: z.number(),
+  block_number: uint,
+  total_assets: z.string(),
+  share_price: z.number(),
+  apy: z.number().nullable(),
+})
+export type BucketRow = z.output<typeof bucketRow>
+
+const APY_COLUMNS = {
+  '1day': 'coalesce(apy_1d, apy_1h)',
+  '7day': 'coalesce(apy_7d, apy_1d, apy_1h)',
+  '30day': 'coalesce(apy_30d, apy_7d, apy_1d, apy_1h)',
+} as const
+export type ApyInterval = keyof typeof APY_COLUMNS
+export const APY_INTERVALS = ['1day', '7day', '30day'] as const
+export const GRANULARITIES = ['1hour', '1day', '1week'] as const
+export type Granularity = (typeof GRANULARITIES)[number]
+export const SECONDS: Record<Granularity, number> = { '1hour': 3_600, '1day': 86_400, '1week': 604_800 }
+
+/** Daily and weekly buckets open with an hourly row; weeks are aligned to epoch 0, a Thursday. */
+const BUCKETS: Record<Granularity, { table: string; key: string; bucket: string }> = {
+  '1hour': { table: 'vault_hourly', key: 'hour', bucket: 'toUnixTimestamp(hour)' },
+  '1day': { table: 'vault_daily', key: 'day', bucket: `toUnixTimestamp(toDateTime(day, 'UTC'))` },
+  '1week': {
+    table: 'vault_daily',
+    key: 'day',
+    bucket: `intDiv(toUnixTimestamp(toDateTime(day, 'UTC')), 604800) * 604800`,
+  },
+}
+
+/** One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. */
+function vaultSeries(granularity: Granularity, interval: ApyInterval) {
+  const { table, key, bucket } = BUCKETS[granularity]
+  const bounds =
+    key === 'hour'
+      ? `hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')`
+      : `day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))`
+  return defineQuery({
+    name: `vault_series_${granularity}_${interval}`,
+    sql: `SELECT ${bucket} AS bucket, toUnixTimestamp(timestamp) AS at, block_number,
+        toString(assumeNotNull(series.total_assets)) AS total_assets,
+        assumeNotNull(series.share_price) AS share_price,
+        ${APY_COLUMNS[interval]} AS apy
+      FROM ${table} AS series
+      WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND ${bounds}
+        AND series.total_assets IS NOT NULL AND series.share_price IS NOT NULL
+      ORDER BY bucket, position
+      LIMIT 1 BY bucket
+      LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+    row: bucketRow,
+  })
+}
+
+export const vaultSeriesQueries = Object.fromEntries(
+  GRANULARITIES.map(granularity => [
+    granularity,
+    Object.fromEntries(APY_INTERVALS.map(interval => [interval, vaultSeries(granularity, interval)])),
+  ]),
+) as Record<Granularity, Record<ApyInterval, ReturnType<typeof vaultSeries>>>
+
+const pointRow = z.object({ at: z.number(), value: z.number() })
+
+/** Answers of a feed in a window and the last one before it, ascending. */
+export const feedWindow = defineQuery({
+  name: 'feed_window',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at, argMax(price, position) AS value
+    FROM feed_price
+    WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+      AND timestamp >= ifNull((
+        SELECT timestamp FROM feed_price
+        WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String} AND timestamp <= toDateTime({from:UInt32}, 'UTC')
+        ORDER BY timestamp DESC LIMIT 1), toDateTime(0, 'UTC'))
+    GROUP BY timestamp ORDER BY at`,
+  row: pointRow,
+})
+
+/** Share prices of a vault in a window and the last one before it, ascending. */
+export const sharePriceWindow = defineQuery({
+  name: 'share_price_window',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at, assumeNotNull(argMax(share_price, position)) AS value
+    FROM vault_sample
+    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND share_price IS NOT NULL
+      AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+      AND timestamp >= ifNull((
+        SELECT timestamp FROM vault_sample
+        WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND timestamp <= toDateTime({from:UInt32}, 'UTC')
+          AND share_price IS NOT NULL
+        ORDER BY timestamp DESC LIMIT 1), toDateTime(0, 'UTC'))
+    GROUP BY timestamp ORDER BY at`,
+  row: pointRow,
+})
+
+const priceRow = z.object({ bucket: uint, at: z.number(), value: z.number() })
+
+/** The first answer of a feed in each bucket of {seconds}. */
+export const feedSeries = defineQuery({
+  name: 'feed_series',
+  sql: `SELECT intDiv(toUnixTimestamp(timestamp), {seconds:UInt32}) * {seconds:UInt32} AS bucket,
+      min(toUnixTimestamp(timestamp)) AS at, argMin(price, (timestamp, position)) AS value
+    FROM feed_price
+    WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String}
+      AND timestamp >= toDateTime({from:UInt32}, 'UTC') AND timestamp < toDateTime({to:UInt32}, 'UTC')
+    GROUP BY bucket ORDER BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+  row: priceRow,
+})
+
+/** The first share price of a vault in each bucket of {seconds}. */
+export const sharePriceSeries = defineQuery({
+  name: 'share_price_series',
+  sql: `SELECT intDiv(toUnixTimestamp(hour), {seconds:UInt32}) * {seconds:UInt32} AS bucket,
+      min(toUnixTimestamp(timestamp)) AS at, assumeNotNull(argMin(share_price, (timestamp, position))) AS value
+    FROM vault_hourly
+    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND share_price IS NOT NULL
+      AND hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')
+    GROUP BY bucket ORDER BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+  row: priceRow,
+})
+
+/** The last running figure of each day. */
+export const dailyFlows = defineQuery({
+  name: 'daily_flows',
+  sql: `SELECT toString(day) AS date, toString(total_deposits) AS total_deposits, toString(total_redemptions) AS total_redemptions,
+      deposit_count, redemption_count, unique_depositors, unique_redeemers
+    FROM daily_flow
+    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String}
+      AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))
+    ORDER BY day, position DESC LIMIT 1 BY day`,
+  row: z.object({
+    date: z.string(),
+    total_deposits: z.string(),
+    total_redemptions: z.string(),
+    deposit_count: z.number(),
+    redemption_count: z.number(),
+    unique_depositors: z.number(),
+    unique_redeemers: z.number(),
+  }),
+})
+
+export const firstFlowDay = defineQuery({
+  name: 'first_flow_day',
+  sql: `SELECT toUnixTimestamp(toDateTime(day, 'UTC')) AS begins FROM daily_flow
+    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} ORDER BY day LIMIT 1`,
+  row: z.object({ begins: z.number() }),
+})
+
+/**
+ * The largest fall of vaults' share prices from {start} on, as a fraction: of the day it begins in the samples from there
+ * on, then each day's own fall and extremes, joined in order of time. Vaults without a price in the window are left out.
+ */
+export const drawdowns = defineQuery({
+  name: 'drawdowns',
+  sql: `SELECT vault, arrayFold(
+      (peak, next) -> (greatest(peak.1, next.3), greatest(peak.2, next.5, if(peak.1 > 0, 1 - next.4 / peak.1, toFloat64(0)))),
+      arraySort(groupArray((at, place, highest, lowest, fall))), (toFloat64(0), toFloat64(0))).2 AS drawdown
+    FROM (
+      SELECT vault, toUnixTimestamp(timestamp) AS at, position AS place, assumeNotNull(share_price) AS highest,
+        assumeNotNull(share_price) AS lowest, toFloat64(0) AS fall
+      FROM vault_sample
+      WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND share_price IS NOT NULL
+        AND timestamp >= toDateTime({start:UInt32}, 'UTC') AND timestamp < toDateTime({nextDay:UInt32}, 'UTC')
+      UNION ALL
+      SELECT vault, toUnixTimestamp(toDateTime(day, 'UTC')) AS at, toUInt64(0), last.1, last.2, last.3
+      FROM (
+        SELECT vault, day, argMax((max_price, min_price, max_drawdown), position) AS last
+        FROM drawdown
+        WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}
+          AND day >= toDate(toDateTime({nextDay:UInt32}, 'UTC'))
+        GROUP BY vault, day
+      )
+    )
+    GROUP BY vault`,
+  row: z.object({ vault: z.string(), drawdown: z.number() }),
+})

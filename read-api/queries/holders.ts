@@ -1,0 +1,60 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE_ON_CHAIN } from './visible.ts'
+
+/**
+ * Holders as of a position. `holder` keeps only the newest balance, which may be newer than the moment asked for:
+ * those few are looked up in `balance`, whose rows never change.
+ */
+const holdersOf = (vaults: string) => `
+  WITH
+    ahead AS (
+      SELECT vault, holder FROM holder FINAL WHERE chain_id = {chain:UInt32} ${vaults} AND position > {p:UInt64})
+  SELECT vault, holder, balance FROM holder FINAL
+  WHERE chain_id = {chain:UInt32} ${vaults} AND position <= {p:UInt64} AND balance > 0
+  UNION ALL
+  SELECT vault, holder, argMax(balance, position) AS balance FROM balance
+  WHERE ${VISIBLE_ON_CHAIN} ${vaults} AND (vault, holder) IN (SELECT vault, holder FROM ahead)
+  GROUP BY vault, holder HAVING balance > 0`
+
+const THESE = 'AND vault IN {vaults:Array(String)}'
+const ONE = 'AND vault = {vault:String}'
+
+/** Largest holders that a detailed vault names. */
+export const TOP_HOLDERS = 10
+
+const summaryRow = z.object({
+  vault: z.string(),
+  holders: uint,
+  total: z.string(),
+  top: z.array(z.tuple([z.string(), z.string()])),
+})
+export type HolderSummaryRow = z.output<typeof summaryRow>
+
+const summary = (vaults: string) => `SELECT vault, count() AS holders, toString(sum(balance)) AS total,
+    arrayMap(h -> (h.2, toString(-h.1)), groupArraySorted(${TOP_HOLDERS})((-balance, holder))) AS top
+  FROM (${holdersOf(vaults)}) GROUP BY vault`
+
+export const allHolderSummaries = defineQuery({
+  name: 'holder_summaries',
+  sql: summary(''),
+  row: summaryRow,
+})
+
+export const theseHolderSummaries = defineQuery({
+  name: 'holder_summaries_again',
+  sql: summary(THESE),
+  row: summaryRow,
+})
+
+export const holdersPage = defineQuery({
+  name: 'holders_page',
+  sql: `SELECT holder, toString(balance) AS balance FROM (${holdersOf(ONE)}) AS holders
+    ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+  row: z.object({ holder: z.string(), balance: z.string() }),
+})
+
+export const holdersTotal = defineQuery({
+  name: 'holders_total',
+  sql: `SELECT count() AS holders, toString(sum(balance)) AS total FROM (${holdersOf(ONE)})`,
+  row: z.object({ holders: uint, total: z.string() }),
+})

@@ -1,0 +1,181 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE_ON_CHAIN as VISIBLE } from './visible.ts'
+
+/** Lending markets of one chain as of {p}. Integers wider than 64 bits come as text. */
+
+/** Rows of the newest visible position of each key: two narrow columns are read before the wide ones. */
+const newest = (table: string, key: string) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
+    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
+
+export const morphoMarkets = defineQuery({
+  name: 'morpho_markets',
+  sql: `SELECT m.morpho AS morpho, m.market AS market, m.loan_asset AS loan_asset, m.collateral_asset AS collateral_asset,
+      m.oracle AS oracle, m.irm AS irm, toString(m.lltv_wad) AS lltv,
+      toString(s.supply_assets) AS supply_assets, toString(s.supply_shares) AS supply_shares,
+      toString(s.borrow_assets) AS borrow_assets, toString(s.borrow_shares) AS borrow_shares,
+      toString(s.collateral) AS collateral, s.last_update AS last_update, toString(s.fee_wad) AS fee,
+      toString(s.borrow_rate_wad) AS borrow_rate
+    FROM (${newest('morpho_market', 'market')}) AS m
+    INNER JOIN (${newest('morpho_state', 'market')}) AS s ON m.market = s.market
+    ORDER BY market`,
+  row: z.object({
+    morpho: z.string(),
+    market: z.string(),
+    loan_asset: z.string(),
+    collateral_asset: z.string().nullable(),
+    oracle: z.string().nullable(),
+    irm: z.string().nullable(),
+    lltv: z.string(),
+    supply_assets: z.string(),
+    supply_shares: z.string(),
+    borrow_assets: z.string(),
+    borrow_shares: z.string(),
+    collateral: z.string(),
+    last_update: z.number(),
+    fee: z.string(),
+    borrow_rate: z.string().nullable(),
+  }),
+})
+export type MorphoRow = z.output<typeof morphoMarkets.row>
+
+export const aaveReserves = defineQuery({
+  name: 'aave_reserves',
+  sql: `SELECT r.configurator AS configurator, t.pool AS pool, r.asset AS asset, r.a_token AS a_token,
+      r.variable_debt_token AS debt_token, t.decimals AS decimals, toUnixTimestamp(i.timestamp) AS updated_at,
+      toString(i.liquidity_rate) AS liquidity_rate, toString(i.variable_borrow_rate) AS borrow_rate,
+      toString(i.liquidity_index) AS liquidity_index, toString(i.variable_borrow_index) AS borrow_index
+    FROM (${newest('aave_reserve', 'configurator, asset')}) AS r
+    INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON r.a_token = t.a_token
+    INNER JOIN (${newest('aave_index', 'pool, asset')}) AS i ON t.pool = i.pool AND t.asset = i.asset
+    ORDER BY pool, asset`,
+  row: z.object({
+    configurator: z.string(),
+    pool: z.string(),
+    asset: z.string(),
+    a_token: z.string(),
+    debt_token: z.string(),
+    decimals: z.number(),
+    updated_at: uint,
+    liquidity_rate: z.string(),
+    borrow_rate: z.string(),
+    liquidity_index: z.string(),
+    borrow_index: z.string(),
+  }),
+})
+export type AaveRow = z.output<typeof aaveReserves.row>
+
+export const aaveTotals = defineQuery({
+  name: 'aave_totals',
+  sql: `SELECT token, toString(scaled) AS scaled FROM (${newest('aave_total', 'token')})`,
+  row: z.object({ token: z.string(), scaled: z.string() }),
+})
+
+export const aaveSettings = defineQuery({
+  name: 'aave_settings',
+  sql: `SELECT source, market, key, argMax(value, position) AS value FROM aave_setting WHERE ${VISIBLE}
+    GROUP BY source, market, key`,
+  row: z.object({ source: z.string(), market: z.string(), key: z.string(), value: z.string() }),
+})
+
+export const oracleAnswers = defineQuery({
+  name: 'oracle_answers',
+  sql: `SELECT feed, toString(argMax(answer, (timestamp, position))) AS answer FROM feed_price
+    WHERE ${VISIBLE} AND feed IN {feeds:Array(String)} GROUP BY feed`,
+  row: z.object({ feed: z.string(), answer: z.string() }),
+})
+
+export const morphoPositions = defineQuery({
+  name: 'morpho_positions',
+  sql: `SELECT market, toString(p.1) AS supply_shares, toString(p.2) AS borrow_shares, toString(p.3) AS collateral
+    FROM (SELECT market, argMax((supply_shares, borrow_shares, collateral), position) AS p FROM morpho_position
+      WHERE ${VISIBLE} AND account = {account:String} GROUP BY market)`,
+  row: z.object({
+    market: z.string(),
+    supply_shares: z.string(),
+    borrow_shares: z.string(),
+    collateral: z.string(),
+  }),
+})
+
+export const aaveBalances = defineQuery({
+  name: 'aave_balances',
+  sql: `SELECT token, toString(argMax(scaled, position)) AS scaled FROM aave_balance
+    WHERE ${VISIBLE} AND account = {account:String} GROUP BY token`,
+  row: z.object({ token: z.string(), scaled: z.string() }),
+})
+
+export const aaveChoices = defineQuery({
+  name: 'aave_choices',
+  sql: `SELECT pool, market, argMax(value, position) AS value FROM aave_choice
+    WHERE ${VISIBLE} AND account = {account:String} GROUP BY pool, market`,
+  row: z.object({ pool: z.string(), market: z.string(), value: z.number() }),
+})
+
+export const lendingEvents = defineQuery({
+  name: 'lending_events',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index
+    FROM lending_event FINAL
+    WHERE ${VISIBLE} AND account = {account:String} AND contract = {contract:String} AND market = {market:String} AND side = {side:String}
+    ORDER BY position`,
+  row: z.object({
+    at: uint,
+    block_number: uint,
+    event_type: z.enum(['supply', 'withdraw', 'borrow', 'repay', 'liquidation']),
+    assets: z.string(),
+    tx_hash: z.string(),
+    log_index: z.number(),
+  }),
+})
+
+const SERIES = `toUnixTimestamp(timestamp) >= {from:UInt32} AND toUnixTimestamp(timestamp) < {to:UInt32}
+    ORDER BY bucket, position LIMIT 1 BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`
+const BUCKET = 'intDiv(toUnixTimestamp(timestamp), {seconds:UInt32}) * {seconds:UInt32}'
+
+export const morphoSeries = defineQuery({
+  name: 'morpho_series',
+  sql: `SELECT ${BUCKET} AS bucket, block_number, toString(supply_assets) AS supply_assets, toString(borrow_assets) AS borrow_assets,
+      toString(supply_shares) AS supply_shares, toString(borrow_shares) AS borrow_shares, toString(collateral) AS collateral,
+      toString(fee_wad) AS fee, toString(borrow_rate_wad) AS borrow_rate
+    FROM morpho_state WHERE ${VISIBLE} AND market = {market:String} AND ${SERIES}`,
+  row: z.object({
+    bucket: uint,
+    block_number: uint,
+    supply_assets: z.string(),
+    borrow_assets: z.string(),
+    supply_shares: z.string(),
+    borrow_shares: z.string(),
+    collateral: z.string(),
+    fee: z.string(),
+    borrow_rate: z.string().nullable(),
+  }),
+})
+
+/** Totals are those at the end of the block: the log of the rates comes before the logs of the tokens. */
+export const aaveSeries = defineQuery({
+  name: 'aave_series',
+  sql: `WITH totals AS (
+      SELECT token, block_number AS block, argMax(scaled, position) AS scaled FROM aave_total
+      WHERE ${VISIBLE} AND token IN ({a_token:String}, {debt_token:String}) GROUP BY token, block)
+    SELECT bucket, i.block AS block_number, i.liquidity_rate AS liquidity_rate, i.borrow_rate AS borrow_rate,
+      i.liquidity_index AS liquidity_index, i.borrow_index AS borrow_index,
+      toString(s.scaled) AS supplied, toString(b.scaled) AS borrowed
+    FROM (
+      SELECT ${BUCKET} AS bucket, block_number AS block, {a_token:String} AS a_token, {debt_token:String} AS debt_token,
+        toString(liquidity_rate) AS liquidity_rate,
+        toString(variable_borrow_rate) AS borrow_rate, toString(liquidity_index) AS liquidity_index,
+        toString(variable_borrow_index) AS borrow_index
+      FROM aave_index WHERE ${VISIBLE} AND pool = {pool:String} AND asset = {asset:String} AND ${SERIES}) AS i
+    ASOF LEFT JOIN totals AS s ON i.a_token = s.token AND i.block >= s.block
+    ASOF LEFT JOIN totals AS b ON i.debt_token = b.token AND i.block >= b.block
+    ORDER BY bucket`,
+  row: z.object({
+    bucket: uint,
+    block_number: uint,
+    liquidity_rate: z.string(),
+    borrow_rate: z.string(),
+    liquidity_index: z.string(),
+    borrow_index: z.string(),
+    supplied: z.string(),
+    borrowed: z.string(),
+  }),
+})

@@ -1,0 +1,112 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE_ON_CHAIN } from './visible.ts'
+
+/**
+ * One account in one vault, with {chain}, {p}, {vault} and {account}. Blocks in ({after}, {until}]; several blocks may
+ * have one timestamp, so the times of the two, {since} and {at}, both inclusive, only say where to look.
+ */
+const OF_ACCOUNT = `${VISIBLE_ON_CHAIN} AND vault = {vault:String}`
+const IN_BLOCKS = `block_number > {after:UInt64} AND block_number <= {until:UInt64}
+  AND timestamp >= toDateTime({since:UInt32}, 'UTC') AND timestamp <= toDateTime({at:UInt32}, 'UTC')`
+
+/**
+ * By block: how many shares the account gained, and how many of them its deposits and redemptions explain. What is
+ * left over came or went as shares.
+ */
+const CHANGES = `SELECT block_number, sum(delta) - sum(minted) AS sent, sum(deposited) AS deposited, sum(withdrawn) AS withdrawn
+  FROM (
+    SELECT block_number, delta, toInt256(0) AS minted, toUInt256(0) AS deposited, toUInt256(0) AS withdrawn
+    FROM balance WHERE ${OF_ACCOUNT} AND holder = {account:String} AND ${IN_BLOCKS}
+    UNION ALL
+    SELECT block_number, toInt256(0), if(kind = 'deposit', toInt256(shares), -toInt256(shares)),
+      if(kind = 'deposit', assets, toUInt256(0)), if(kind = 'redeem', assets, toUInt256(0))
+    FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String} AND ${IN_BLOCKS}
+  )
+  GROUP BY block_number`
+
+export const flowTotals = defineQuery({
+  name: 'flow_totals',
+  sql: `SELECT toString(sum(deposited)) AS deposited, toString(sum(withdrawn)) AS withdrawn, countIf(sent != 0) AS transfers
+    FROM (${CHANGES})`,
+  row: z.object({ deposited: z.string(), withdrawn: z.string(), transfers: uint }),
+})
+
+const stateRow = z.object({
+  total_assets: z.string().nullable(),
+  total_supply: z.string().nullable(),
+  share_price_raw: z.string().nullable(),
+})
+
+const STATE =
+  'toString(total_assets) AS total_assets, toString(total_supply) AS total_supply, toString(share_price_raw) AS share_price_raw'
+
+/**
+ * By block, shares that came less those that went, and the state of the vault they are valued at: the sample of the
+ * block, else the last one before it. Null: there is none before.
+ */
+export const sharesSent = defineQuery({
+  name: 'shares_sent',
+  sql: `SELECT toString(changes.sent) AS sent, toString(samples.total_assets) AS total_assets,
+      toString(samples.total_supply) AS total_supply, toString(samples.share_price_raw) AS share_price_raw
+    FROM (SELECT 1 AS one, block_number, sent FROM (${CHANGES}) WHERE sent != 0) AS changes
+    ASOF LEFT JOIN (
+      SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw FROM vault_sample
+      WHERE ${OF_ACCOUNT} AND share_price_raw IS NOT NULL
+    ) AS samples ON changes.one = samples.one AND changes.block_number >= samples.block_number`,
+  row: stateRow.extend({ sent: z.string() }),
+})
+
+const sampleRow = stateRow.extend({ at: z.number(), block_number: uint })
+export type ReturnsSample = z.output<typeof sampleRow>
+
+const SAMPLE = `SELECT toUnixTimestamp(timestamp) AS at, block_number, ${STATE} FROM vault_sample AS samples
+  WHERE ${OF_ACCOUNT} AND samples.share_price_raw IS NOT NULL`
+
+/** The last sample with a share price at or before {at}. */
+export const sampleBefore = defineQuery({
+  name: 'sample_before',
+  sql: `${SAMPLE} AND timestamp <= toDateTime({at:UInt32}, 'UTC') ORDER BY timestamp DESC, position DESC LIMIT 1`,
+  row: sampleRow,
+})
+
+export const firstSample = defineQuery({
+  name: 'first_sample',
+  sql: `${SAMPLE} ORDER BY timestamp, position LIMIT 1`,
+  row: sampleRow,
+})
+
+/** The account's balance after block {until}. */
+export const balanceAfter = defineQuery({
+  name: 'balance_after',
+  sql: `SELECT toString(balance) AS balance FROM balance AS changes
+    WHERE ${OF_ACCOUNT} AND holder = {account:String} AND block_number <= {until:UInt64}
+      AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+    ORDER BY timestamp DESC, position DESC LIMIT 1`,
+  row: z.object({ balance: z.string() }),
+})
+
+/** Deposits and redemptions, oldest first, with the sampled share price of their block where there is one. */
+export const positionEvents = defineQuery({
+  name: 'position_events',
+  sql: `SELECT flows.kind AS kind, toUnixTimestamp(flows.timestamp) AS at, flows.block_number AS block_number,
+      toString(flows.assets) AS assets, toString(flows.shares) AS shares, flows.tx_hash AS tx_hash,
+      flows.log_index AS log_index, if(samples.block_number = 0, NULL, samples.price) AS share_price
+    FROM (SELECT * FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}) AS flows
+    LEFT JOIN (
+      SELECT block_number, argMax(share_price, position) AS price FROM vault_sample
+      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
+        AND timestamp IN (SELECT timestamp FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String})
+      GROUP BY block_number
+    ) AS samples ON flows.block_number = samples.block_number
+    ORDER BY flows.timestamp, flows.position`,
+  row: z.object({
+    kind: z.enum(['deposit', 'redeem']),
+    at: z.number(),
+    block_number: uint,
+    assets: z.string(),
+    shares: z.string(),
+    tx_hash: z.string(),
+    log_index: z.number(),
+    share_price: z.number().nullable(),
+  }),
+})

@@ -1,0 +1,36 @@
+import { defineQuery, z } from './query.ts'
+import { VISIBLE_ON_CHAIN } from './visible.ts'
+
+/** Fees, caps and pauses as a vault's own events tell them. Caps of single markets say nothing of the vault as a whole. */
+const settingRow = z.object({
+  vault: z.string(),
+  /** setting → value; null where the last event does not say what it changed to. */
+  settings: z.record(z.string(), z.string().nullable()),
+})
+export type SettingRow = z.output<typeof settingRow>
+
+const settings = (
+  where: string,
+) => `SELECT vault, CAST((groupArray(setting), groupArray(held)), 'Map(String, Nullable(String))') AS settings
+  FROM (
+    SELECT vault, setting, argMax(tuple(toString(value)), position).1 AS held
+    FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND market = '' ${where}
+    GROUP BY vault, setting)
+  GROUP BY vault`
+
+export const allSettings = defineQuery({ name: 'catalogue_settings', sql: settings(''), row: settingRow })
+
+export const theseSettings = defineQuery({
+  name: 'catalogue_settings_again',
+  sql: settings('AND vault IN {vaults:Array(String)}'),
+  row: settingRow,
+})
+
+/** The pauses of one vault, oldest first: from `at` on it was paused, or not. */
+export const pauses = defineQuery({
+  name: 'vault_pauses',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at, toUInt8(assumeNotNull(value)) AS paused
+    FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND setting = 'paused' AND market = ''
+    ORDER BY timestamp, position`,
+  row: z.object({ at: z.number(), paused: z.number() }),
+})

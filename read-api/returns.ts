@@ -1,0 +1,134 @@
+import type { EndpointContext } from './endpoint.ts'
+import { RefusedError } from './errors.ts'
+import type { FoundVault } from './find-vault.ts'
+import { ask } from './queries/query.ts'
+import type { ReturnsSample } from './queries/returns.ts'
+import { balanceAfter, firstSample, flowTotals, sampleBefore, sharesSent } from './queries/returns.ts'
+import type { ShareDecimals, ShareStateRow } from './share-value.ts'
+import { assetsOf, shareStateOf } from './share-value.ts'
+import { LAST_SECOND } from './time-range.ts'
+
+/** A block and its time. */
+type Edge = Pick<ReturnsSample, 'at' | 'block_number'>
+
+const BEGINNING: Edge = { at: 0, block_number: 0 }
+const NOW: Edge = { at: LAST_SECOND, block_number: Number.MAX_SAFE_INTEGER }
+
+/** What went in and out between two moments, all in asset base units. */
+export interface Account {
+  /** Value of the shares held at the start and at the end. */
+  opening: bigint
+  closing: bigint
+  deposited: bigint
+  withdrawn: bigint
+  /** Shares received less shares sent, at the share price of their blocks. */
+  received: bigint
+}
+
+/** What was earned; below zero: lost. Windows that follow each other add up. */
+export function returnsOf({ opening, closing, deposited, withdrawn, received }: Account): bigint {
+  return closing + withdrawn - opening - deposited - received
+}
+
+/** What an account has earned with a vault in all its life, in asset base units; a closed position keeps it. */
+export async function totalReturns(
+  account: string,
+  found: FoundVault,
+  context: EndpointContext,
+): Promise<bigint> {
+  const asking = asker(account, found, context)
+  const [last, movements] = await Promise.all([
+    asking.sampleAt(LAST_SECOND),
+    asking.movements(BEGINNING, NOW),
+  ])
+  const closing = await asking.valueAt(NOW, last)
+  return returnsOf({ opening: 0n, closing, ...movements })
+}
+
+export interface PartialReturns {
+  returns: bigint
+  /** Unix seconds of the samples that the window begins and ends at. */
+  from: number
+  to: number
+}
+
+/**
+ * What an account earned between two samples: the last ones at or before the edges of a window, or the first there is.
+ * Movements in a sample's own block are before it.
+ */
+export async function partialReturns(
+  account: string,
+  found: FoundVault,
+  window: { from: number; to: number },
+  context: EndpointContext,
+): Promise<PartialReturns> {
+  const asking = asker(account, found, context)
+  const [from, to] = await Promise.all([asking.sampleAt(window.from), asking.sampleAt(window.to)])
+  if (!from || !to) throw new UnpricedError(found)
+  const [opening, closing, movements] = await Promise.all([
+    asking.valueAt(from, from),
+    asking.valueAt(to, to),
+    asking.movements(from, to),
+  ])
+  return { returns: returnsOf({ opening, closing, ...movements }), from: from.at, to: to.at }
+}
+
+class UnpricedError extends RefusedError {
+  constructor({ vault }: FoundVault) {
+    super(
+      `The share price of ${vault.state.address} was never read: what its shares were worth is not known.`,
+    )
+  }
+}
+
+function asker(account: string, found: FoundVault, { deps, signal }: EndpointContext) {
+  const { clickhouse } = deps
+  const { vault, pinned } = found
+  const decimals: ShareDecimals = { decimals: vault.state.decimals, assetDecimals: vault.asset.decimals }
+  const of = { ...pinned, account }
+
+  const worth = (shares: bigint, sample: ShareStateRow | undefined): bigint => {
+    const value = sample ? assetsOf(shares, shareStateOf(sample), decimals) : shares === 0n ? 0n : undefined
+    if (value === undefined) throw new UnpricedError(found)
+    return value
+  }
+
+  const first = async () => (await ask(clickhouse, firstSample, of, signal))[0]
+
+  return {
+    async sampleAt(at: number): Promise<ReturnsSample | undefined> {
+      const [sample] = await ask(clickhouse, sampleBefore, { ...of, at }, signal)
+      return sample ?? (await first())
+    },
+
+    async valueAt(edge: Edge, sample: ReturnsSample | undefined): Promise<bigint> {
+      const [row] = await ask(
+        clickhouse,
+        balanceAfter,
+        { ...of, at: edge.at, until: edge.block_number },
+        signal,
+      )
+      return worth(BigInt(row?.balance ?? 0), sample)
+    },
+
+    /** After the first block, up to the second. */
+    async movements(from: Edge, to: Edge) {
+      const range = { ...of, after: from.block_number, until: to.block_number, since: from.at, at: to.at }
+      const [totals] = await ask(clickhouse, flowTotals, range, signal)
+      let received = 0n
+      if (totals && totals.transfers > 0) {
+        const rows = await ask(clickhouse, sharesSent, range, signal)
+        // Shares that moved before the first sample are worth what it says.
+        const fallback = rows.some(row => row.share_price_raw === null) ? await first() : undefined
+        for (const row of rows) {
+          received += worth(BigInt(row.sent), row.share_price_raw === null ? fallback : row)
+        }
+      }
+      return {
+        deposited: BigInt(totals?.deposited ?? 0),
+        withdrawn: BigInt(totals?.withdrawn ?? 0),
+        received,
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import type { Address, Hex } from 'viem'
+import { withSuffix } from '../../db/attribution.ts'
+import { findNetwork } from '../../db/networks.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
+import { RefusedError } from '../errors.ts'
+import type { createDryRunner } from '../transactions/dry-run.ts'
+import type { PlannedAction } from '../transactions/family.ts'
+import type { Bundle } from '../transactions/prepare.ts'
+import { revertReason } from '../transactions/revert-reason.ts'
+import type { Claim, ClaimGroup, Findings, RewardSource } from './source.ts'
+
+export interface RewardsOptions {
+  sources: readonly RewardSource[]
+  /** Networks that have an RPC endpoint. */
+  networks: readonly string[]
+  dryRun: ReturnType<typeof createDryRunner>
+  /** Milliseconds that a source may take. Default 5,000. */
+  deadlineMs?: number
+}
+
+/** All sources as one: a source that is down is named, and the others still answer. */
+export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }: RewardsOptions) {
+  const find = async (user: Address): Promise<Findings> => {
+    const findings = await Promise.all(
+      sources.map(async (source): Promise<Findings> => {
+        const abort = new AbortController()
+        let timer: NodeJS.Timeout | undefined
+        const late = new Promise<never>((_, reject) => {
+          timer = setTimeout(() => {
+            abort.abort()
+            reject(new UnavailableError(`${source.name} took longer than ${deadlineMs} ms.`))
+          }, deadlineMs)
+        })
+        try {
+          return await Promise.race([source.find(user, networks, abort.signal), late])
+        } catch (error) {
+          log.warn({ source: source.name, error: (error as Error).message }, 'a source of rewards is down')
+          return { claims: [], down: [source.name] }
+        } finally {
+          clearTimeout(timer)
+        }
+      }),
+    )
+    return {
+      claims: findings.flatMap(({ claims }) => claims),
+      down: findings.flatMap(({ down }) => down),
+    }
+  }
+
+  /** Payloads by network for the claims named. Throws RefusedError where one of them cannot be claimed now. */
+  const claim = async (
+    user: Address,
+    claimIds: readonly string[],
+    suffix?: Hex,
+  ): Promise<Record<string, Bundle>> => {
+    const { claims, down } = await find(user)
+    const known = new Map(claims.map(one => [one.claimId, one]))
+    const missing = claimIds.filter(id => !known.has(id))
+    if (missing.length > 0) {
+      const because = down.length > 0 ? ` These sources do not answer at the moment: ${down.join(', ')}.` : ''
+      throw new RefusedError(`Not claimable now: ${missing.join(', ')}.${because}`)
+    }
+    const wanted = new Map<string, Map<string, { group: ClaimGroup; claims: Claim[] }>>()
+    for (const id of new Set(claimIds)) {
+      const one = known.get(id)
+      if (!one) continue
+      const groups = wanted.get(one.network) ?? new Map<string, { group: ClaimGroup; claims: Claim[] }>()
+      wanted.set(one.network, groups)
+      const entry = groups.get(one.group.key) ?? { group: one.group, claims: [] }
+      groups.set(one.group.key, entry)
+      entry.claims.push(one)
+    }
+    const bundles: Record<string, Bundle> = {}
+    await Promise.all(
+      [...wanted].map(async ([network, groups]) => {
+        const actions = [...groups.values()].flatMap(({ group, claims: of }) => group.actions(user, of))
+        await check(network, user, actions)
+        const chainId = findNetwork(network)?.chainId ?? 0
+        bundles[network] = {
+          currentActionIndex: 0,
+          actions: actions.map(({ name, to, data }) => ({
+            name,
+            tx: { to, chainId, data: withSuffix(data, suffix) },
+          })),
+        }
+      }),
+    )
+    return bundles
+  }
+
+  const check = async (network: string, user: Address, actions: readonly PlannedAction[]) => {
+    const outcome = await dryRun(network, user, actions, [])
+    if (outcome.status === 'failed') {
+      const to = actions[outcome.action]?.to
+      throw new RefusedError(
+        `A claim on ${network} would fail on chain (${to}): ${revertReason(outcome.data)}.`,
+      )
+    }
+  }
+
+  return { find, claim }
+}
+
+export type Rewards = ReturnType<typeof createRewards>

@@ -1,0 +1,58 @@
+import { type Address, concatHex, type Hex, keccak256, toHex } from 'viem'
+import type { PlannedAction } from '../transactions/family.ts'
+
+export interface RewardToken {
+  address: Address
+  name: string
+  symbol: string
+  decimals: number
+}
+
+/** Something a user can claim now. */
+export interface Claim {
+  /** The same for the same source, network, distributor and token, whatever the amount. */
+  claimId: string
+  source: string
+  network: string
+  distributor: Address
+  token: RewardToken
+  /** What a claim sent now would pay, base units. */
+  amount: bigint
+  /** Name of the protocol that pays. */
+  protocol: string
+  /** USD per whole token, where the source says. */
+  priceUsd?: number
+  /** Makes the calls for claims of one source and network; called with all that are wanted at once. */
+  group: ClaimGroup
+}
+
+/** Claims that one call may cover. Pure. */
+export interface ClaimGroup {
+  key: string
+  actions(user: Address, claims: readonly Claim[]): PlannedAction[]
+}
+
+export interface Findings {
+  claims: Claim[]
+  /** Sources, or a source on one network (`aave-v3 on base`), that did not answer. */
+  down: string[]
+}
+
+/** Where rewards come from. Finds what is claimable; a source that is down rejects, or names networks in `down`. */
+export interface RewardSource {
+  readonly name: string
+  find(user: Address, networks: readonly string[], signal: AbortSignal): Promise<Findings>
+}
+
+export function claimIdOf(source: string, network: string, distributor: string, token: string): string {
+  return keccak256(toHex([source, network, distributor, token].join('|').toLowerCase())).slice(2, 34)
+}
+
+/** Root of a tree of sorted pairs. */
+export function foldProof(leaf: Hex, proof: readonly Hex[]): Hex {
+  let node = leaf
+  for (const other of proof) {
+    node = keccak256(BigInt(node) < BigInt(other) ? concatHex([node, other]) : concatHex([other, node]))
+  }
+  return node
+}

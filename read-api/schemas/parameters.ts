@@ -1,0 +1,129 @@
+import type { NetworkId } from '../../db/networks.ts'
+import { findNetwork, networkIds } from '../../db/networks.ts'
+import { z } from './zod.ts'
+
+/** Query and path parameters arrive as text. Each of these gives a value and says in words what would be right. */
+
+const digits = /^\d{1,15}$/
+const decimal = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+
+const one = z.string({ error: 'must be given once' })
+
+export function integer(options: { min: number; max?: number; what?: string }) {
+  const { min, max = Number.MAX_SAFE_INTEGER } = options
+  const right = options.what ?? `an integer from ${min}${options.max === undefined ? '' : ` to ${max}`}`
+  return one
+    .refine(text => digits.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `must be ${right}`,
+    })
+    .transform(Number)
+    .openapi({ type: 'integer', minimum: min, ...(options.max === undefined ? {} : { maximum: max }) })
+}
+
+/** Unix seconds, up to the year 9999; milliseconds are the usual mistake and are refused. */
+export function timestamp() {
+  return integer({ min: 0, max: 253_402_300_799, what: 'unix time in seconds' }).openapi({
+    description: 'Unix seconds.',
+  })
+}
+
+export function number() {
+  return one
+    .refine(text => decimal.test(text) && Number.isFinite(Number(text)), { error: 'must be a number' })
+    .transform(Number)
+    .openapi({ type: 'number' })
+}
+
+export function boolean() {
+  return one
+    .refine(text => text === 'true' || text === 'false', { error: 'must be true or false' })
+    .transform(text => text === 'true')
+    .openapi({ type: 'boolean' })
+}
+
+export function choice<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` }).openapi({ type: 'string' })
+}
+
+/** Repeated keys, a single value, or values joined by commas. Empty values are dropped. */
+export function list(options: { description?: string } = {}) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform(value =>
+      (Array.isArray(value) ? value : [value])
+        .flatMap(text => text.split(','))
+        .map(text => text.trim())
+        .filter(text => text !== ''),
+    )
+    .openapi({ type: 'array', items: { type: 'string' }, ...options })
+}
+
+export function text(options: { max?: number } = {}) {
+  const max = options.max ?? 128
+  return one
+    .refine(value => value.length > 0 && value.length <= max, { error: `must have 1 to ${max} characters` })
+    .openapi({ type: 'string', minLength: 1, maxLength: max })
+}
+
+const addressText = one.refine(value => /^0x[0-9a-fA-F]{40}$/.test(value), {
+  error: 'must be an address: 0x and 40 hexadecimal digits',
+})
+
+/** An address in any case; lower-case from here on. */
+export function address() {
+  return addressText
+    .transform(value => value.toLowerCase())
+    .openapi({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
+}
+
+/** A vault's identifier: an address in any case (lower-case from here on), or up to 128 characters of another kind. */
+export function vaultId() {
+  return text()
+    .refine(value => !/^0x/i.test(value) || /^0x[0-9a-f]{40}$/i.test(value), {
+      error: 'must be an address (0x and 40 hexadecimal digits) or a vault identifier of another kind',
+    })
+    .transform(value => (/^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : value))
+    .openapi({ type: 'string', minLength: 1, maxLength: 128 })
+}
+
+const networkNames = networkIds.map(({ name }) => name)
+
+/** A network by name or CAIP-2 identifier. */
+export function network() {
+  return one
+    .transform((value, context): NetworkId => {
+      const found = findNetwork(value)
+      if (found) return found
+      context.addIssue({
+        code: 'custom',
+        message: `must be one of ${networkNames.join(', ')}, or the CAIP-2 identifier of one (eip155:1)`,
+      })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', description: 'Name or CAIP-2 identifier of a network.' })
+}
+
+/** A calendar day, UTC; gives the unix seconds of its start. */
+export function day() {
+  return one
+    .refine(value => /^\d{4}-\d{2}-\d{2}$/.test(value) && new Date(value).toJSON()?.slice(0, 10) === value, {
+      error: 'must be a date as YYYY-MM-DD',
+    })
+    .transform(value => Date.parse(value) / 1000)
+    .openapi({ type: 'string', format: 'date' })
+}
+
+/** page and perPage. */
+export function paging(options: { perPage?: number; max?: number } = {}) {
+  const { perPage = 50, max = 5_000 } = options
+  return {
+    page: integer({ min: 0, max: 10_000_000 })
+      .optional()
+      .transform(value => value ?? 0)
+      .openapi({ type: 'integer', minimum: 0, default: 0, description: 'Zero-based.' }),
+    perPage: integer({ min: 1, max })
+      .optional()
+      .transform(value => value ?? perPage)
+      .openapi({ type: 'integer', minimum: 1, maximum: max, default: perPage }),
+  }
+}

@@ -1,0 +1,122 @@
+import { networkIds } from '../../db/networks.ts'
+import { Address, Amount, AssetShape, LpTokenShape, ProtocolShape } from './shapes.ts'
+import { z } from './zod.ts'
+
+export const StepNameShape = z.enum([
+  'deposit',
+  'redeem',
+  'request-redeem',
+  'request-deposit',
+  'claim-redeem',
+  'claim-deposit',
+  'claim-rewards',
+  'start-redeem-cooldown',
+])
+
+const Hex = z.string().regex(/^0x[0-9a-f]*$/)
+
+const SimulationShape = z
+  .strictObject({
+    url: z.string(),
+    status: z.enum(['success', 'failure', 'internal server error']),
+    tokensReceived: z.record(z.string(), Amount).optional(),
+    tokensSpent: z.record(z.string(), Amount).optional(),
+  })
+  .openapi('Simulation', {
+    description: 'Amounts by symbol, in base units; native is the coin of the chain.',
+  })
+
+export const BundleShape = z
+  .strictObject({
+    currentActionIndex: z.int().openapi({ description: 'The first action that is still to be done.' }),
+    actions: z.array(
+      z.strictObject({
+        name: z.string(),
+        tx: z.strictObject({
+          to: Address,
+          chainId: z.int(),
+          data: Hex.optional(),
+          value: z.string().optional().openapi({ description: 'Wei.' }),
+        }),
+        simulation: SimulationShape.optional(),
+      }),
+    ),
+  })
+  .openapi('Bundle')
+
+const StepShape = z
+  .strictObject({ name: StepNameShape, actions: z.array(z.string()), actionsUrl: z.string() })
+  .openapi('Step')
+
+const RequestShape = z
+  .strictObject({
+    status: z.enum(['pending', 'ready']),
+    assetAmount: Amount.optional(),
+    lpTokenAmount: Amount.optional(),
+    requestTimestamp: z.int().optional(),
+    estimatedResolution: z.int().optional(),
+    withdrawalStart: z.int().optional(),
+    withdrawalEnd: z.int().optional(),
+  })
+  .openapi('Request')
+
+const ContextAssetShape = AssetShape.extend({
+  balanceNative: Amount,
+  balanceUsd: z.string().optional(),
+  unclaimedNative: Amount.optional(),
+  unclaimedUsd: z.string().optional(),
+  positionValueInAsset: Amount.optional(),
+  depositLimit: Amount.optional(),
+}).openapi('ContextAsset')
+
+export const ContextShape = z
+  .strictObject({
+    currentDepositStep: StepNameShape,
+    depositSteps: z.array(StepShape),
+    currentRedeemStep: StepNameShape,
+    redeemSteps: z.array(StepShape),
+    lpToken: LpTokenShape.extend({ balanceNative: Amount, balanceUsd: z.string().optional() }),
+    asset: ContextAssetShape,
+    additionalAssets: z.array(ContextAssetShape),
+    childrenPositions: z.array(z.strictObject({})),
+    vaultSpecificData: z.record(z.string(), z.unknown()).optional(),
+    pendingRequests: z
+      .strictObject({ deposits: z.array(RequestShape), redeems: z.array(RequestShape) })
+      .optional(),
+    rewards: z
+      .strictObject({
+        claimable: z.array(
+          z.strictObject({ amount: Amount, asset: AssetShape.extend({ network: z.string() }) }),
+        ),
+        currentStep: StepNameShape,
+        steps: z.array(StepShape),
+      })
+      .optional(),
+  })
+  .openapi('TransactionContext')
+
+/** One key for each network, `shape` under each. */
+function byNetwork<T extends z.ZodType>(shape: T) {
+  return z.strictObject(Object.fromEntries(networkIds.map(({ name }) => [name, shape])) as Record<string, T>)
+}
+
+export const RewardsContextShape = z
+  .strictObject({
+    claimable: byNetwork(
+      z.array(
+        z.strictObject({
+          claimId: z.string(),
+          asset: AssetShape.extend({ claimableAmount: Amount, claimableAmountInUsd: z.string().optional() }),
+          sources: z.array(z.strictObject({ protocol: ProtocolShape })),
+          actionUrl: z.string(),
+        }),
+      ),
+    ),
+    errors: z
+      .strictObject({ unavailableSources: z.array(z.string()) })
+      .optional()
+      .openapi({ description: 'Sources that did not answer; what they hold is not in the list.' }),
+  })
+  .openapi('RewardsContext')
+
+export const RewardsClaimShape = byNetwork(BundleShape).openapi('RewardsClaim')

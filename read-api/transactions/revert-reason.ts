@@ -1,0 +1,62 @@
+import { decodeErrorResult, type Hex, parseAbi, slice } from 'viem'
+
+/**
+ * Errors of the standards and of the protocols that are handled here, as their sources declare them: OpenZeppelin's
+ * ERC-20, ERC-4626, Pausable and access control, Ethena's StakedUSDeV2, Compound's Comet, Euler's EVK, MetaMorpho.
+ */
+const knownErrors = parseAbi([
+  'error Error(string reason)',
+  'error Panic(uint256 code)',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  'error ERC20InvalidReceiver(address receiver)',
+  'error ERC20InvalidSender(address sender)',
+  'error ERC4626ExceededMaxDeposit(address receiver, uint256 assets, uint256 max)',
+  'error ERC4626ExceededMaxWithdraw(address owner, uint256 assets, uint256 max)',
+  'error ERC4626ExceededMaxRedeem(address owner, uint256 shares, uint256 max)',
+  'error SafeERC20FailedOperation(address token)',
+  'error EnforcedPause()',
+  'error AccessControlUnauthorizedAccount(address account, bytes32 neededRole)',
+  'error OwnableUnauthorizedAccount(address account)',
+  'error OperationNotAllowed()',
+  'error InvalidCooldown()',
+  'error ExcessiveRedeemAmount()',
+  'error ExcessiveWithdrawAmount()',
+  'error MinSharesViolation()',
+  'error Paused()',
+  'error Unauthorized()',
+  'error NotCollateralized()',
+  'error TransferInFailed()',
+  'error TransferOutFailed()',
+  'error E_ZeroShares()',
+  'error E_SupplyCapExceeded()',
+  'error E_OperationDisabled()',
+  'error E_InsufficientCash()',
+  'error E_InsufficientBalance()',
+  'error AllCapsReached()',
+  'error NotEnoughLiquidity()',
+])
+
+/** @see Errors.sol of @aave/core-v3: the pool reverts with these numbers. */
+const aaveErrors: Record<string, string> = {
+  '26': 'the amount must be greater than 0',
+  '27': 'the reserve is inactive',
+  '28': 'the reserve is frozen',
+  '29': 'the reserve is paused',
+  '32': 'not enough available user balance',
+  '35': 'the health factor would fall below the liquidation threshold',
+  '48': 'the amount is too small for a scaled balance',
+  '51': 'the supply cap is exceeded',
+}
+
+/** Revert data in words. */
+export function revertReason(data: Hex): string {
+  if (data === '0x') return 'it reverts without a reason'
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: knownErrors, data })
+    if (errorName === 'Error') return aaveErrors[String(args[0])] ?? String(args[0])
+    return `${errorName}(${(args ?? []).join(', ')})`
+  } catch {
+    return `it reverts with the error ${slice(data, 0, Math.min(4, (data.length - 2) >> 1))}`
+  }
+}

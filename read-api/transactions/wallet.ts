@@ -1,0 +1,101 @@
+import { type Address, encodeFunctionData } from 'viem'
+import { multicall3Abi, multicall3Address } from '../chain/multicall.ts'
+import { view } from '../chain/view.ts'
+import { RefusedError } from '../errors.ts'
+import { erc20Abi, wrappedNativeAbi } from './abis.ts'
+import type { ActionName, Amount, BuildRequest, Plan, PlannedAction, Token, VaultRef } from './family.ts'
+
+/** What of the wallet every family needs: its balances, and what `spender` may take of the asset. */
+export function walletViews(vault: VaultRef, user: Address, spender: Address) {
+  return {
+    assets: view(erc20Abi, vault.asset.address, 'balanceOf', [user]),
+    allowance: view(erc20Abi, vault.asset.address, 'allowance', [user, spender]),
+    shares: view(erc20Abi, vault.share.address, 'balanceOf', [user]),
+    native: view(multicall3Abi, multicall3Address, 'getEthBalance', [user]),
+  }
+}
+
+export interface Wallet {
+  assets: bigint | undefined
+  allowance: bigint | undefined
+  shares: bigint | undefined
+  native: bigint | undefined
+}
+
+export const units = (amount: bigint, token: Token): string => `${amount} base units of ${token.symbol}`
+
+/** The amount of asset that a deposit is about. Throws where there is none, or more than the wallet holds. */
+export function assetsToSpend(vault: VaultRef, wallet: Wallet, request: BuildRequest): bigint {
+  const { amount, native } = request
+  const held = native ? (wallet.native ?? 0n) : (wallet.assets ?? 0n)
+  const coin = native ? { ...vault.asset, symbol: 'the native coin' } : vault.asset
+  if (!amount) throw new RefusedError(`amount or all=true is needed for ${request.action}.`)
+  if (amount.kind === 'shares') {
+    throw new RefusedError(
+      `A ${request.action} is paid in ${vault.asset.symbol}: assetAddress must be ${vault.asset.address}.`,
+    )
+  }
+  if (native && amount.kind === 'all') {
+    throw new RefusedError('all=true would leave nothing for gas: give an amount of the native coin.')
+  }
+  const value = amount.kind === 'all' ? held : amount.value
+  if (value === 0n) throw new RefusedError(`There is nothing to do: the amount is 0 (${coin.symbol}).`)
+  // Coins wrapped by an earlier action of the same bundle count.
+  const reach = native ? held + (wallet.assets ?? 0n) : held
+  if (value > reach) {
+    throw new RefusedError(`The wallet holds ${units(held, coin)}, less than the ${value} asked for.`)
+  }
+  return value
+}
+
+/** Wrapping, approving, and then `last`; what is done already is before the current action. */
+export function spendingPlan(
+  vault: VaultRef,
+  wallet: Wallet,
+  request: BuildRequest,
+  spending: { spender: Address; value: bigint; last: PlannedAction; gains: readonly Token[] },
+): Plan {
+  const { spender, value, last, gains } = spending
+  const allowance = wallet.allowance ?? 0n
+  const approve = (name: string, amount: bigint): PlannedAction => ({
+    name,
+    to: vault.asset.address,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+  })
+  const actions: PlannedAction[] = []
+  let done = 0
+  if (request.native) {
+    actions.push({
+      name: 'wrap',
+      to: vault.asset.address,
+      data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'deposit' }),
+      value,
+    })
+    if ((wallet.assets ?? 0n) >= value) done = 1
+  }
+  const approved = allowance >= value
+  if (!approved && request.resetAllowance && allowance > 0n) actions.push(approve('reset-approval', 0n))
+  actions.push(approve('approve', value))
+  if (approved && done === actions.length - 1) done = actions.length
+  actions.push(last)
+  return { actions, currentActionIndex: done, gains }
+}
+
+export function unsupported(family: string, action: ActionName, does: readonly string[]): RefusedError {
+  return new RefusedError(`A vault of the kind ${family} has no ${action}. It has: ${does.join(', ')}.`)
+}
+
+export function neededAmount(request: BuildRequest): Amount {
+  if (!request.amount) throw new RefusedError(`amount or all=true is needed for ${request.action}.`)
+  if (request.native) {
+    throw new RefusedError(
+      `A ${request.action} pays out the wrapped token: assetAddress must be that of the vault's asset.`,
+    )
+  }
+  return request.amount
+}
+
+/** One action and nothing before it. */
+export function singlePlan(action: PlannedAction, gains: readonly Token[] = []): Plan {
+  return { actions: [action], currentActionIndex: 0, gains }
+}

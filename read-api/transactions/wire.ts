@@ -1,0 +1,122 @@
+import type { NetworkId } from '../../db/networks.ts'
+import { checksum, decimalString, toWhole } from '../amounts.ts'
+import type { AssetWire } from '../catalogue/assets.ts'
+import { assetWire } from '../catalogue/assets.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Vault } from '../catalogue/vault.ts'
+import { lpTokenOf } from '../catalogue/wire.ts'
+import type { RewardToken } from '../rewards/source.ts'
+import type { PendingRequest, Standing, StepName, StepPlan } from './family.ts'
+import type { Bundle } from './prepare.ts'
+
+/** The Context of the wire. `rewardTokens`: what is known of the tokens that the standing names as rewards. */
+export function contextOf(
+  vault: Vault,
+  user: string,
+  standing: Standing,
+  rewardAssets: readonly { amount: bigint; asset: AssetWire }[],
+) {
+  const steps = (plans: readonly StepPlan[]) => plans.map(plan => stepOf(vault, user, plan))
+  const usd = (amount: bigint | undefined) => {
+    const { price, decimals } = vault.asset
+    return amount === undefined || price === undefined
+      ? undefined
+      : decimalString(toWhole(amount, decimals) * price)
+  }
+  const { unclaimedAssets } = standing
+  return {
+    currentDepositStep: standing.deposit.current,
+    depositSteps: steps(standing.deposit.steps),
+    currentRedeemStep: standing.redeem.current,
+    redeemSteps: steps(standing.redeem.steps),
+    lpToken: {
+      ...lpTokenOf(vault),
+      balanceNative: String(standing.shares),
+      ...optional({ balanceUsd: usd(standing.positionValue) }),
+    },
+    asset: {
+      ...vault.asset.wire,
+      balanceNative: String(standing.assets),
+      ...optional({
+        balanceUsd: usd(standing.assets),
+        unclaimedNative: unclaimedAssets?.toString(),
+        unclaimedUsd: usd(unclaimedAssets),
+        positionValueInAsset: standing.positionValue?.toString(),
+        depositLimit: standing.depositLimit?.toString(),
+      }),
+    },
+    additionalAssets: [],
+    childrenPositions: [],
+    ...(standing.vaultSpecificData ? { vaultSpecificData: standing.vaultSpecificData } : {}),
+    ...(standing.pendingRequests
+      ? {
+          pendingRequests: {
+            deposits: standing.pendingRequests.deposits.map(requestOf),
+            redeems: standing.pendingRequests.redeems.map(requestOf),
+          },
+        }
+      : {}),
+    ...(rewardAssets.length > 0
+      ? {
+          rewards: {
+            claimable: rewardAssets.map(({ amount, asset }) => ({
+              amount: String(amount),
+              asset: { ...asset, network: vault.network.name },
+            })),
+            currentStep: 'claim-rewards' as const,
+            steps: steps([{ name: 'claim-rewards', actions: ['claim-rewards'] }]),
+          },
+        }
+      : {}),
+  }
+}
+
+/** Steps whose amounts are in shares because what they will pay is not known before. */
+const inShares = new Set<StepName>(['request-redeem'])
+
+function stepOf(vault: Vault, user: string, { name, actions }: StepPlan) {
+  const { address, asset } = vault.state
+  const query = new URLSearchParams({ assetAddress: checksum(inShares.has(name) ? address : asset) })
+  const path = [name, checksum(user), vault.network.name, vault.vaultId].map(encodeURIComponent).join('/')
+  return { name, actions, actionsUrl: `/v2/transactions/${path}?${query}` }
+}
+
+function requestOf(request: PendingRequest) {
+  const { status, assetAmount, lpTokenAmount, ...times } = request
+  return {
+    status,
+    ...optional({ assetAmount: assetAmount?.toString(), lpTokenAmount: lpTokenAmount?.toString() }),
+    ...times,
+  }
+}
+
+/** The Asset of a token that pays rewards: the catalogue's where a vault holds it, else what its contract says. */
+export function rewardAssetOf(catalogue: Catalogue, network: NetworkId, token: RewardToken): AssetWire {
+  return (
+    catalogue.asset(network.chainId, token.address)?.wire ??
+    assetWire(
+      network,
+      { chainId: network.chainId, ...token },
+      catalogue.facts.asset(network.chainId, token.address),
+      undefined,
+    )
+  )
+}
+
+export function bundleOf(bundle: Bundle) {
+  return {
+    currentActionIndex: bundle.currentActionIndex,
+    actions: bundle.actions.map(({ name, tx, simulation }) => ({
+      name,
+      tx: { ...tx, to: checksum(tx.to) },
+      ...(simulation ? { simulation } : {}),
+    })),
+  }
+}
+
+/** Leaves out what is undefined: on the wire a key that has no value is not there. */
+function optional<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: string
+  }
+}
