@@ -1,0 +1,186 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { openClickHouse } from '../../db/clickhouse/client.ts'
+import { identifier, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { startEmbedded } from '../../db/embedded/up.ts'
+import { createKey } from '../../db/keys/keys.ts'
+import { migratePostgres, openPostgres } from '../../db/postgres.ts'
+import { readEnv } from '../../db/process/env.ts'
+import { VaultlogError } from '../../db/process/errors.ts'
+import { onShutdown, shutdown } from '../../db/process/shutdown.ts'
+import { recordFacts } from '../../db/registry/registry.ts'
+import { openProgress } from '../../jobs/progress.ts'
+import { loadProjections } from '../../jobs/projection.ts'
+import { readStatus } from '../../jobs/status.ts'
+import { supervise } from '../../jobs/supervisor.ts'
+import { scenarioContracts } from '../pipeline.ts'
+import { checkDemo } from './demo-check.ts'
+import { type DemoFile, demoFacts, exampleRequests } from './demo-facts.ts'
+import { startNode } from './node.ts'
+import { runScenario } from './scenario.ts'
+
+const DATABASE = 'vaultlog_demo'
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const started = Date.now()
+const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`
+
+/**
+ * The main job on a chain of its own: a local node with real contracts lives through months, the real processor
+ * indexes them, the worker projects, the API answers. With --exit it checks itself against the contracts and ends.
+ */
+async function demo(): Promise<void> {
+  const { values } = parseArgs({
+    options: { exit: { type: 'boolean', default: false }, days: { type: 'string', default: '130' } },
+  })
+  const env = readEnv()
+  const progress = openProgress()
+
+  say('Starting Postgres and ClickHouse, unless their URLs are set.')
+  const embedded = await startEmbedded(env)
+  onShutdown('databases', () => embedded.stop())
+  const databaseUrl = await freshDatabase(embedded.databaseUrl)
+  const clickhouse = openClickHouse({ url: embedded.clickhouseUrl, database: DATABASE })
+  const admin = clickhouse.in('default')
+  await admin.command('demo', `DROP DATABASE IF EXISTS ${identifier(DATABASE)} SYNC`)
+  await admin.close()
+  await migrateClickHouse(clickhouse)
+  const pool = openPostgres(databaseUrl, 'demo')
+  await migratePostgres(pool)
+
+  say(`Databases are up after ${seconds()}. A local node stands in for mainnet; its contracts are real.`)
+  const node = await startNode()
+  onShutdown('node', () => node.stop())
+  const days = Number(values.days)
+  const living = progress.start('living', days, 'days')
+  const scenario = await runScenario(node, { days, onProgress: done => living.update(done) })
+  living.finish()
+
+  const folder = join(env.VAULTLOG_DIR, 'demo')
+  await mkdir(folder, { recursive: true })
+  const contractsFile = join(folder, 'contracts.json')
+  await writeFile(contractsFile, JSON.stringify({ mainnet: scenarioContracts(scenario) }, null, 2))
+  await recordFacts(pool, demoFacts(scenario), scenario.start)
+
+  say(
+    `${scenario.stats.blocks} blocks and ${scenario.stats.transactions} transactions after ${seconds()}. Indexing them.`,
+  )
+  const shared = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: embedded.clickhouseUrl,
+    CLICKHOUSE_DATABASE: DATABASE,
+    RPC_MAINNET: node.rpcUrl,
+    CONTRACTS_FILE: contractsFile,
+    POLL_INTERVAL_MS: '100',
+    LOG_LEVEL: 'warn',
+    SQD_WARN: '*',
+  }
+  const processes = supervise(
+    [
+      { name: 'processor', args: ['processors/main.ts', 'mainnet'], env: shared },
+      { name: 'worker', args: ['jobs/main.ts'], env: shared },
+      { name: 'api', args: ['read-api/main.ts'], env: shared },
+      ...(values.exit ? [] : [{ name: 'graphql', args: ['db/graphql.ts'], env: shared }]),
+    ],
+    line => process.stderr.write(`${line}\n`),
+  )
+  onShutdown('processes', () => processes.stop())
+
+  const head = (await node.head()).number
+  const projections = (await loadProjections()).length
+  const indexing = progress.start('indexing', head, 'blocks')
+  while (true) {
+    const stream = (await readStatus(pool)).find(({ name }) => name === 'mainnet')
+    indexing.update(Math.max(0, stream?.headBlock ?? 0))
+    const behind = stream?.projections.filter(({ behind }) => behind > 0).length ?? 1
+    // Chain projections, and the mirror; the registry's own projection stands on another stream.
+    if (stream && stream.headBlock >= head && behind === 0 && stream.projections.length >= projections) break
+    await new Promise(resolve => setTimeout(resolve, 200))
+  }
+  indexing.finish()
+  progress.close()
+
+  const apiKey = (await createKey(pool, { name: 'demo', plan: 'unlimited' })).key
+  const adminKey = (await createKey(pool, { name: 'demo admin', plan: 'unlimited' })).key
+  const file: DemoFile = {
+    baseUrl: `http://127.0.0.1:${env.API_PORT}`,
+    apiKey,
+    adminKey,
+    network: 'mainnet',
+    vaults: scenario.vaults.map(({ address, asset, kind }) => ({
+      vaultId: address,
+      asset: asset.address,
+      kind,
+    })),
+    users: scenario.users,
+    markets: scenario.morpho.markets.map(({ id, params }) => ({
+      marketId: id,
+      assetIds: [params.loanToken, params.collateralToken],
+    })),
+    rpcUrl: node.rpcUrl,
+    databaseUrl,
+    clickhouseUrl: embedded.clickhouseUrl,
+  }
+  await writeFile(join(env.VAULTLOG_DIR, 'demo.json'), JSON.stringify(file, null, 2))
+  await untilReady(file.baseUrl, apiKey, head)
+
+  say(`\nReady after ${seconds()}. What happened:`)
+  for (const words of scenario.plainWords) say(`  ${words}`)
+  if (values.exit) {
+    const wrong = await checkDemo(node, scenario, file, say)
+    await pool.end()
+    await clickhouse.close()
+    await shutdown('checked', wrong === 0 ? 0 : 1)
+    return
+  }
+  say('\nTry these; they work as they stand:\n')
+  for (const { what, curl } of exampleRequests(file, scenario)) say(`# ${what}\n${curl}\n`)
+  say(
+    `Interactive documentation: ${file.baseUrl}/documentation    GraphQL over raw events: http://127.0.0.1:${env.GRAPHQL_PORT}/graphql`,
+  )
+  say(
+    `SQL: curl '${embedded.clickhouseUrl}/?database=${DATABASE}' --data 'SELECT * FROM vaults FORMAT Pretty'`,
+  )
+  say('Everything a script needs is in .vaultlog/demo.json. Ctrl-C ends it all.')
+  await pool.end()
+  await clickhouse.close()
+  await node.setIntervalMining(12)
+}
+
+/** A database of the demo's own on that server: every run has a new chain. */
+async function freshDatabase(server: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: server })
+  await admin.connect()
+  await admin.query(`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`)
+  await admin.query(`CREATE DATABASE ${DATABASE}`)
+  await admin.end()
+  const url = new URL(server)
+  url.pathname = `/${DATABASE}`
+  return url.href
+}
+
+/** The API is ready when it answers as of the chain's head. */
+async function untilReady(baseUrl: string, apiKey: string, head: number): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const answer = await fetch(`${baseUrl}/v2/vaults`, { headers: { 'x-api-key': apiKey } }).catch(
+      () => undefined,
+    )
+    const block = /mainnet=(\d+)/.exec(answer?.headers.get('x-as-of-block') ?? '')?.[1]
+    if (answer?.ok && Number(block) >= head) return
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  throw new ApiNotReadyError()
+}
+
+class ApiNotReadyError extends VaultlogError {
+  readonly code = 'API_NOT_READY'
+  constructor() {
+    super('The API did not come up within 30 s; its lines above say why.')
+  }
+}
+
+demo().catch(error => {
+  process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)
+  void shutdown('failed', 1)
+})

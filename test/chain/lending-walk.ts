@@ -1,0 +1,151 @@
+import { type Address, encodeFunctionData, maxUint256, parseAbi } from 'viem'
+import { aaveCalls, aaveConfigCalls } from './aave.ts'
+import { aaveAbi, morphoAbi } from './abis.ts'
+import { calls } from './deploy.ts'
+import { ScenarioError } from './errors.ts'
+import { morphoCalls } from './morpho.ts'
+import type { Call, Node } from './node.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+export const viewAbi = parseAbi([
+  'function scaledBalanceOf(address) view returns (uint256)',
+  'function scaledTotalSupply() view returns (uint256)',
+  'function balanceOf(address) view returns (uint256)',
+  'function totalSupply() view returns (uint256)',
+  'function setUserEMode(uint8 category)',
+  'function setEModeCategory(uint8 category, uint16 ltv, uint16 threshold, uint16 bonus, address oracle, string label)',
+  'function setAssetEModeCategory(address asset, uint8 category)',
+])
+
+export function configure(
+  world: World,
+  from: Address,
+  functionName: 'setEModeCategory' | 'setAssetEModeCategory',
+  args: unknown[],
+): Call {
+  const data = encodeFunctionData({ abi: viewAbi, functionName, args } as Parameters<
+    typeof encodeFunctionData
+  >[0])
+  return { from, to: world.aave.configurator, data, label: functionName }
+}
+
+/** One act of a random user; it may be refused, which is a step as well. */
+export function act(world: World, users: readonly Address[], random: Random): Call {
+  const user = random.pick(users) as Address
+  const { morpho, aave, actors } = world
+  const blue = morphoCalls(morpho.address)
+  const pool = aaveCalls(aave.pool)
+  const market = random.pick(morpho.markets)
+  const reserve = random.pick(aave.reserves)
+  const other = random.pick(aave.reserves)
+  if (!market || !reserve || !other) throw new Error('nothing to act on')
+  const priceOf = (symbol: string) =>
+    Object.entries(world.assets).find(([name]) => name === symbol)?.[1].startPrice ?? 1
+  const worth = (token: { symbol: string; decimals: number }, usd: number) =>
+    BigInt(Math.round((usd / priceOf(token.symbol)) * 1e6)) * 10n ** BigInt(Math.max(0, token.decimals - 6)) +
+    BigInt(random.below(999))
+  const some = (token: { symbol: string; decimals: number }) =>
+    random.chance(0.1) ? BigInt(1 + random.below(3)) : worth(token, random.between(10, 60_000))
+  const { asset } = reserve
+  const choices: (() => Call)[] = [
+    () => blue.supply(user, market, some(market.loan)),
+    () => blue.withdraw(user, market, some(market.loan)),
+    () => blue.supplyCollateral(user, market, some(market.collateral)),
+    () => blue.supplyCollateral(user, market, some(market.collateral)),
+    () => blue.withdrawCollateral(user, market, some(market.collateral)),
+    () => blue.borrow(user, market, some(market.loan)),
+    () => blue.borrow(user, market, some(market.loan)),
+    () => blue.repay(user, market, some(market.loan)),
+    () => blue.repayShares(user, market, BigInt(1 + random.below(1e9))),
+    () => blue.liquidate(actors.liquidator, market, user, BigInt(1 + random.below(1e9)) * 10n ** 6n),
+    () => blue.seize(actors.liquidator, market, user, some(market.collateral)),
+    () => blue.setFee(actors.admin, market, random.pick([0, 0.05, 0.2, 0.25]) ?? 0),
+    () => blue.setFeeRecipient(actors.admin, random.pick(users) as Address),
+    () => pool.supply(user, asset.address, some(asset)),
+    () => pool.supply(user, asset.address, some(asset)),
+    () => pool.withdraw(user, asset.address, random.chance(0.2) ? maxUint256 : some(asset)),
+    () => pool.borrow(user, asset.address, some(asset)),
+    () => pool.borrow(user, asset.address, some(asset)),
+    () => pool.repay(user, asset.address, random.chance(0.2) ? maxUint256 : some(asset)),
+    () => calls.transfer(user, reserve.aToken, random.pick(users) as Address, some(asset)),
+    () =>
+      pool.liquidate(
+        actors.liquidator,
+        asset.address,
+        other.asset.address,
+        user,
+        random.chance(0.5) ? maxUint256 : some(other.asset),
+      ),
+    () => ({
+      from: user,
+      to: aave.pool,
+      data: encodeFunctionData({
+        abi: aaveAbi,
+        functionName: 'setUserUseReserveAsCollateral',
+        args: [asset.address, random.chance(0.6)],
+      }),
+    }),
+    () => ({
+      from: user,
+      to: aave.pool,
+      data: encodeFunctionData({
+        abi: viewAbi,
+        functionName: 'setUserEMode',
+        args: [random.chance(0.6) ? 1 : 0],
+      }),
+    }),
+    () => {
+      const moved = random.pick(['WETH', 'WBTC', 'DAI'] as const) ?? 'WETH'
+      const { feed, startPrice } = world.assets[moved]
+      return calls.reportPrice(
+        actors.admin,
+        feed,
+        startPrice * random.between(moved === 'DAI' ? 0.98 : 0.55, moved === 'DAI' ? 1.02 : 1.2),
+      )
+    },
+    () =>
+      aaveConfigCalls(aave.configurator).setSupplyCap(
+        actors.admin,
+        asset.address,
+        BigInt(random.below(2)) * 10n ** 9n,
+      ),
+  ]
+  const chosen = random.pick(choices)
+  if (!chosen) throw new Error('no choice')
+  return { ...chosen(), mayFail: true }
+}
+
+/** Loans near their limit, a fall of the price, liquidations: a part, all (which leaves bad debt), and one on Aave. */
+export async function stageFall(
+  node: Node,
+  world: World,
+  doomed: readonly [Address, Address, Address],
+): Promise<(() => Promise<Call>)[]> {
+  const { morpho, aave, actors, assets } = world
+  const blue = morphoCalls(morpho.address)
+  const pool = aaveCalls(aave.pool)
+  const [market] = morpho.markets
+  if (!market) throw new ScenarioError('no market')
+  const [weth, usdc] = [assets.WETH.token.address, assets.USDC.token.address]
+  const price = (usd: number) => calls.reportPrice(actors.admin, assets.WETH.feed, usd)
+  const collateral = 5n * 10n ** 18n
+  const held = async (user: Address) => {
+    const args = [market.id, user] as const
+    const position = { address: morpho.address, abi: morphoAbi, functionName: 'position', args } as const
+    return (await node.client.readContract(position))[2]
+  }
+  const now = (call: Call) => async () => call
+  return [
+    now(price(3100)),
+    ...doomed.slice(0, 2).map(user => now(blue.supplyCollateral(user, market, collateral))),
+    ...doomed.slice(0, 2).map(user => now(blue.borrow(user, market, 12_000n * 10n ** 6n))),
+    now(pool.supply(doomed[2], weth, collateral)),
+    now(pool.borrow(doomed[2], usdc, 9_000n * 10n ** 6n)),
+    now(price(1500)),
+    now(blue.liquidate(actors.liquidator, market, doomed[0], 10n ** 15n)),
+    async () => blue.seize(actors.liquidator, market, doomed[1], await held(doomed[1])),
+    now(pool.liquidate(actors.liquidator, weth, usdc, doomed[2], maxUint256)),
+    now(price(3000)),
+  ]
+}

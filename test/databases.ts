@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
+import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { migratePostgres, openPostgres } from '../db/postgres.ts'
+
+export interface TestPostgres {
+  url: string
+  pool: pg.Pool
+  drop(): Promise<void>
+}
+
+/** A migrated database of its own on the test run's Postgres; `drop` leaves nothing behind. */
+export async function createPostgres(): Promise<TestPostgres> {
+  const server = inject('postgresUrl')
+  const name = `vaultlog_test_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: server })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name}`)
+  await admin.end()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  const pool = openPostgres(url.href, 'test', 8)
+  await migratePostgres(pool)
+  return {
+    url: url.href,
+    pool,
+    async drop() {
+      await pool.end()
+      const client = new pg.Client({ connectionString: server })
+      await client.connect()
+      await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await client.end()
+    },
+  }
+}
+
+export interface TestClickHouse {
+  house: ClickHouse
+  drop(): Promise<void>
+}
+
+/** A migrated database of its own on the test run's ClickHouse. */
+export async function createClickHouse(): Promise<TestClickHouse> {
+  const database = `vaultlog_test_${randomBytes(6).toString('hex')}`
+  const house = openClickHouse({ url: inject('clickhouseUrl'), database })
+  await migrateClickHouse(house)
+  return {
+    house,
+    async drop() {
+      await house.command('test', `DROP DATABASE IF EXISTS ${database} SYNC`)
+      await house.close()
+    },
+  }
+}

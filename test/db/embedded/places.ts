@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Env, readEnv } from '../../../db/process/env.ts'
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject(address)))
+    })
+  })
+}
+
+/** An environment with a directory and ports of its own. */
+export async function ownPlace(
+  overrides: Record<string, string> = {},
+): Promise<{ env: Env; remove(): void }> {
+  const dir = mkdtempSync(join(tmpdir(), 'vaultlog-test-'))
+  const env = readEnv({
+    VAULTLOG_DIR: dir,
+    EMBEDDED_POSTGRES_PORT: String(await freePort()),
+    EMBEDDED_CLICKHOUSE_PORT: String(await freePort()),
+    EMBEDDED_CLICKHOUSE_MEMORY_MB: '2048',
+    ...overrides,
+  })
+  return { env, remove: () => rmSync(dir, { recursive: true, force: true }) }
+}
+
+export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error('It did not become true in time')
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}

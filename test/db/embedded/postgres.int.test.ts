@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EmbeddedPostgres, startPostgres } from '../../../db/embedded/postgres.ts'
+import { findBinaries } from '../../../db/embedded/postgres-binaries.ts'
+import type { Env } from '../../../db/process/env.ts'
+import { PortInUseError } from '../../../db/process/errors.ts'
+import { ownPlace, until } from './places.ts'
+
+let place: { env: Env; remove(): void }
+let server: EmbeddedPostgres
+
+beforeAll(async () => {
+  place = await ownPlace()
+  server = await startPostgres(place.env)
+})
+afterAll(async () => {
+  await server?.stop()
+  place?.remove()
+})
+
+async function ask<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+describe('embedded Postgres', () => {
+  it('is a real server: UTF-8, C order, flushed', async () => {
+    const [row] = await ask(
+      server.url,
+      `SELECT current_database() AS name, pg_encoding_to_char(encoding) AS encoding, datcollate AS collation,
+              current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
+              current_setting('synchronous_commit') AS commit, current_setting('listen_addresses') AS addresses,
+              current_setting('server_version_num')::int / 10000 AS version
+       FROM pg_database WHERE datname = current_database()`,
+    )
+    expect(row).toEqual({
+      name: 'vaultlog',
+      encoding: 'UTF8',
+      collation: 'C',
+      fsync: 'on',
+      pages: 'on',
+      commit: 'on',
+      addresses: '127.0.0.1',
+      version: 18,
+    })
+  })
+
+  it('is shared by a second start', async () => {
+    const second = await startPostgres({ ...place.env, EMBEDDED_POSTGRES_PORT: 1 })
+    expect(second).toMatchObject({ url: server.url, isOwned: false })
+    await second.stop()
+    expect(await ask(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('keeps what was committed when its postmaster is killed, and comes back', async () => {
+    await ask(server.url, 'CREATE TABLE kept (a int)')
+    for (let round = 1; round <= 3; round++) {
+      await ask(server.url, `INSERT INTO kept SELECT ${round} FROM generate_series(1, 1000)`)
+      const pid = server.pid() ?? 0
+      process.kill(pid, 'SIGKILL')
+      await until(() => server.pid() !== undefined && server.pid() !== pid)
+      expect(await ask(server.url, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 1000 * round }])
+    }
+  })
+
+  it('says which setting to change when its port is taken', async () => {
+    const other = await ownPlace()
+    const env = { ...other.env, EMBEDDED_POSTGRES_PORT: place.env.EMBEDDED_POSTGRES_PORT }
+    await expect(startPostgres(env)).rejects.toThrow(PortInUseError)
+    await expect(startPostgres(env)).rejects.toThrow(/EMBEDDED_POSTGRES_PORT/)
+    other.remove()
+  })
+
+  it('starts on existing data, over a stale pid file, and stops twice', async () => {
+    const own = await ownPlace()
+    const first = await startPostgres(own.env)
+    await ask(first.url, 'CREATE TABLE t AS SELECT 7 AS a')
+    await first.stop()
+    await first.stop()
+    await expect(ask(first.url, 'SELECT 1')).rejects.toThrow()
+    // As a killed server leaves it, but with the id of a process that is alive and no Postgres: this one.
+    const stale = [
+      process.pid,
+      join(own.env.VAULTLOG_DIR, 'postgres', 'data'),
+      0,
+      own.env.EMBEDDED_POSTGRES_PORT,
+      '',
+      '127.0.0.1',
+      '',
+    ]
+    writeFileSync(join(own.env.VAULTLOG_DIR, 'postgres', 'data', 'postmaster.pid'), stale.join('\n'))
+    // And a start that was killed while it made the cluster.
+    writeFileSync(join(own.env.VAULTLOG_DIR, 'postgres', 'data.new'), '')
+    const second = await startPostgres(own.env)
+    expect(await ask(second.url, 'SELECT a FROM t')).toEqual([{ a: 7 }])
+    await second.stop()
+    own.remove()
+  })
+
+  it('restores the links of the package when its install script did not run', () => {
+    const { postgres } = findBinaries()
+    const lib = join(postgres, '..', '..', 'lib')
+    const manifest: { source: string; target: string }[] = JSON.parse(
+      readFileSync(join(lib, '..', 'pg-symlinks.json'), 'utf8'),
+    )
+    // A link that the server does not load, so that others on this machine are not disturbed.
+    const name = manifest
+      .map(link => link.target.slice('native/lib/'.length))
+      .find(target => target === 'libecpg_compat.so')
+    expect(name).toBeDefined()
+    rmSync(join(lib, name ?? ''))
+    findBinaries()
+    expect(readdirSync(lib)).toContain(name)
+    expect(() => symlinkSync('x', join(lib, name ?? ''))).toThrow('EEXIST')
+  })
+})

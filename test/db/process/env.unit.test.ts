@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { envSchema, networkVariables, readEnv } from '../../../db/process/env.ts'
+import { ConfigError } from '../../../db/process/errors.ts'
+
+const example = [
+  ...readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8').matchAll(/^([A-Z0-9_]+)=/gm),
+].map(match => match[1] ?? '')
+const prefixes = Object.keys(networkVariables)
+
+describe('environment', () => {
+  it('has every variable of the schema in .env.example, once', () => {
+    expect(new Set(example).size).toBe(example.length)
+    for (const name of Object.keys(envSchema.shape)) expect(example).toContain(name)
+    for (const prefix of prefixes) expect(example.some(name => name.startsWith(prefix))).toBe(true)
+  })
+
+  it('knows every variable of .env.example', () => {
+    const known = new Set(Object.keys(envSchema.shape))
+    const unknown = example.filter(name => !known.has(name) && !prefixes.some(p => name.startsWith(p)))
+    expect(unknown).toEqual([])
+  })
+
+  it('documents the defaults that the schema has', () => {
+    const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')
+    const values = Object.fromEntries([...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(m => [m[1], m[2]]))
+    expect(readEnv(values)).toEqual(readEnv({}))
+  })
+
+  it('reads variables by network', () => {
+    const env = readEnv({
+      RPC_MAINNET: 'http://127.0.0.1:8545, http://second.example',
+      RPC_MEGA_ETH: 'wss://rpc.example/x',
+      GATEWAY_BASE: 'https://gateway.example',
+      START_BLOCK_MEGA_ETH: '123',
+    })
+    expect(env.rpc).toEqual({
+      mainnet: ['http://127.0.0.1:8545', 'http://second.example'],
+      'mega-eth': ['wss://rpc.example/x'],
+    })
+    expect(env.gateway).toEqual({ base: 'https://gateway.example' })
+    expect(env.startBlock).toEqual({ 'mega-eth': 123 })
+  })
+
+  it('names every bad variable', () => {
+    const read = () =>
+      readEnv({
+        API_PORT: 'x',
+        DATABASE_URL: 'mysql://h/db',
+        RPC_BASE: 'nope',
+        START_BLOCK_BASE: '-1',
+        LOG_LEVEL: 'loud',
+      })
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(/API_PORT[\s\S]*RPC_BASE[\s\S]*START_BLOCK_BASE/)
+    expect(read).toThrow(/DATABASE_URL: must be a URL that begins with postgres:\/\//)
+    expect(read).toThrow(/LOG_LEVEL/)
+  })
+
+  it('takes an empty value as unset', () => {
+    expect(readEnv({ DATABASE_URL: '', API_PORT: ' ' })).toEqual(readEnv({}))
+  })
+})

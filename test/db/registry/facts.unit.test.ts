@@ -1,0 +1,127 @@
+import { getAddress } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { checkFacts, countFacts, listedVaults } from '../../../db/registry/check.ts'
+import chainlink from '../../../db/registry/contracts/chainlink.json' with { type: 'json' }
+import { factsOf } from '../../../db/registry/facts-file.ts'
+import { feedFacts } from '../../../db/registry/feeds.ts'
+import { FACTS, type Fact, readFacts } from '../../../db/registry/registry.ts'
+
+const VAULT = `vault:1:0x${'ab'.repeat(20)}`
+
+describe('the registry of facts as it is', () => {
+  it('is in order, and lists at least 60 vaults on at least 8 networks', async () => {
+    const facts = await readFacts(FACTS)
+    expect(checkFacts(facts)).toEqual([])
+    const { listed } = countFacts(facts)
+    expect(Object.keys(listed).length).toBeGreaterThanOrEqual(8)
+    expect(Object.values(listed).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(60)
+  })
+
+  it('knows the savings vaults everybody knows', async () => {
+    const facts = await readFacts(FACTS)
+    expect(listedVaults(facts, 1)).toContain('0x83f20f44975d03b1b09e64809b757c47f942beea')
+    expect(listedVaults(facts, 100)).toContain('0xaf204776c7245bf4147c2612bf6e5972ee483701')
+  })
+
+  it('prices every asset that Chainlink prices, by the feed that processors follow', async () => {
+    const facts = await readFacts(FACTS)
+    const feeds = new Map(
+      facts.filter(({ kind }) => kind === 'feed').map(({ subject, value }) => [subject, value]),
+    )
+    for (const { proxy, decimals, assets } of chainlink.networks.mainnet)
+      for (const asset of assets) expect(feeds.get(`asset:1:${asset}`)).toEqual({ feed: proxy, decimals })
+  })
+})
+
+describe('a file of facts', () => {
+  const entry = (more: object) => ({
+    source: 'here',
+    vaults: [{ network: 'base', address: `0x${'AB'.repeat(20)}`, ...more }],
+  })
+
+  it('gives one fact for each thing said, addresses in lower case', () => {
+    expect(factsOf('a.json', entry({ tags: ['x'], featured: true }))).toEqual([
+      { subject: `vault:8453:0x${'ab'.repeat(20)}`, kind: 'tags', value: ['x'] },
+      { subject: `vault:8453:0x${'ab'.repeat(20)}`, kind: 'featured', value: true },
+    ])
+  })
+
+  it.each([
+    ['no source', { vaults: [] }, /a\.json.*source/s],
+    ['a kind nobody knows', entry({ colour: 'red' }), /colour/],
+    [
+      'an unknown network',
+      { source: 'x', vaults: [{ network: 'atlantis', address: `0x${'ab'.repeat(20)}` }] },
+      /atlantis/,
+    ],
+    ['a bad address', { source: 'x', vaults: [{ network: 'base', address: '0x12' }] }, /address/],
+    ['a fee of 150 %', entry({ fees: { performanceFee: 1.5 } }), /performanceFee/],
+    ['an unknown severity', entry({ flags: [{ content: 'x', severity: 'fatal' }] }), /severity/],
+    ['an empty tag', entry({ tags: [''] }), /tags/],
+    [
+      'a link that is no https',
+      entry({ listed: { protocol: 'x', description: '', lendUrl: 'javascript:1', protocolVaultUrl: '' } }),
+      /lendUrl/,
+    ],
+    [
+      'a reward that ends before it begins',
+      entry({
+        rewards: [
+          {
+            asset: { address: `0x${'ab'.repeat(20)}`, name: '', symbol: 'R', decimals: 18 },
+            amount: '1',
+            startDate: 9,
+            endDate: 9,
+          },
+        ],
+      }),
+      /endDate/,
+    ],
+  ])('is refused with %s', (_, content, message) => {
+    expect(() => factsOf('a.json', content)).toThrow(message)
+  })
+})
+
+describe('the check over all facts', () => {
+  const listed: Fact = {
+    subject: VAULT,
+    kind: 'listed',
+    value: { protocol: 'acme', description: '', lendUrl: '', protocolVaultUrl: '' },
+  }
+  const acme: Fact = { subject: 'protocol:acme', kind: 'profile', value: {} }
+
+  it.each<[string, Fact[], RegExp | undefined]>([
+    ['nothing wrong', [acme, listed], undefined],
+    ['said twice', [acme, listed, listed], /twice/],
+    ['protocol unheard of', [listed], /protocol acme/],
+    ['curator unheard of', [{ subject: VAULT, kind: 'curator', value: 'who' }], /curator who/],
+    [
+      'foreign chain',
+      [{ subject: `asset:31337:0x${'ab'.repeat(20)}`, kind: 'group', value: 'USD' }],
+      /31337/,
+    ],
+    ['unknown kind', [{ subject: VAULT, kind: 'constructor', value: 1 }], /no such kind/],
+    ['misshapen', [{ subject: VAULT, kind: 'featured', value: 'yes' }], /featured/],
+    [
+      'flag that ends first',
+      [
+        {
+          subject: VAULT,
+          kind: 'flags',
+          value: [{ content: 'x', severity: 'info', startDate: 2, endDate: 1 }],
+        },
+      ],
+      /before it begins/,
+    ],
+    ['doubled tag', [{ subject: VAULT, kind: 'tags', value: ['a', 'a'] }], /tag twice/],
+  ])('%s', (_, facts, message) => {
+    const problems = checkFacts(facts)
+    if (message) expect(problems.join('\n')).toMatch(message)
+    else expect(problems).toEqual([])
+  })
+})
+
+it('every feed is of a contract with a valid address', () => {
+  for (const { value } of feedFacts())
+    expect(() => getAddress((value as { feed: string }).feed)).not.toThrow()
+})

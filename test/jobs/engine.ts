@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
+import { identifier, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+
+/** A migrated ClickHouse database for one history of events. */
+export class Engine {
+  readonly house: ClickHouse
+  readonly client: ClickHouse['client']
+
+  private constructor(house: ClickHouse) {
+    this.house = house
+    this.client = house.client
+  }
+
+  static async create(url: string): Promise<Engine> {
+    const house = openClickHouse({ url, database: `vaultlog_test_${randomBytes(6).toString('hex')}` })
+    await migrateClickHouse(house)
+    return new Engine(house)
+  }
+
+  async drop(): Promise<void> {
+    await this.house.command('test', `DROP DATABASE IF EXISTS ${identifier(this.house.database)} SYNC`)
+    await this.house.close()
+  }
+
+  /** Rows of a query; 64-bit integers as numbers. */
+  async rows<T = Record<string, unknown>>(
+    query: string,
+    query_params?: Record<string, unknown>,
+  ): Promise<T[]> {
+    const answer = await this.client.query({
+      query,
+      query_params,
+      format: 'JSONEachRow',
+      clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+    })
+    return answer.json<T>()
+  }
+}

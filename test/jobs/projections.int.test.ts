@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
+import { applyRange, planRange } from '../../jobs/runner.ts'
+import { Engine } from './engine.ts'
+import { naiveBalances, naiveDrawdowns, naiveFlows, naiveHourly, type Row } from './naive.ts'
+import { type Positioned, RandomChain, renumbered, seeded, store } from './streams.ts'
+
+// Hundreds of small batches: seconds on a free machine, minutes on a busy one.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const projections = await loadProjections()
+const ofChains = projections.filter(({ streams }) => streams === 'chains')
+const STREAM = 1
+const SEEDS = [1, 2]
+
+let engine: Engine
+const engines: Engine[] = []
+afterAll(async () => {
+  for (const each of engines) await each.drop()
+})
+
+/** Another database with nothing but these events, which the helpers below use from here on. */
+async function fresh(log: readonly Positioned[]): Promise<Engine> {
+  engine = await Engine.create(inject('clickhouseUrl'))
+  engines.push(engine)
+  await store(engine, STREAM, log)
+  return engine
+}
+
+/** Applies everything, in batches of at most `size()` positions before they are cut as the runner cuts them. */
+async function applyAll(
+  list: readonly Projection[],
+  log: readonly Positioned[],
+  size: () => number,
+  times = 1,
+): Promise<number[]> {
+  const last = log.length
+  const target = { position: last, block_number: 0, block_time: 0 }
+  const ends: number[] = []
+  for (let from = 0; from < last; ) {
+    const range = await planRange(engine.client, STREAM, from, Math.min(last, from + size()), target)
+    for (const projection of list) {
+      for (let time = 0; time < times; time++) await applyAgain(projection, range, time)
+    }
+    ends.push(range.to)
+    from = range.to
+  }
+  return ends
+}
+
+/** A second time without the help of the deduplication token, which forgets. */
+async function applyAgain(
+  projection: Projection,
+  range: { from: number; to: number; types: Set<string> },
+  time: number,
+): Promise<void> {
+  const again: Projection = { ...projection, version: projection.version + time }
+  await applyRange(engine.client, again, STREAM, range)
+}
+
+const HEADS = new Set(
+  projections.flatMap(({ beside = [] }) => beside.filter(({ isHead }) => isHead).map(({ name }) => name)),
+)
+
+/** What a reader pinned at `position` sees of a table (of a head: what it is). */
+function visible(table: string, position: number): string {
+  return HEADS.has(table)
+    ? `SELECT * FROM ${table} FINAL`
+    : `SELECT * FROM ${table} FINAL WHERE position <= ${position}
+       AND position NOT IN (SELECT position FROM retracted WHERE retracted_by <= ${position})`
+}
+
+async function checksums(): Promise<Record<string, string>> {
+  const sums: Record<string, string> = {}
+  for (const table of ofChains.flatMap(tablesOf)) {
+    const [row] = await engine.rows<{ sum: string }>(
+      `SELECT concat(toString(count()), ' ', toString(sum(cityHash64(toString(tuple(*)))))) AS sum FROM ${table} FINAL`,
+    )
+    sums[table] = row?.sum ?? ''
+  }
+  return sums
+}
+
+async function rowsOf(table: string, position: number, columns = '*'): Promise<Row[]> {
+  const [{ list } = { list: '' }] = await engine.rows<{ list: string }>(
+    `SELECT arrayStringConcat(groupArray(if(match(type, '256'), concat('toString(', name, ') AS ', name), name)), ', ') AS list
+     FROM (SELECT * FROM system.columns WHERE database = currentDatabase() AND table = '${table}' ORDER BY position)`,
+  )
+  return engine.rows(`SELECT ${columns === '*' ? list : columns} FROM (${visible(table, position)})`)
+}
+
+const key = (row: Row) =>
+  [row.holder, row.account, row.key, row.market, row.side].reduce<string>(
+    (text, part) => `${text} ${part ?? ''}`,
+    String(row.position).padStart(9, '0'),
+  )
+const sorted = (rows: Row[]) => [...rows].sort((a, b) => (key(a) < key(b) ? -1 : 1))
+
+function expectRows(found: Row[], expected: Row[], what: string): void {
+  expect(found.length, `${what}: rows`).toBe(expected.length)
+  const have = sorted(found)
+  sorted(expected).forEach((row, i) => {
+    for (const [column, value] of Object.entries(row)) {
+      const cell = have[i]?.[column]
+      const at = `${what} ${column} at ${row.position}`
+      if (typeof value === 'number' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 53)) {
+        expect(typeof cell, at).toBe('number')
+        expect(Math.abs(Number(cell) - value), `${at}: ${cell} for ${value}`).toBeLessThanOrEqual(
+          1e-8 * (1 + Math.abs(value)),
+        )
+      } else expect(cell, at).toEqual(value)
+    }
+  })
+}
+
+describe('every projection', () => {
+  it('is listed', () => {
+    expect(projections.map(({ name, version }) => `${name} ${version}`)).toMatchInlineSnapshot(`
+      [
+        "aave_reserve 1",
+        "balance 1",
+        "daily_flow 1",
+        "drawdown 1",
+        "feed_price 1",
+        "flow 1",
+        "lending_event 1",
+        "morpho_market 1",
+        "registry_fact 1",
+        "vault_hourly 1",
+        "vault_sample 1",
+        "vault_setting 1",
+        "vault 1",
+      ]
+    `)
+  })
+
+  it('has the columns of its row schema, in table and view', async () => {
+    const { database } = (await fresh([])).house
+    for (const projection of projections) {
+      for (const { name, row } of [projection, ...(projection.beside ?? [])]) {
+        const table = await engine.rows<{ name: string; type: string }>(
+          `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${name}' ORDER BY position`,
+        )
+        const view = await engine.rows<{ name: string; type: string }>(
+          `DESCRIBE (SELECT * FROM ${name}_rows(stream = 1, from = 0, to = 0))`,
+        )
+        expect(
+          table.map(column => column.name),
+          name,
+        ).toEqual(Object.keys(row.shape))
+        expect(
+          view.map(column => column.name),
+          name,
+        ).toEqual(Object.keys(row.shape))
+        // Types too, so that nothing is narrowed on the way in; LowCardinality and enums are the table's own affair.
+        const plain = (type: string) => type.replace(/LowCardinality\((.*)\)/, '$1')
+        expect(
+          view.map(column => plain(column.type)),
+          name,
+        ).toEqual(table.map(column => plain(column.type)))
+      }
+    }
+  })
+
+  describe.each(SEEDS)('on random history %i', seed => {
+    const chain = new RandomChain(seed).grow(110)
+    const { log } = chain
+    const random = seeded(seed * 7919)
+    let whole: Record<string, string>
+    let ends: number[]
+
+    let once: Engine
+    beforeAll(async () => {
+      once = await fresh(log)
+      ends = await applyAll(ofChains, log, () => 1_000_000)
+      whole = await checksums()
+    })
+
+    it('has forks in its history, some of many blocks', () => {
+      expect(log.filter(({ event }) => event.type === 'BlockRetracted').length).toBeGreaterThan(10)
+      expect(chain.canonical().length).toBeGreaterThan(200)
+    })
+
+    it('gives what plain loops over the canonical events give, at every batch end', async () => {
+      engine = once
+      for (const position of [log.length, ...ends.filter((_, i) => i % 3 === 0)]) {
+        const events = chain.canonical(position)
+        const balances = naiveBalances(events)
+        const flows = naiveFlows(events)
+        expectRows(await rowsOf('balance', position), balances.balance, 'balance')
+        expectRows(await rowsOf('position_change', position), balances.position_change, 'position_change')
+        expectRows(await rowsOf('flow', position), flows.flow, 'flow')
+        expectRows(await rowsOf('daily_flow', position), flows.daily_flow, 'daily_flow')
+        expectRows(await rowsOf('vault_hourly', position), naiveHourly(events), 'vault_hourly')
+        expectRows(await rowsOf('drawdown', position), naiveDrawdowns(events), 'drawdown')
+        for (const [table, type] of [
+          ['vault', 'VaultDiscovered'],
+          ['vault_sample', 'StateSampled'],
+          ['feed_price', 'PriceReported'],
+        ] as const) {
+          const found = await rowsOf(table, position, 'position')
+          expect(
+            found.map(row => row.position).sort((a, b) => Number(a) - Number(b)),
+            table,
+          ).toEqual(events.filter(({ event }) => event.type === type).map(entry => entry.position))
+        }
+      }
+      const { holder } = naiveBalances(chain.canonical())
+      for (const [table, column] of [
+        ['holder', 'holder'],
+        ['account_vault', 'account'],
+      ] as const) {
+        const found = await rowsOf(table, log.length)
+        expect(
+          new Set(
+            found.filter(row => row.balance !== '0').map(row => `${row.vault} ${row[column]} ${row.balance}`),
+          ),
+        ).toEqual(
+          new Set(
+            [...holder].filter(([, balance]) => balance !== '0').map(([who, balance]) => `${who} ${balance}`),
+          ),
+        )
+      }
+    })
+
+    it('applied a second time changes nothing', async () => {
+      await fresh(log)
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() * 400), 2)
+      expect(await checksums()).toEqual(whole)
+    })
+
+    it('does not depend on how the history is cut', async () => {
+      await fresh(log)
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 120))
+      expect(await checksums()).toEqual(whole)
+    })
+
+    it('shows after retractions what a history without them shows', async () => {
+      const before: Record<string, Row[]> = {}
+      const order = chain.canonical().map(({ position }) => position)
+      engine = once
+      const tables = ofChains.flatMap(tablesOf).filter(name => !HEADS.has(name))
+      for (const name of tables) before[name] = await rowsOf(name, log.length)
+      const canonical = renumbered(chain.canonical())
+      await fresh(canonical)
+      await applyAll(ofChains, canonical, () => 1_000_000)
+      for (const name of tables) {
+        const rows = await rowsOf(name, canonical.length)
+        const mapped = rows.map(row => ({ ...row, position: order[Number(row.position) - 1] }))
+        expect(sorted(mapped), name).toEqual(sorted(before[name] ?? []))
+      }
+    })
+  })
+
+  it('does not depend on the cut when every block is a batch of its own', async () => {
+    const { log } = new RandomChain(11).grow(30)
+    await fresh(log)
+    await applyAll(ofChains, log, () => 1_000_000)
+    const whole = await checksums()
+    await fresh(log)
+    const ends = await applyAll(ofChains, log, () => 1)
+    expect(ends.length).toBeGreaterThan(25)
+    expect(await checksums()).toEqual(whole)
+  })
+})

@@ -1,0 +1,427 @@
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { appendEvents, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
+import { inTransaction } from '../../db/postgres.ts'
+import { recordFacts } from '../../db/registry/registry.ts'
+import { listStreams } from '../../jobs/checkpoints.ts'
+import type { ProgressBoard } from '../../jobs/progress.ts'
+import type { Projection } from '../../jobs/projection.ts'
+import { ReplayInterrupted, type ReplayOptions, replay } from '../../jobs/replay.ts'
+import { NeedsReplayError, runProjection } from '../../jobs/runner.ts'
+import { verify } from '../../jobs/verify.ts'
+import { start, vaultlog } from '../faults/command.ts'
+import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { type Positioned, RandomChain } from './streams.ts'
+
+// A replay is some hundred statements, which a busy machine makes slow.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+
+const MAINNET = 1
+const BASE = 8453
+const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
+
+let pipeline: Pipeline
+let chains: Record<number, RandomChain>
+let env: Record<string, string>
+
+async function append(stream: number, name: string, events: readonly Positioned[]): Promise<void> {
+  const { pool } = pipeline.postgres
+  await registerStream(pool, stream, name, 'chain')
+  await inTransaction(pool, async tx => {
+    const head = await lockStreamHead(tx, stream)
+    const next = await appendEvents(
+      tx,
+      stream,
+      head,
+      events.map(({ block, event }) => ({ block, events: [event] })),
+    )
+    const last = events.at(-1)?.block
+    await tx.query(
+      'UPDATE stream SET head = $2, head_height = greatest(head_height, $3), head_time = greatest(head_time, $4) WHERE id = $1',
+      [stream, next, last?.number ?? 0, last?.timestamp ?? 0],
+    )
+  })
+}
+
+/** Grows a chain and appends what is new. A fork ends a batch, so few of them keep a test short. */
+async function grow(stream: number, name: string, blocks: number, forks = false): Promise<void> {
+  const chain = chains[stream]
+  if (!chain) return
+  const had = chain.log.length
+  chain.grow(blocks, { forks })
+  await append(stream, name, chain.log.slice(had))
+}
+
+/** Two chains with forks and a registry, projected. */
+async function fill(): Promise<void> {
+  chains = { [MAINNET]: new RandomChain(11), [BASE]: new RandomChain(12) }
+  await recordFacts(pipeline.postgres.pool, [{ subject: 'vault:x', kind: 'tag', value: { tag: 'a' } }], 1000)
+  await grow(MAINNET, 'mainnet', 60)
+  await grow(MAINNET, 'mainnet', 24, true)
+  await grow(MAINNET, 'mainnet', 20)
+  await grow(BASE, 'base', 30)
+  await grow(BASE, 'base', 8, true)
+  await pipeline.project()
+}
+
+beforeEach(async () => {
+  pipeline = await createPipeline()
+  const { pool } = pipeline.postgres
+  await registerStream(pool, MAINNET, 'mainnet', 'chain')
+  await registerStream(pool, BASE, 'base', 'chain')
+  env = {
+    DATABASE_URL: pipeline.postgres.url,
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: pipeline.clickhouse.database,
+  }
+})
+afterEach(() => pipeline?.drop())
+
+async function options(more: Partial<ReplayOptions> = {}): Promise<ReplayOptions> {
+  const { pool } = pipeline.postgres
+  return {
+    pool,
+    clickhouse: pipeline.clickhouse,
+    projections: pipeline.projections,
+    streams: await listStreams(pool),
+    progress: quiet,
+    ...more,
+  }
+}
+
+const only = (name: string): Projection[] => pipeline.projections.filter(p => p.name === name)
+
+async function expectVerified(): Promise<void> {
+  const comparisons = await verify(await options())
+  expect(comparisons.filter(({ equal }) => !equal)).toEqual([])
+  expect(comparisons.length).toBeGreaterThan(20)
+}
+
+/** Every live table's identity: another one after it was exchanged. */
+async function tables(): Promise<Record<string, string>> {
+  const rows = await pipeline.rows<{ name: string; uuid: string }>(
+    `SELECT name, toString(uuid) AS uuid FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+  )
+  return Object.fromEntries(rows.map(({ name, uuid }) => [name, uuid]))
+}
+
+/** A row nobody made, on a chain at a position. */
+async function tamper(chain: number, position: number): Promise<void> {
+  await pipeline.clickhouse.command(
+    'test',
+    `INSERT INTO flow SELECT * REPLACE ({position:UInt64} AS position, '0xbad' AS account)
+     FROM flow WHERE chain_id = {chain:UInt32} LIMIT 1`,
+    { chain, position },
+  )
+}
+async function tampered(): Promise<[number, number][]> {
+  const rows = await pipeline.rows<{ chain_id: number; position: string }>(
+    `SELECT chain_id, position FROM flow WHERE account = '0xbad' ORDER BY chain_id, position`,
+  )
+  return rows.map(({ chain_id, position }) => [chain_id, Number(position)])
+}
+
+async function shadows(): Promise<{ databases: number; rows: number }> {
+  const [found] = await pipeline.rows<{ count: string }>(
+    `SELECT count() AS count FROM system.databases WHERE name LIKE concat(currentDatabase(), '\\\\_%')`,
+  )
+  const { rowCount } = await pipeline.postgres.pool.query('SELECT FROM replay')
+  return { databases: Number(found?.count), rows: rowCount ?? 0 }
+}
+
+describe('replay', () => {
+  beforeEach(fill)
+
+  test('of everything, while the live tables serve and more events arrive', async () => {
+    const before = await tables()
+    let arriving = true
+    let fewest = Number.POSITIVE_INFINITY
+    let most = 0
+    const reading = (async () => {
+      while (arriving) {
+        const [row] = await pipeline.rows<{ n: string }>('SELECT count() AS n FROM flow FINAL')
+        // Rows are only added: a reader who sees fewer than before has seen a table half made.
+        expect(Number(row?.n)).toBeGreaterThanOrEqual(most)
+        most = Math.max(most, Number(row?.n))
+        fewest = Math.min(fewest, Number(row?.n))
+      }
+    })()
+    const growing = (async () => {
+      for (let i = 0; i < 6; i++) {
+        await grow(MAINNET, 'mainnet', 8)
+        await grow(BASE, 'base', 4)
+        await pipeline.project()
+      }
+    })()
+    await replay(await options({ batch: 100 }))
+    await growing
+    arriving = false
+    await reading
+    expect(fewest).toBeGreaterThan(0)
+    await pipeline.project()
+    const after = await tables()
+    for (const { name } of pipeline.projections) expect(after[name], name).not.toBe(before[name])
+    expect(after.event).toBe(before.event)
+    await expectVerified()
+    expect(await shadows()).toEqual({ databases: 0, rows: 0 })
+  })
+
+  test('of one projection: the others are not touched', async () => {
+    const before = await tables()
+    const sums = await pipeline.visibleSums()
+    await replay(await options({ projections: only('balance'), batch: 70 }))
+    const after = await tables()
+    const changed = Object.keys(before).filter(name => before[name] !== after[name])
+    expect(changed.sort()).toEqual(['account_vault', 'balance', 'holder', 'position_change'])
+    expect(await pipeline.visibleSums()).toEqual(sums)
+    await grow(MAINNET, 'mainnet', 20)
+    await pipeline.project()
+    await expectVerified()
+  })
+
+  test('of one chain: the rows of the other stay as they are', async () => {
+    await tamper(MAINNET, 5)
+    await tamper(BASE, 5)
+    const streams = (await listStreams(pipeline.postgres.pool)).filter(({ id }) => id === MAINNET)
+    const before = await tables()
+    await replay(await options({ streams, projections: only('flow') }))
+    expect(await tampered()).toEqual([[BASE, 5]])
+    expect(await tables()).toEqual(before)
+    await grow(MAINNET, 'mainnet', 20)
+    await pipeline.project()
+    await replay(await options({ projections: only('flow') }))
+    await expectVerified()
+  })
+
+  test('from a block: what follows from earlier blocks is taken over', async () => {
+    const block = chains[MAINNET]?.log[Math.floor((chains[MAINNET]?.log.length ?? 0) / 2)]?.block.number ?? 0
+    const first = chains[MAINNET]?.log.findIndex(entry => entry.block.number >= block) ?? 0
+    expect(first).toBeGreaterThan(10)
+    await tamper(MAINNET, first - 2)
+    await tamper(MAINNET, first + 2)
+    const streams = (await listStreams(pipeline.postgres.pool)).filter(({ id }) => id === MAINNET)
+    await replay(await options({ streams, projections: only('flow'), fromBlock: block, batch: 50 }))
+    expect(await tampered()).toEqual([[MAINNET, first - 2]])
+    // Another beginning than the one before: starts clean, in tables that exist already.
+    await replay(await options({ streams, projections: only('flow') }))
+    expect(await tampered()).toEqual([])
+    await expectVerified()
+  })
+
+  test('interrupted it leaves the live tables alone, and goes on where it stopped', async () => {
+    const stop = new AbortController()
+    const updates: [string, number][] = []
+    const board: ProgressBoard = {
+      start: title => ({
+        update(done) {
+          updates.push([title, done])
+          if (updates.length === 7) stop.abort()
+        },
+        finish() {},
+      }),
+      close() {},
+    }
+    const before = await tables()
+    const sums = await pipeline.visibleSums()
+    const interrupted = replay(await options({ batch: 60, progress: board, signal: stop.signal }))
+    await expect(interrupted).rejects.toThrow(ReplayInterrupted)
+    expect(await tables()).toEqual(before)
+    expect(await pipeline.visibleSums()).toEqual(sums)
+    const [title, reached] = updates.at(-1) ?? ['', 0]
+
+    await grow(MAINNET, 'mainnet', 10)
+    await pipeline.project()
+    const seen: [string, number][] = []
+    const again: ProgressBoard = {
+      start: name => ({ update: done => void seen.push([name, done]), finish() {} }),
+      close() {},
+    }
+    await replay(await options({ batch: 60, progress: again }))
+    // What was done is not done again.
+    expect(seen.find(([name]) => name === title)?.[1] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(reached)
+    await expectVerified()
+    expect(await shadows()).toEqual({ databases: 0, rows: 0 })
+  })
+
+  test('broken off between two exchanges it is done anew, never swapped back', async () => {
+    const [balance] = only('balance')
+    if (!balance) return expect.fail('no projection balance')
+    const newer = { ...balance, version: balance.version + 1 }
+    const { clickhouse } = pipeline
+    const breaking = {
+      ...clickhouse,
+      command: async (name: string, sql: string, parameters?: Record<string, unknown>) => {
+        if (/^EXCHANGE .*holder/.test(sql)) throw new TypeError('the machine went down')
+        return clickhouse.command(name, sql, parameters)
+      },
+    }
+    await expect(
+      replay(await options({ clickhouse: breaking, projections: [newer], batch: 80 })),
+    ).rejects.toThrow('went down')
+    // The rows are new in one table and old in the other: nobody may add to them.
+    await expect(runProjection(pipeline.postgres.pool, clickhouse.client, newer, MAINNET)).rejects.toThrow(
+      NeedsReplayError,
+    )
+    await replay(await options({ projections: [newer], batch: 80 }))
+    const comparisons = await verify(await options({ projections: [newer] }))
+    expect(comparisons.filter(({ equal }) => !equal)).toEqual([])
+  })
+
+  test('a shadow that somebody dropped is not swapped in empty', async () => {
+    const stop = new AbortController()
+    const board: ProgressBoard = {
+      start: () => ({ update: () => stop.abort(), finish() {} }),
+      close() {},
+    }
+    await expect(replay(await options({ progress: board, signal: stop.signal, batch: 60 }))).rejects.toThrow()
+    await pipeline.clickhouse.command('test', `DROP DATABASE ${pipeline.clickhouse.database}_replay SYNC`)
+    await replay(await options())
+    await expectVerified()
+  })
+
+  test('a projection of a newer version needs a replay, and serves its old rows until then', async () => {
+    const [flow] = only('flow')
+    if (!flow) return expect.fail('no projection flow')
+    const newer = { ...flow, version: flow.version + 1 }
+    const { pool } = pipeline.postgres
+    const { client } = pipeline.clickhouse
+    const count = async () =>
+      (await pipeline.rows<{ n: string }>('SELECT count() AS n FROM flow FINAL'))[0]?.n
+    const rows = await count()
+    await grow(MAINNET, 'mainnet', 30)
+    for (const projection of pipeline.projections.filter(({ name }) => name !== 'flow'))
+      await runProjection(pool, client, projection, MAINNET)
+    await expect(runProjection(pool, client, newer, MAINNET)).rejects.toThrow(
+      /vaultlog replay --projection flow/,
+    )
+    expect(await count()).toBe(rows)
+    await pipeline.project()
+    await replay(await options({ projections: [newer] }))
+    await grow(MAINNET, 'mainnet', 10)
+    await pipeline.project().catch(() => {})
+    await runProjection(pool, client, newer, MAINNET)
+    expect(Number(await count())).toBeGreaterThan(Number(rows))
+    await expect(runProjection(pool, client, flow, MAINNET)).rejects.toThrow(NeedsReplayError)
+    const comparisons = await verify(await options({ projections: [newer] }))
+    expect(comparisons.filter(({ equal }) => !equal)).toEqual([])
+  })
+})
+
+describe('as an operator runs it', () => {
+  beforeEach(fill)
+
+  test('replay says how far it is, survives SIGKILL, and verify proves the result', async () => {
+    const killed = start(['jobs/cli.ts', 'replay', '--batch', '20'], { ...env, LOG_LEVEL: 'warn' })
+    await killed.until(/vault_hourly base: \d+\/\d+ events/)
+    killed.child.kill('SIGKILL')
+    expect((await killed.ended).signal).toBe('SIGKILL')
+    const again = await vaultlog(env, 'replay')
+    expect(again.stderr).toMatch(/\d+\/\d+ events \(\d+%\), \d+\/s/)
+    expect(again.stdout).toMatch(
+      /Replayed \d+ projections on 3 streams in [\d.]+ s; the new tables are live\./,
+    )
+    expect(again.code).toBe(0)
+    const proof = await vaultlog(env, 'verify')
+    expect(proof.stdout).toMatch(/All \d+ equal\./)
+    expect(proof.stdout).not.toContain('DIFFERENT')
+    expect(proof.code).toBe(0)
+    console.info(proof.stdout)
+  })
+
+  test('SIGTERM ends a replay with words, not with a stack', async () => {
+    const run = start(['jobs/cli.ts', 'replay', '--batch', '5'], { ...env, LOG_LEVEL: 'warn' })
+    await run.until(/events \(/)
+    run.child.kill('SIGTERM')
+    const { code, stderr } = await run.ended
+    expect(code).toBe(1)
+    expect(stderr).toContain('The live tables are untouched; the same command goes on where it stopped.')
+    expect(stderr).not.toContain('    at ')
+  })
+
+  test('verify says DIFFERENT and fails when a row was tampered with, in a read model or in the staging layer', async () => {
+    await tamper(MAINNET, 3)
+    const table = await vaultlog(env, 'verify', '--projection', 'flow', '--chain', 'mainnet')
+    expect(table.stdout).toMatch(/flow +│? *mainnet.*DIFFERENT/)
+    expect(table.stdout).toMatch(/1 of 2 differ\./)
+    expect(table.code).toBe(1)
+    const other = await vaultlog(env, 'verify', '--projection', 'drawdown')
+    expect(other.stdout + other.stderr).toMatch(/All \d+ equal\./)
+    expect(other.code).toBe(0)
+    await vaultlog(env, 'replay', '--projection', 'flow')
+
+    await pipeline.clickhouse.command(
+      'test',
+      `INSERT INTO event SELECT * REPLACE (concat(substring(data, 1, length(data) - 1), ' }') AS data) FROM event WHERE stream = 8453 AND position = 7`,
+    )
+    const staging = await vaultlog(env, 'verify', '--projection', 'flow')
+    expect(staging.stdout).toMatch(/event +│? *base.*DIFFERENT/)
+    expect(staging.code).toBe(1)
+  })
+
+  test('status, dead letters, rewind and keys', async () => {
+    const { pool } = pipeline.postgres
+    await grow(MAINNET, 'mainnet', 5)
+    await pool.query(
+      `INSERT INTO dead_letter (stage, stream, block_number, log_index, contract, reason, payload)
+       VALUES ('decode', 1, 123, 4, '0xabc', 'malformed: too short', '{}')`,
+    )
+    const status = await vaultlog(env, 'status')
+    expect(status.code).toBe(0)
+    expect(status.stdout).toMatch(/mainnet/)
+    expect(status.stdout).toMatch(/base/)
+    const json = JSON.parse((await vaultlog(env, 'status', '--json')).stdout) as {
+      name: string
+      deadLetters: number
+      projections: { behind: number }[]
+    }[]
+    const mainnet = json.find(({ name }) => name === 'mainnet')
+    expect(mainnet?.deadLetters).toBe(1)
+    expect(mainnet?.projections.every(({ behind }) => behind > 0)).toBe(true)
+
+    const letters = await vaultlog(env, 'deadletters', '--stage', 'decode')
+    expect(letters.stdout).toContain('malformed: too short')
+    expect((await vaultlog(env, 'deadletters', '--chain', 'base')).stdout).toContain('No dead letters.')
+    const id =
+      /(\d+)/.exec(letters.stdout.split('\n').find(line => line.includes('malformed')) ?? '')?.[1] ?? ''
+    expect((await vaultlog(env, 'deadletters', 'resolve', id)).stdout).toContain('1 resolved.')
+    expect((await vaultlog(env, 'deadletters')).stdout).toContain('No dead letters.')
+    expect((await vaultlog(env, 'deadletters', '--all')).stdout).toContain('malformed: too short')
+
+    const rewound = await vaultlog(env, 'rewind', 'mainnet', '--to', '130')
+    expect(rewound.stdout).toMatch(/\d+ blocks retracted; start the processor of mainnet again\./)
+    await pipeline.project()
+    const [left] = await pipeline.rows<{ highest: string }>(
+      `SELECT max(block_number) AS highest FROM flow
+       WHERE chain_id = 1 AND (chain_id, position) NOT IN (SELECT stream, position FROM retracted)`,
+    )
+    expect(Number(left?.highest)).toBeLessThanOrEqual(130)
+    await expectVerified()
+
+    const created = await vaultlog(env, 'keys', 'create', 'somebody')
+    expect(created.code).toBe(0)
+    const code = /public code: ([a-z0-9_]+)/.exec(created.stdout)?.[1] ?? ''
+    expect((await vaultlog(env, 'keys', 'list')).stdout).toContain('somebody')
+    expect((await vaultlog(env, 'keys', 'revoke', code)).stdout).toContain('is revoked')
+  })
+})
+
+describe('what cannot be done', () => {
+  test.each([
+    [['replay', '--projection', 'nothing'], /No projection nothing\. There are: .*balance, /],
+    [['replay', '--chain', 'nowhere'], /Nothing is stored of nowhere\. There are: .*mainnet/],
+    [['replay', '--from', '5'], /--from needs --chain/],
+    [['replay', '--from', 'soon', '--chain', 'base'], /must be a whole number/],
+    [['verify', '--projection', 'nothing'], /No projection nothing/],
+    [['deadletters', '--chain', 'nowhere'], /Nothing is stored of nowhere/],
+    [['rewind', 'nowhere', '--to', '5'], /Unknown network nowhere/],
+    [['rewind', 'optimism', '--to', '5'], /Stream 10 is not registered in this event store/],
+    [['rewind', 'mainnet'], /required option '--to <block>'/],
+    [['keys', 'revoke', 'nobody'], /nobody/],
+    [['keys', 'create', 'x', '--plan', 'golden'], /golden/],
+    [['nonsense'], /unknown command 'nonsense'/],
+  ] as const)('%j is refused in one line', async (args, message) => {
+    const { code, stderr } = await vaultlog(env, ...args)
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/^ {4}at /m)
+    expect(code).not.toBe(0)
+  })
+})

@@ -1,0 +1,122 @@
+import type { ClickHouse } from '../db/clickhouse/client.ts'
+import { identifier } from '../db/clickhouse/migrate.ts'
+import { listStreams } from '../jobs/checkpoints.ts'
+import { loadProjections, type Projection } from '../jobs/projection.ts'
+import { catchUpAll } from '../jobs/work.ts'
+import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
+import { networks } from '../processors/chains.ts'
+import { loadProtocols } from '../processors/load-protocols.ts'
+import type { Scenario } from './chain/scenario.ts'
+import { createClickHouse, createPostgres, type TestPostgres } from './databases.ts'
+
+/** Event store, ClickHouse and projections of their own, and ways to run the real processor on them. */
+export interface Pipeline {
+  postgres: TestPostgres
+  clickhouse: ClickHouse
+  projections: Projection[]
+  /** Runs the processor until the store's head block is at least `block`; resolves with it stopped. */
+  indexTo(block: number, options: Partial<ChainProcessorOptions> & { rpcUrl: string }): Promise<void>
+  /** Keeps the processor running until `stop`. */
+  follow(options: Partial<ChainProcessorOptions> & { rpcUrl: string }): {
+    stop(): Promise<void>
+    reached(block: number): Promise<void>
+  }
+  project(): Promise<void>
+  /** Rows and checksum of what a reader sees of each projection; positions left out, which differ after a reorg. */
+  visibleSums(): Promise<Record<string, { rows: number; checksum: string }>>
+  rows<T>(query: string, parameters?: Record<string, unknown>): Promise<T[]>
+  drop(): Promise<void>
+}
+
+const network = networks.mainnet
+
+export async function createPipeline(): Promise<Pipeline> {
+  const postgres = await createPostgres()
+  const { house: clickhouse, drop } = await createClickHouse()
+  const projections = await loadProjections()
+  const protocols = await loadProtocols()
+
+  const rows = <T>(query: string, parameters?: Record<string, unknown>) =>
+    clickhouse.query<T>('test', query, parameters)
+  const headBlock = async () =>
+    (await listStreams(postgres.pool)).find(({ id }) => id === network.chainId)?.head_height ?? -1
+
+  const follow: Pipeline['follow'] = ({ rpcUrl, ...options }) => {
+    const stop = new AbortController()
+    let failure: unknown
+    const done = runChain({
+      network,
+      protocols,
+      pool: postgres.pool,
+      rpcUrls: [rpcUrl],
+      pollInterval: 50,
+      signal: stop.signal,
+      ...options,
+    }).catch(error => {
+      failure = error
+    })
+    return {
+      async reached(block) {
+        while ((await headBlock()) < block) {
+          if (failure) throw failure
+          await new Promise(resolve => setTimeout(resolve, 20))
+        }
+      },
+      async stop() {
+        stop.abort()
+        await done
+        if (failure) throw failure
+      },
+    }
+  }
+
+  return {
+    postgres,
+    clickhouse,
+    projections,
+    follow,
+    async indexTo(block, options) {
+      const run = follow(options)
+      await run.reached(block)
+      await run.stop()
+    },
+    project: () => catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections }),
+    visibleSums: () => visibleSumsOf(clickhouse, projections),
+    rows,
+    async drop() {
+      await drop()
+      await postgres.drop()
+    },
+  }
+}
+
+/** Rows and checksum of what a reader sees of each projection of chains, positions left out. */
+export async function visibleSumsOf(
+  clickhouse: ClickHouse,
+  projections: readonly Projection[],
+): Promise<Record<string, { rows: number; checksum: string }>> {
+  const sums: Record<string, { rows: number; checksum: string }> = {}
+  for (const { name, streams } of projections) {
+    if (streams !== 'chains') continue
+    const visible = 'WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
+    const [sum] = await clickhouse.query<{ rows: string; checksum: string }>(
+      'test',
+      `SELECT toString(count()) AS rows, toString(sum(cityHash64(toString(tuple(* EXCEPT position))))) AS checksum
+       FROM ${identifier(name)} FINAL ${visible}`,
+    )
+    sums[name] = { rows: Number(sum?.rows), checksum: sum?.checksum ?? '' }
+  }
+  return sums
+}
+
+/** What the demo chain has in place of mainnet's own contracts. */
+export function scenarioContracts(
+  scenario: Pick<Scenario, 'morpho' | 'aave' | 'feeds'>,
+): Record<string, string[]> {
+  return {
+    'morpho-blue': [scenario.morpho.address],
+    'aave-v3-pool': [scenario.aave.pool],
+    'aave-v3-configurator': [scenario.aave.configurator],
+    'chainlink-feed': scenario.feeds.map(({ proxy }) => proxy),
+  }
+}

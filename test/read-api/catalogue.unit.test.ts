@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { advanceCatalogue } from '../../read-api/catalogue/build.ts'
+import { Catalogue } from '../../read-api/catalogue/catalogue.ts'
+import { FactBook } from '../../read-api/catalogue/facts.ts'
+import { inOrder } from '../../read-api/catalogue/orders.ts'
+import { RawState } from '../../read-api/catalogue/raw.ts'
+import type { Vault } from '../../read-api/catalogue/vault.ts'
+import { detailedOf } from '../../read-api/catalogue/wire.ts'
+
+const address = (n: number) => `0x${n.toString(16).padStart(40, '1')}`
+const ASSETS = [address(0xa0), address(0xa1), address(0xa2)]
+
+type Step =
+  | { kind: 'vault'; vault: number; asset: number }
+  | { kind: 'sample'; vault: number; assets: bigint | null; price: number | null }
+  | { kind: 'apy'; vault: number; day: number | null }
+  | { kind: 'forget'; vault: number }
+  | { kind: 'feed'; price: number }
+
+const vault = fc.integer({ min: 0, max: 9 })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('vault' as const), vault, asset: fc.integer({ min: 0, max: 5 }) }),
+  fc.record({
+    kind: fc.constant('sample' as const),
+    vault,
+    assets: fc.option(fc.bigInt({ min: 0n, max: 5n })),
+    price: fc.option(fc.integer({ min: 1, max: 3 })),
+  }),
+  fc.record({ kind: fc.constant('apy' as const), vault, day: fc.option(fc.integer({ min: -2, max: 2 })) }),
+  fc.record({ kind: fc.constant('forget' as const), vault }),
+  fc.record({ kind: fc.constant('feed' as const), price: fc.integer({ min: 1, max: 4 }) }),
+)
+
+const facts = new FactBook().with([
+  {
+    subject: `asset:1:${ASSETS[0]}`,
+    kind: 'feed',
+    value: `{"feed":"${address(0xf)}"}`,
+    removed: 0,
+    recorded_at: 1,
+  },
+  { subject: `asset:1:${ASSETS[1]}`, kind: 'peg', value: '{"usd":"2"}', removed: 0, recorded_at: 1 },
+])
+
+function apply(raw: RawState, step: Step, at: number): void {
+  if (step.kind === 'feed') {
+    raw.putFeed(1, { feed: address(0xf), price: step.price, priced_at: at })
+    return
+  }
+  const name = address(step.vault)
+  if (step.kind === 'forget') {
+    raw.forget(1, name)
+    return
+  }
+  if (step.kind === 'apy') {
+    raw.putApy(1, {
+      vault: name,
+      hour: at,
+      apy_1h: step.day,
+      apy_1d: step.day,
+      apy_7d: null,
+      apy_30d: null,
+      asset_seconds: step.day === null ? null : at * 1e6,
+    })
+    return
+  }
+  if (step.kind === 'sample') {
+    const total = step.assets === null ? null : String(step.assets)
+    raw.putSample(1, {
+      vault: name,
+      total_assets: total,
+      total_supply: total,
+      share_price_raw: null,
+      share_price: step.price,
+      block_number: at,
+      sampled_at: at,
+    })
+    return
+  }
+  // The asset of a vault never changes: some are assets, some the share of the vault before.
+  const asset = step.vault % 2 === 1 ? address(step.vault - 1) : (ASSETS[step.vault % 3] as string)
+  raw.putVault(1, {
+    vault: name,
+    protocol: 'p',
+    name: `Vault ${step.vault}`,
+    symbol: 'v',
+    decimals: 0,
+    asset,
+    asset_name: 'a',
+    asset_symbol: 'A',
+    asset_decimals: 0,
+    deployed_at: null,
+    seen_at: 1,
+  })
+}
+
+const moment = { chains: new Map([[1, { position: 1, blockNumber: 1, blockTime: 1 }]]), registryPosition: 1 }
+
+/** Everything a reader can see, without the places vaults happen to have inside. */
+function seen(catalogue: Catalogue) {
+  const names = (vaults: readonly Vault[]) => vaults.map(({ state }) => state.address)
+  return {
+    vaults: catalogue.identity.map(detailedOf),
+    byTvl: names(inOrder(catalogue.order('tvl'), 'asc')),
+    byApy: names(inOrder(catalogue.order('apy1day'), 'desc')),
+    found: catalogue.identity.map(({ state }) => catalogue.find(1, state.address)?.name),
+  }
+}
+
+it('is the same catalogue however many advances led to it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 12 }), batches => {
+      const raw = new RawState()
+      let moving = Catalogue.empty()
+      let at = 0
+      for (const batch of batches) {
+        for (const one of batch) apply(raw, one, ++at)
+        const held = seen(moving)
+        const next = advanceCatalogue(moving, raw, facts, moment)
+        expect(seen(moving)).toEqual(held)
+        moving = next
+      }
+      const whole = new RawState()
+      at = 0
+      for (const one of batches.flat()) apply(whole, one, ++at)
+      expect(seen(moving)).toEqual(seen(advanceCatalogue(Catalogue.empty(), whole, facts, moment)))
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { corruptionOf } from '../../../read-api/catalogue/corruption.ts'
+import { rewardApy, rewardsOf } from '../../../read-api/catalogue/rewards.ts'
+import { activeFlags, capacityOf, feesOf, stretchAround } from '../../../read-api/catalogue/terms.ts'
+import { pauseRatio } from '../../../read-api/pause-ratio.ts'
+
+describe('what makes a vault corrupted', () => {
+  const sample = {
+    totalAssets: 10n,
+    totalSupply: 10n,
+    sharePrice: 1,
+    sharePriceRaw: 1n,
+    blockNumber: 1,
+    at: 1_000,
+  }
+  const HOUR = 3_600
+
+  it.each([
+    ['sound', { sample }, 1_000, undefined],
+    ['never sampled', {}, 1_000, 'unsampled'],
+    ['no total assets', { sample: { ...sample, totalAssets: undefined } }, 1_000, 'unanswered'],
+    ['no share price', { sample: { ...sample, sharePrice: undefined } }, 1_000, 'unanswered'],
+    ['shares without assets', { sample: { ...sample, totalAssets: 0n } }, 1_000, 'hollow'],
+    ['shares worth nothing', { sample: { ...sample, sharePrice: 0 } }, 1_000, 'hollow'],
+    ['empty', { sample: { ...sample, totalAssets: 0n, totalSupply: 0n, sharePrice: 0 } }, 1_000, undefined],
+    ['48 hours old', { sample }, 1_000 + 48 * HOUR, undefined],
+    ['a second more than 48 hours old', { sample }, 1_001 + 48 * HOUR, 'stale'],
+    ['up tenfold', { sample, range: { low: 1, high: 10 } }, 1_000, undefined],
+    ['up more than tenfold', { sample, range: { low: 1, high: 10.001 } }, 1_000, 'jump'],
+  ])('%s', (_, state, now, expected) => {
+    expect(corruptionOf(state, now)).toBe(expected)
+  })
+})
+
+describe('fees', () => {
+  it.each([
+    ['nothing known', undefined, undefined, undefined],
+    ['curated', undefined, { performanceFee: 0.1 }, { performanceFee: 0.1 }],
+    [
+      'events before curated',
+      { 'fee:performance': '50000000000000000' },
+      { performanceFee: 0.1 },
+      { performanceFee: 0.05 },
+    ],
+    [
+      'each its own',
+      { 'fee:management': '20000000000000000' },
+      { performanceFee: 0.1 },
+      { performanceFee: 0.1, managementFee: 0.02 },
+    ],
+    ['set to zero', { 'fee:performance': '0' }, undefined, { performanceFee: 0 }],
+    ['changed to what is not said', { 'fee:performance': null }, { performanceFee: 0.1 }, undefined],
+    ['of the market, not the vault', { 'fee:reserve': '1' }, undefined, undefined],
+  ])('%s', (_, settings, curated, expected) => {
+    expect(feesOf(settings, curated)).toEqual(expected)
+  })
+})
+
+describe('capacity', () => {
+  it.each([
+    ['no cap known', {}, 5n, {}],
+    ['no cap set', { 'cap:deposit': String(2n ** 256n - 1n) }, 5n, {}],
+    ['room left', { 'cap:deposit': '8' }, 5n, { maxCapacity: '8', remainingCapacity: '3' }],
+    ['full', { 'cap:deposit': '5' }, 5n, { maxCapacity: '5', remainingCapacity: '0' }],
+    ['over the cap', { 'cap:deposit': '4' }, 5n, { maxCapacity: '4', remainingCapacity: '0' }],
+    ['assets unknown', { 'cap:deposit': '4' }, undefined, { maxCapacity: '4' }],
+  ])('%s', (_, settings, assets, expected) => {
+    expect(capacityOf(settings, assets)).toEqual(expected)
+  })
+})
+
+describe('flags in force', () => {
+  const flag = { content: 'x', severity: 'info' as const, startDate: 10, endDate: 20 }
+  it.each([
+    [9, 0],
+    [10, 1],
+    [19, 1],
+    [20, 0],
+  ])('at %i: %i', (now, count) => {
+    expect(activeFlags([flag], now)).toHaveLength(count)
+  })
+
+  it('hold while none of their moments passes', () => {
+    expect(stretchAround([10, 20], 9)).toEqual({ from: -Infinity, until: 10 })
+    expect(stretchAround([10, 20], 10)).toEqual({ from: 10, until: 20 })
+    expect(stretchAround([10, 20], 25)).toEqual({ from: 20, until: Infinity })
+    fc.assert(
+      fc.property(fc.array(fc.nat(100)), fc.nat(100), fc.nat(100), (moments, now, later) => {
+        const { from, until } = stretchAround(moments, now)
+        if (later < from || later >= until) return true
+        // Inside the stretch the same moments have passed.
+        return moments.every(moment => moment <= now === moment <= later)
+      }),
+    )
+  })
+})
+
+describe('rewards', () => {
+  const DAY = 86_400
+  const token = { address: `0x${'ab'.repeat(20)}`, name: 'Reward', symbol: 'RWD', decimals: 18 }
+  // 3,650 tokens over ten days: one a day for every thousand dollars of a vault of 365,000.
+  const fact = { asset: token, amount: String(3_650n * 10n ** 18n), startDate: 0, endDate: 10 * DAY }
+
+  it('are what was paid in the window, per dollar and year', () => {
+    const apy = rewardApy({ fact, price: 2 }, 365_000, 10 * DAY)
+    // 365 tokens a day at 2 USD, 365 days, over 365,000 USD: 0.73 a year.
+    expect(apy?.['1hour']).toBeCloseTo(0.73, 12)
+    expect(apy?.['7day']).toBeCloseTo(0.73, 12)
+    // Ten days of thirty.
+    expect(apy?.['30day']).toBeCloseTo(0.73 / 3, 12)
+  })
+
+  it('are unknown where price or TVL is', () => {
+    expect(rewardApy({ fact, price: undefined }, 1, 5)).toBeUndefined()
+    expect(rewardApy({ fact, price: 1 }, undefined, 5)).toBeUndefined()
+    expect(rewardApy({ fact, price: 1 }, 0, 5)).toBeUndefined()
+  })
+
+  it('are listed while they are paid', () => {
+    const wire = { address: '', assetCaip: '', name: '', symbol: 'RWD', decimals: 18, assetGroup: 'OTHER' }
+    const at = (now: number, price?: number) => rewardsOf([{ fact, asset: wire, price }], 1, now)
+    expect(at(-1, 1).known).toHaveLength(0)
+    expect(at(0, 1).known).toHaveLength(1)
+    expect(at(10 * DAY, 1).known).toHaveLength(0)
+    expect(at(5).unknown).toEqual(['RWD'])
+  })
+})
+
+describe('the pause ratio', () => {
+  const on = (at: number) => ({ at, paused: true })
+  const off = (at: number) => ({ at, paused: false })
+
+  it.each([
+    ['never an event', [], null],
+    ['paused a quarter', [on(20), off(45)], 0.25],
+    ['paused before the window', [on(-50), off(10)], 0.1],
+    ['paused and over before the window', [on(-50), off(-10)], 0],
+    ['paused still', [on(60)], 0.4],
+    ['paused twice over', [on(10), on(20), off(30)], 0.2],
+    ['only unpaused', [off(10)], 0],
+    ['paused after the window', [on(200)], 0],
+    ['all of it', [on(-1)], 1],
+  ])('%s', (_, changes, expected) => {
+    const ratio = pauseRatio(changes, 0, 100)
+    if (expected === null) expect(ratio).toBeNull()
+    else expect(ratio).toBeCloseTo(expected, 12)
+  })
+
+  it('is between 0 and 1, and complements what is unpaused', () => {
+    const changes = fc
+      .array(fc.record({ at: fc.integer({ min: -100, max: 200 }), paused: fc.boolean() }), { minLength: 1 })
+      .map(list => list.sort((a, b) => a.at - b.at))
+    fc.assert(
+      fc.property(changes, list => {
+        const ratio = pauseRatio(list, 0, 100) ?? -1
+        // Reckoned second by second.
+        let seconds = 0
+        for (let at = 0; at < 100; at++) if (list.filter(change => change.at <= at).at(-1)?.paused) seconds++
+        return Math.abs(ratio - seconds / 100) < 1e-9
+      }),
+    )
+  })
+})

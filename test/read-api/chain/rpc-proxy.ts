@@ -1,0 +1,51 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** `ok` passes on; `fail` answers 500; `hang` never answers; `nonsense` answers something else; `limited`: 429. */
+export type ProxyMode = 'ok' | 'fail' | 'hang' | 'nonsense' | 'limited'
+
+/** Stands before a node: passes requests on after a delay, counts them, and can be made to fail. */
+export async function startRpcProxy(target: string, delayMs = 0) {
+  let mode: ProxyMode = 'ok'
+  let delay = delayMs
+  let requests = 0
+  const methods: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    requests++
+    methods.push((JSON.parse(body) as { method: string }).method)
+    if (mode === 'hang') return
+    await new Promise(resolve => setTimeout(resolve, delay))
+    if (mode === 'fail') return void response.writeHead(500).end('no')
+    if (mode === 'limited') return void response.writeHead(429).end('slow down')
+    if (mode === 'nonsense') return void response.writeHead(200).end('<html>')
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return requests
+    },
+    methods,
+    set(next: ProxyMode) {
+      mode = next
+    },
+    delay(ms: number) {
+      delay = ms
+    },
+    stop: () =>
+      new Promise(resolve => {
+        server.close(resolve)
+        server.closeAllConnections()
+      }),
+  }
+}
+
+export type RpcProxy = Awaited<ReturnType<typeof startRpcProxy>>

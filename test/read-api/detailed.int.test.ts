@@ -1,0 +1,378 @@
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BlockEvents } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
+import { detailedOf } from '../../read-api/catalogue/wire.ts'
+import { DetailedVault } from '../../read-api/schemas/vault.ts'
+import type { ApiHarness } from './harness.ts'
+import { startApi } from './harness.ts'
+
+/** The detailed vault in full: one chain of a few days, and what its events and the curated facts make of each vault. */
+
+const HOUR = 3_600
+const DAY = 86_400
+const START = 1_735_689_600
+const address = (byte: string) => `0x${byte.repeat(20)}`
+const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
+const USD = address('01')
+const REWARD = address('0a')
+const FEED = address('f1')
+const ALICE = address('a1')
+const FULL = address('1d')
+const OUTER = address('2d')
+const JUMPY = address('3d')
+const HOLLOW = address('4d')
+const STALE = address('5d')
+const MUTE = address('6d')
+const VAULTS = [FULL, OUTER, JUMPY, HOLLOW, STALE, MUTE]
+const E6 = 1_000_000n
+const E18 = 10n ** 18n
+const SUPPLY = 2_000_000n * E18
+
+let api: ApiHarness
+let logs = 0
+
+const discovered = (vault: string): DomainEvent => ({
+  type: 'VaultDiscovered',
+  contract: vault,
+  data: {
+    vault,
+    protocol: 'acme',
+    name: `Vault ${vault.slice(2, 4)}`,
+    symbol: 'V',
+    decimals: 18,
+    asset: vault === OUTER ? FULL : USD,
+    assetName: 'Dollar',
+    assetSymbol: vault === OUTER ? 'V' : 'USDX',
+    assetDecimals: vault === OUTER ? 18 : 6,
+    deployedBlock: 1,
+    deployedAt: START,
+  },
+})
+
+const sampled = (vault: string, price: bigint, more: { totalAssets?: bigint } = {}): DomainEvent => {
+  const totalAssets = 'totalAssets' in more ? more.totalAssets : (SUPPLY * price) / E18
+  return {
+    type: 'StateSampled',
+    contract: vault,
+    data: {
+      vault,
+      reason: 'hourly',
+      ...(totalAssets === undefined ? {} : { totalAssets }),
+      totalSupply: SUPPLY,
+      sharePrice: price,
+      decimals: 18,
+      assetDecimals: vault === OUTER ? 18 : 6,
+    },
+  }
+}
+
+/** What every vault's state is at an hour since the start. */
+function samplesAt(hour: number): DomainEvent[] {
+  const samples = [sampled(FULL, E6), sampled(OUTER, E18)]
+  samples.push(sampled(JUMPY, hour < 50 ? E6 : 11n * E6))
+  samples.push(sampled(HOLLOW, E6, hour < 50 ? {} : { totalAssets: 0n }))
+  if (hour < 30) samples.push(sampled(STALE, E6))
+  samples.push(sampled(MUTE, E6, hour < 50 ? {} : { totalAssets: undefined }))
+  return samples
+}
+
+const log = (event: Omit<DomainEvent, 'contract'>): DomainEvent =>
+  ({ ...event, contract: FULL, transactionHash: word(++logs), logIndex: logs }) as DomainEvent
+
+/** Events of the vault itself, by hour. */
+const OWN: Record<number, DomainEvent[]> = {
+  1: [
+    log({ type: 'FeeChanged', data: { kind: 'performance', feeWad: 10n ** 17n } } as DomainEvent),
+    log({ type: 'CapChanged', data: { kind: 'deposit', cap: 5_000_000n * E6 } } as DomainEvent),
+    log({ type: 'CapChanged', data: { kind: 'supply', cap: 1n, market: 'one' } } as DomainEvent),
+    log({
+      type: 'ShareTransferred',
+      data: { from: address('00'), to: ALICE, shares: SUPPLY },
+    } as DomainEvent),
+  ],
+  24: [log({ type: 'Paused', data: { account: ALICE } } as DomainEvent)],
+  48: [log({ type: 'Unpaused', data: { account: ALICE } } as DomainEvent)],
+  60: [log({ type: 'FeeChanged', data: { kind: 'performance', feeWad: 5n * 10n ** 16n } } as DomainEvent)],
+}
+
+function blockAt(hour: number, events: DomainEvent[]): BlockEvents {
+  return { block: { number: hour + 1, hash: word(hour + 1), timestamp: START + hour * HOUR }, events }
+}
+
+beforeAll(async () => {
+  api = await startApi()
+  await api.recordFacts(
+    [
+      { subject: `asset:1:${USD}`, kind: 'feed', value: { feed: FEED, decimals: 8 } },
+      { subject: `asset:1:${REWARD}`, kind: 'peg', value: { usd: '2' } },
+      { subject: 'protocol:acme', kind: 'profile', value: { displayName: 'Acme' } },
+      {
+        subject: 'curator:jane',
+        kind: 'profile',
+        value: { displayName: 'Jane', websiteUrl: 'https://jane.example' },
+      },
+      {
+        subject: `vault:1:${FULL}`,
+        kind: 'listed',
+        value: {
+          protocol: 'acme',
+          product: 'vaults',
+          version: 'v2',
+          name: 'Acme Dollars',
+          description: 'Lends dollars.',
+          lendUrl: 'https://acme.example/lend',
+          protocolVaultUrl: '',
+        },
+      },
+      { subject: `vault:1:${FULL}`, kind: 'tags', value: ['stablecoin'] },
+      { subject: `vault:1:${FULL}`, kind: 'curator', value: 'jane' },
+      { subject: `vault:1:${FULL}`, kind: 'fees', value: { performanceFee: 0.5, depositFee: 0.01 } },
+      { subject: `vault:1:${FULL}`, kind: 'incentives', value: 'Acme points' },
+      {
+        subject: `vault:1:${FULL}`,
+        kind: 'transactional',
+        value: { depositStepsType: 'instant', redeemStepsType: 'complex', rewardsSupported: false },
+      },
+      {
+        subject: `vault:1:${FULL}`,
+        kind: 'flags',
+        value: [
+          { content: 'Oracle under review.', severity: 'warning', endDate: START + 80 * HOUR },
+          { content: 'Not yet.', severity: 'critical', startDate: START + 200 * HOUR },
+          { content: 'Was hacked.', severity: 'critical', resolution: 'Everybody was made whole.' },
+        ],
+      },
+      {
+        subject: `vault:1:${FULL}`,
+        kind: 'rewards',
+        value: [
+          {
+            asset: { address: REWARD, name: 'Reward', symbol: 'RWD', decimals: 18 },
+            // 1,000 a day over ten days: 2,000 USD a day.
+            amount: String(10_000n * E18),
+            startDate: START,
+            endDate: START + 10 * DAY,
+          },
+          {
+            asset: { address: address('0b'), name: 'Odd', symbol: 'ODD', decimals: 18 },
+            amount: '1',
+            startDate: START,
+            endDate: START + 10 * DAY,
+          },
+        ],
+      },
+    ],
+    START,
+  )
+  const answer: DomainEvent = {
+    type: 'PriceReported',
+    contract: FEED,
+    data: { source: 'chainlink', feed: FEED, answer: 100_000_000n, decimals: 8, reportedAt: START },
+  }
+  const blocks = [blockAt(0, [...VAULTS.map(discovered), answer, ...samplesAt(0)])]
+  for (let hour = 1; hour <= 72; hour++)
+    blocks.push(blockAt(hour, [...(OWN[hour] ?? []), ...samplesAt(hour)]))
+  await api.append(1, 'mainnet', blocks)
+  await api.catchUp()
+})
+afterAll(() => api?.stop())
+
+async function detailed(vault: string) {
+  const answer = await request(api.app)
+    .get(`/v2/detailed-vaults/mainnet/${vault}`)
+    .set('x-api-key', api.apiKey)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return DetailedVault.parse(answer.body)
+}
+
+describe('a vault of which everything is known', () => {
+  it('says what the registry says', async () => {
+    const vault = await detailed(FULL)
+    expect(vault).toMatchObject({
+      name: 'Acme Dollars',
+      description: 'Lends dollars.',
+      lendUrl: 'https://acme.example/lend',
+      protocolVaultUrl: '',
+      tags: ['stablecoin'],
+      curator: { name: 'jane', displayName: 'Jane', websiteUrl: 'https://jane.example' },
+      protocol: {
+        name: 'acme',
+        displayName: 'Acme',
+        product: 'vaults',
+        version: 'v2',
+        protocolId: 'acme-vaults-v2',
+      },
+      additionalIncentives: 'Acme points',
+      isTransactional: true,
+      transactionalProperties: {
+        depositStepsType: 'instant',
+        redeemStepsType: 'complex',
+        rewardsSupported: false,
+      },
+      creationData: { deploymentTimestamp: START },
+      userEventsIndexed: true,
+      isCorrupted: false,
+    })
+  })
+
+  it('has the fees and the cap of its own events, and curated fees for the rest', async () => {
+    const vault = await detailed(FULL)
+    expect(vault.fees).toEqual({ performanceFee: 0.05, depositFee: 0.01 })
+    expect(vault.maxCapacity).toBe(String(5_000_000n * E6))
+    expect(vault.remainingCapacity).toBe(String(3_000_000n * E6))
+  })
+
+  it('shows rewards with what they yield, and warns of those it cannot price', async () => {
+    const vault = await detailed(FULL)
+    // 2,000 USD a day for 2,000,000 USD: 0.365 a year; three days of thirty.
+    expect(vault.rewards.map(({ asset }) => asset.symbol)).toEqual(['RWD'])
+    expect(vault.rewards[0]?.apy['1day']).toBeCloseTo(0.365, 9)
+    expect(vault.rewards[0]?.apy['30day']).toBeCloseTo(0.0365, 9)
+    expect(vault.apy['1day']).toEqual({
+      base: 0,
+      reward: vault.rewards[0]?.apy['1day'],
+      total: vault.rewards[0]?.apy['1day'],
+    })
+    expect(vault.warnings.join()).toContain('ODD')
+  })
+
+  it('scores by the formula', async () => {
+    const { score, flags } = await detailed(FULL)
+    expect(flags.map(({ content }) => content)).toEqual(['Oracle under review.', 'Was hacked.'])
+    // Sound vaults of the protocol: FULL, 2,000,000 USD over 72 hours, and STALE, the same over 29. OUTER holds FULL's.
+    const scaled = (points: number, value: number, floor: number, ceiling: number) =>
+      (points * Math.log10(value / floor)) / Math.log10(ceiling / floor)
+    const one = 2_000_000 * 72 * HOUR
+    const protocol = Math.round(scaled(40, (one / 72) * (72 + 29), 1e6, 1e15) * 10) / 10
+    const own = Math.round(scaled(20, one, 1e5, 1e15) * 100) / 100
+    const asset = Math.round(scaled(25, 4_000_000, 1e5, 1e10) * 10) / 10
+    expect(score).toMatchObject({
+      protocolTvlScore: protocol,
+      vaultTvlScore: own,
+      // One holder is the floor.
+      holderScore: 0,
+      assetScore: asset,
+      totalScorePenalty: 0.2,
+      penaltyComponents: [
+        {
+          type: 'flag',
+          value: 0.2,
+          content: 'Oracle under review.',
+          severity: 'warning',
+          endDate: START + 80 * HOUR,
+        },
+        { type: 'flag', value: 0, content: 'Was hacked.', resolution: 'Everybody was made whole.' },
+      ],
+    })
+    expect(score?.vaultScore).toBeCloseTo((protocol + own + asset) * 0.8, 2)
+  })
+
+  it('has been paused for a third of its life, by Paused and Unpaused', async () => {
+    const { body } = await request(api.app)
+      .post(`/beta/advanced-analytics/mainnet/${FULL}`)
+      .set('x-api-key', api.apiKey)
+      .send({ select: { withdrawalPauseRatio: true } })
+    expect(body.withdrawalPauseRatio).toEqual({ value: 24 / 72, from: START, to: START + 72 * HOUR })
+    const other = await request(api.app)
+      .post(`/beta/advanced-analytics/mainnet/${OUTER}`)
+      .set('x-api-key', api.apiKey)
+      .send({ select: { withdrawalPauseRatio: true } })
+    expect(other.body.withdrawalPauseRatio.value).toBeNull()
+  })
+})
+
+it('names the inner vault of a nested one, and what both earn', async () => {
+  const outer = await detailed(OUTER)
+  const inner = await detailed(FULL)
+  expect(outer.childrenVaults).toEqual([
+    { vaultId: inner.vaultId, address: inner.address, asset: inner.asset, lpToken: inner.lpToken },
+  ])
+  expect(outer.apyComposite?.totalApy['1day'].total).toBeCloseTo(0.365, 9)
+  expect(inner.childrenVaults).toBeUndefined()
+})
+
+it('says what of a nested vault lies in the inner one', async () => {
+  const transfer = log({
+    type: 'ShareTransferred',
+    data: { from: ALICE, to: OUTER, shares: SUPPLY / 4n },
+  } as DomainEvent)
+  await api.append(1, 'mainnet', [blockAt(73, [transfer])])
+  await api.catchUp()
+  const { body } = await request(api.app)
+    .post(`/beta/advanced-analytics/mainnet/${OUTER}`)
+    .set('x-api-key', api.apiKey)
+    .send({ select: { composition: true } })
+  expect(body.composition).toEqual({
+    items: [
+      {
+        name: 'Acme Dollars',
+        address: (await detailed(FULL)).address,
+        network: 'mainnet',
+        assetSymbol: 'USDX',
+        allocation: 0.25,
+        valueNative: String(SUPPLY / 4n),
+        kind: 'deployed',
+      },
+    ],
+    totalAssetsNative: String(SUPPLY),
+  })
+})
+
+describe('corrupted vaults', () => {
+  it.each([
+    [JUMPY, 'tenfold'],
+    [HOLLOW, 'no assets behind'],
+    [MUTE, 'does not answer'],
+  ])('%s: %s', async (vault, why) => {
+    const body = await detailed(vault)
+    expect(body.isCorrupted).toBe(true)
+    expect(body.warnings.join()).toContain(why)
+    if (body.score) expect(body.score).toMatchObject({ vaultScore: 0, totalScorePenalty: 1 })
+  })
+
+  it('are left out of the list unless asked for', async () => {
+    const list = async (query: string) =>
+      (await request(api.app).get(`/v2/vaults?${query}`).set('x-api-key', api.apiKey)).body.data.map(
+        (vault: { address: string }) => vault.address.toLowerCase(),
+      )
+    // STALE was last read 43 hours ago: not yet.
+    expect((await list('')).sort()).toEqual([FULL, OUTER, STALE])
+    expect(await list('allowCorrupted=true')).toHaveLength(6)
+  })
+})
+
+describe('time alone', () => {
+  it('ends flags and makes old states stale, in a catalogue that moves as in one read anew', async () => {
+    const before = (await detailed(FULL)).score
+    expect((await detailed(STALE)).isCorrupted).toBe(false)
+    // A block with nothing of these vaults in it.
+    const later: DomainEvent = {
+      type: 'PriceReported',
+      contract: address('f9'),
+      data: { source: 'chainlink', feed: address('f9'), answer: 1n, decimals: 8, reportedAt: START },
+    }
+    await api.append(1, 'mainnet', [blockAt(81, [later])])
+    await api.catchUp()
+
+    const after = await detailed(FULL)
+    expect(after.flags.map(({ content }) => content)).toEqual(['Was hacked.'])
+    expect(after.score?.totalScorePenalty).toBe(0)
+    expect(after.score?.vaultScore).toBeGreaterThan(before?.vaultScore ?? 0)
+    const stale = await detailed(STALE)
+    expect(stale.isCorrupted).toBe(true)
+    expect(stale.warnings.join()).toContain('48 hours')
+
+    const fresh = createCatalogueKeeper(api.pool, api.clickhouse)
+    await fresh.refresh()
+    expect(fresh.current().identity.map(detailedOf)).toEqual(api.catalogue.current().identity.map(detailedOf))
+    await fresh.stop()
+  })
+
+  it('is followed by facts: a flag taken back is gone', async () => {
+    await api.recordFacts([{ subject: `vault:1:${FULL}`, kind: 'flags', value: [] }], START + 82 * HOUR)
+    await api.catchUp()
+    expect((await detailed(FULL)).flags).toEqual([])
+  })
+})

@@ -1,0 +1,289 @@
+import type { Test } from 'supertest'
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../read-api/documentation.ts'
+import type { Endpoint } from '../../read-api/endpoint.ts'
+import { tiersOf } from '../../read-api/endpoint.ts'
+import type { LoadedEndpoint } from '../../read-api/load-endpoints.ts'
+import { loadEndpoints } from '../../read-api/load-endpoints.ts'
+import { ErrorBody } from '../../read-api/schemas/shapes.ts'
+import { type Node, startNode } from '../chain/node.ts'
+import type { ApiHarness } from './harness.ts'
+import { startApi } from './harness.ts'
+import { MORPHO_MARKET } from './lending-world.ts'
+import * as w from './world.ts'
+import { seatWorld } from './world-on-chain.ts'
+
+/** What holds for every endpoint, whatever it does. */
+
+const stand: Record<string, string> = {
+  '{network}': 'mainnet',
+  '{vault}': w.USD_VAULT,
+  '{asset}': w.USD_ASSET,
+  '{user}': w.ALICE,
+  '{timestamp}': String(w.START + 5 * w.DAY),
+  '{fromDate}': '2025-01-01',
+  '{toDate}': '2025-01-08',
+  '{market}': MORPHO_MARKET,
+  '{marketAsset}': `${w.USD_ASSET}-loan`,
+}
+
+const endpoints: LoadedEndpoint[] = await loadEndpoints()
+const routes = endpoints.flatMap(({ endpoint }) =>
+  tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
+)
+let api: ApiHarness
+let node: Node
+
+beforeAll(async () => {
+  node = await startNode()
+  await seatWorld(node)
+  api = await startApi({ rpcUrl: node.rpcUrl })
+  await w.seed(api, w.makeWorld())
+})
+afterAll(async () => {
+  await api?.stop()
+  await node?.stop()
+})
+
+function pathOf(tier: string, { path, example }: Endpoint, network?: string): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = example.params?.[name] ?? ''
+    return network && name === 'network' ? network : encodeURIComponent(stand[value] ?? value)
+  })
+  return `/${tier}${filled}`
+}
+
+function queryOf({ example }: Endpoint) {
+  return Object.fromEntries(
+    Object.entries(example.query ?? {}).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? (stand[value] ?? value) : value,
+    ]),
+  )
+}
+
+function send(tier: string, endpoint: Endpoint, options: { network?: string; key?: string } = {}): Test {
+  const path = pathOf(tier, endpoint, options.network)
+  const asked = endpoint.method === 'get' ? request(api.app).get(path) : request(api.app).post(path)
+  if (options.key !== '') asked.set('x-api-key', options.key ?? api.apiKey)
+  return endpoint.example.body ? asked.send(endpoint.example.body as object) : asked
+}
+
+it('lists what is served', () => {
+  expect(routes.map(({ name }) => name).sort()).toMatchInlineSnapshot(`
+    [
+      "get /alpha/historical-balances/{userAddress}/{timestamp}",
+      "get /alpha/historical-positions/{userAddress}",
+      "get /alpha/historical/{network}/{vaultId}/daily-flows",
+      "get /alpha/{network}/{vaultId}/holders",
+      "get /beta/borrow/markets",
+      "get /beta/borrow/markets/historical/{network}/{marketId}/{assetId}",
+      "get /beta/borrow/markets/{network}",
+      "get /beta/borrow/markets/{network}/{marketId}",
+      "get /beta/borrow/portfolio/events/{userAddress}/{network}/{marketId}/{assetId}",
+      "get /beta/borrow/portfolio/positions/{userAddress}",
+      "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}",
+      "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}/{assetId}",
+      "get /beta/portfolio/partial-returns/{userAddress}/{network}/{vaultId}",
+      "get /v2/assets",
+      "get /v2/benchmarks/{network}",
+      "get /v2/curators",
+      "get /v2/detailed-vaults",
+      "get /v2/detailed-vaults/{network}/{vaultId}",
+      "get /v2/detailed-vaults/{network}/{vaultId}/apy",
+      "get /v2/detailed-vaults/{network}/{vaultId}/tvl",
+      "get /v2/health",
+      "get /v2/historical-benchmarks/{network}",
+      "get /v2/historical/asset-prices/{network}/{assetAddress}",
+      "get /v2/historical/{network}/{vaultId}",
+      "get /v2/historical/{network}/{vaultId}/apy",
+      "get /v2/historical/{network}/{vaultId}/sharePrice",
+      "get /v2/historical/{network}/{vaultId}/tvl",
+      "get /v2/networks",
+      "get /v2/nrt/vault/{network}/{vaultId}",
+      "get /v2/nrt/vault/{network}/{vaultId}/sharePrice",
+      "get /v2/nrt/vault/{network}/{vaultId}/totalAssets",
+      "get /v2/nrt/vault/{network}/{vaultId}/totalSupply",
+      "get /v2/nrt/vault/{network}/{vaultId}/underlyingAssetPrice",
+      "get /v2/portfolio/best-deposit-options/{userAddress}",
+      "get /v2/portfolio/best-vault/{userAddress}",
+      "get /v2/portfolio/events/{userAddress}/{network}/{vaultId}",
+      "get /v2/portfolio/idle-assets/{userAddress}",
+      "get /v2/portfolio/positions/{userAddress}",
+      "get /v2/portfolio/positions/{userAddress}/{network}/{vaultId}",
+      "get /v2/portfolio/total-returns/{userAddress}/{network}/{vaultId}",
+      "get /v2/protocols",
+      "get /v2/tags",
+      "get /v2/transactions/context/{userAddress}/{network}/{vaultId}",
+      "get /v2/transactions/rewards/claim/{userAddress}",
+      "get /v2/transactions/rewards/context/{userAddress}",
+      "get /v2/transactions/suffix/{userAddress}/{vaultId}",
+      "get /v2/transactions/{action}/{userAddress}/{network}/{vaultId}",
+      "get /v2/vaults",
+      "post /alpha/advanced-analytics",
+      "post /alpha/advanced-analytics/{network}/{vaultId}",
+      "post /beta/advanced-analytics",
+      "post /beta/advanced-analytics/{network}/{vaultId}",
+    ]
+  `)
+})
+
+describe.each(routes)('$name', ({ tier, endpoint }) => {
+  it('answers its example with what its schema says, and says what it cost', async () => {
+    const answer = await send(tier, endpoint).query(queryOf(endpoint))
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    endpoint.response.parse(answer.body)
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    if (endpoint.access !== 'open') {
+      expect(Number(answer.headers['x-credits-used'])).toBeGreaterThanOrEqual(1)
+      expect(Number(answer.headers['x-credits-remaining'])).toBeGreaterThan(0)
+    }
+    if ('network' in (endpoint.params?.shape ?? {}))
+      expect(answer.headers['x-as-of-block']).toMatch(/^mainnet=\d+$/)
+  })
+
+  it('is in the OpenAPI document of its tier', async () => {
+    const document = openApiDocument(endpoints, tier)
+    const operation = document.paths?.[`/${tier}${endpoint.path}`]?.[endpoint.method]
+    expect(operation?.summary).toBe(endpoint.summary)
+    const named = (operation?.parameters ?? []).map(parameter => ('name' in parameter ? parameter.name : ''))
+    expect(named.sort()).toEqual(
+      [...Object.keys(endpoint.params?.shape ?? {}), ...Object.keys(endpoint.query?.shape ?? {})].sort(),
+    )
+  })
+
+  it('refuses an unknown query parameter by name', async () => {
+    const answer = await send(tier, endpoint).query({ ...queryOf(endpoint), perpage: '3' })
+    expect(answer.status).toBe(400)
+    const body = ErrorBody.parse(answer.body)
+    expect(body).toMatchObject({
+      statusCode: 400,
+      error: 'Bad Request',
+      errorId: answer.headers['x-request-id'],
+    })
+    expect(body.message).toContain('"perpage"')
+    if (endpoint.query?.shape['perPage']) expect(body.message).toContain('Did you mean "perPage"?')
+    expect(answer.headers['x-credits-used']).toBe(endpoint.access === 'open' ? undefined : '0')
+  })
+
+  if (endpoint.access !== 'open') {
+    it.each([
+      ['no key', ''],
+      ['an unknown key', 'vl_nobody'],
+    ])('wants a key: %s', async (_, key) => {
+      const answer = await send(tier, endpoint, { key }).query(queryOf(endpoint))
+      expect(answer.status).toBe(401)
+      expect(ErrorBody.parse(answer.body)).toMatchObject({ error: 'Unauthorized' })
+      expect(answer.body.errorId).toBe(answer.headers['x-request-id'])
+    })
+  }
+
+  if ('network' in (endpoint.params?.shape ?? {})) {
+    it.each(['eip155:1', 'eip155%3A1', 'MAINNET'])('takes the network as %s', async network => {
+      const answer = await send(tier, endpoint, { network }).query(queryOf(endpoint))
+      expect(answer.status).toBe(200)
+    })
+
+    it('refuses a network that there is not, and answers 404 for one where nothing is', async () => {
+      const unknown = await send(tier, endpoint, { network: 'mainet' }).query(queryOf(endpoint))
+      expect(unknown.status).toBe(400)
+      expect(unknown.body.message).toContain('"network"')
+      const empty = await send(tier, endpoint, { network: 'base' }).query(queryOf(endpoint))
+      expect(empty.status).toBe(404)
+    })
+  }
+
+  if (endpoint.query?.shape['page']) {
+    it.each([{ page: '-1' }, { page: '1.5' }, { perPage: '0' }, { perPage: '999999' }, { page: ['1', '2'] }])(
+      'refuses %o',
+      async wrong => {
+        const answer = await send(tier, endpoint).query({ ...queryOf(endpoint), ...wrong })
+        expect(answer.status).toBe(400)
+        expect(answer.body.message).toContain(`"${Object.keys(wrong)[0]}"`)
+      },
+    )
+
+    it('gives the same items page by page as at once', async () => {
+      const { page: _, perPage: __, ...query } = queryOf(endpoint)
+      const whole = await send(tier, endpoint).query({ ...query, perPage: '100' })
+      const parts: unknown[] = []
+      for (let page: number | null = 0; page !== null && parts.length < whole.body.data.length; ) {
+        const part: { body: { itemsOnPage: number; nextPage: number | null; data: unknown[] } } = await send(
+          tier,
+          endpoint,
+        ).query({ ...query, page, perPage: '7' })
+        expect(part.body.itemsOnPage).toBe(part.body.data.length)
+        parts.push(...part.body.data)
+        page = part.body.nextPage
+      }
+      expect(parts.slice(0, whole.body.data.length)).toEqual(whole.body.data)
+    })
+  }
+})
+
+describe('around the endpoints', () => {
+  it.each(['v2', 'beta', 'alpha'])('serves the OpenAPI document of %s without a key', async tier => {
+    const answer = await request(api.app).get(`/${tier}/documentation/json`)
+    expect(answer.status).toBe(200)
+    expect(answer.body.openapi).toBe('3.1.0')
+    expect(Object.keys(answer.body.paths).length).toBeGreaterThan(0)
+  })
+
+  it('serves the interactive page from our own origin only', async () => {
+    const page = await request(api.app).get('/documentation')
+    expect(page.headers['content-security-policy']).toContain("script-src 'self'")
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
+    expect(parts.length).toBeGreaterThan(2)
+    for (const part of parts) expect((await request(api.app).get(part)).status, part).toBe(200)
+  })
+
+  it('answers what is not there with the error body', async () => {
+    const answer = await request(api.app).get('/v2/vault')
+    expect(answer.status).toBe(404)
+    expect(ErrorBody.parse(answer.body).statusCode).toBe(404)
+  })
+
+  it.each([
+    ['a body that is not JSON', '{"select":', 400],
+    ['an unknown section', '{"select":{"everything":true}}', 400],
+    ['a section set to false', '{"select":{"maxDrawdown":false}}', 400],
+    ['another key', '{"selected":{}}', 400],
+    ['nothing', '', 200],
+  ])('reads a body: %s', async (_, body, status) => {
+    const answer = await request(api.app)
+      .post(`/beta/advanced-analytics/mainnet/${w.ETH_VAULT}`)
+      .set('x-api-key', api.apiKey)
+      .set('content-type', 'application/json')
+      .send(body)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+    if (status !== 200) ErrorBody.parse(answer.body)
+  })
+
+  it.each([
+    [`/v2/historical/mainnet/${w.USD_VAULT}?fromTimestamp=200&toTimestamp=100`, 422, 'fromTimestamp'],
+    [`/v2/historical/mainnet/${w.USD_VAULT}?granularity=2hours`, 400, '1hour, 1day, 1week'],
+    [`/v2/detailed-vaults?minTvl=much`, 400, 'minTvl'],
+    [`/v2/detailed-vaults/mainnet/0x123`, 400, 'vaultId'],
+    [`/v2/detailed-vaults/mainnet/some-name`, 404, 'some-name'],
+    [`/v2/detailed-vaults/mainnet/%E0%A4%A`, 400, 'percent'],
+    [`/v2/vaults?network=nowhere`, 400, 'network'],
+    [`/alpha/historical-balances/${w.ALICE}/99999999999`, 422, 'future'],
+    [`/alpha/historical-balances/nobody/5`, 400, 'userAddress'],
+    [
+      `/alpha/historical/mainnet/${w.USD_VAULT}/daily-flows?fromDate=2025-02-30&toDate=2025-03-01`,
+      400,
+      'fromDate',
+    ],
+    [
+      `/alpha/historical/mainnet/${w.USD_VAULT}/daily-flows?fromDate=2025-03-30&toDate=2025-03-01`,
+      422,
+      'fromDate',
+    ],
+    [`/alpha/historical/mainnet/${w.USD_VAULT}/daily-flows?toDate=2025-03-01`, 400, 'missing'],
+  ])('%s is %i', async (path, status, word) => {
+    const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+    expect(ErrorBody.parse(answer.body).message).toContain(word)
+  })
+})

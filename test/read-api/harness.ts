@@ -1,0 +1,109 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Express } from 'express'
+import type pg from 'pg'
+import type { BlockEvents } from '../../db/events/event-store.ts'
+import { appendEvents, appendFacts, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
+import { createCreditMeter } from '../../db/keys/credits.ts'
+import { createKey, createKeyVerifier } from '../../db/keys/keys.ts'
+import { createRateMeter } from '../../db/keys/rates.ts'
+import { inTransaction } from '../../db/postgres.ts'
+import { loadProjections } from '../../jobs/projection.ts'
+import { catchUpAll } from '../../jobs/work.ts'
+import { createApp } from '../../read-api/app.ts'
+import type { CatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
+import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
+import type { ApiDeps } from '../../read-api/endpoint.ts'
+import type { OnChainOptions } from '../../read-api/on-chain.ts'
+import { createOnChain } from '../../read-api/on-chain.ts'
+import { createClickHouse, createPostgres } from '../databases.ts'
+
+/** An API on databases of its own, and the means to tell it what happened. */
+export interface ApiHarness {
+  app: Express
+  deps: ApiDeps
+  pool: pg.Pool
+  databaseUrl: string
+  clickhouse: ClickHouseClient
+  catalogue: CatalogueKeeper
+  apiKey: string
+  /** Appends blocks to a chain's stream. */
+  append(chainId: number, name: string, blocks: BlockEvents[]): Promise<void>
+  recordFacts(facts: { subject: string; kind: string; value: unknown }[], at: number): Promise<void>
+  /** Brings mirror, projections and catalogue up to the event store. */
+  catchUp(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** `rpcUrl`: of a node that stands for mainnet; without one, what is read on chain answers 503. */
+export async function startApi(
+  options: { rpcUrl?: string; blockTimeMs?: number } & Partial<OnChainOptions> = {},
+): Promise<ApiHarness> {
+  const postgres = await createPostgres()
+  const { house, drop } = await createClickHouse()
+  const clickhouse = house.client
+  const projections = await loadProjections()
+  const { pool } = postgres
+  const { key: apiKey } = await createKey(pool, { name: 'test', plan: 'unlimited' })
+  const catalogue = createCatalogueKeeper(pool, clickhouse)
+  const credits = createCreditMeter(pool)
+  const onChain = createOnChain({
+    rpc: options.rpcUrl ? { mainnet: [options.rpcUrl] } : {},
+    blockTime: { mainnet: options.blockTimeMs ?? 0 },
+    ...options,
+    catalogue,
+  })
+  const deps: ApiDeps = {
+    pool,
+    clickhouse,
+    rates: createRateMeter(pool),
+    catalogue,
+    verifyKey: createKeyVerifier(pool),
+    credits,
+    onChain,
+  }
+  return {
+    app: await createApp(deps),
+    deps,
+    pool,
+    databaseUrl: postgres.url,
+    clickhouse,
+    catalogue,
+    apiKey,
+    async append(chainId, name, blocks) {
+      await registerStream(pool, chainId, name, 'chain')
+      await inTransaction(pool, async tx => {
+        const head = await appendEvents(tx, chainId, await lockStreamHead(tx, chainId), blocks)
+        const last = blocks.at(-1)?.block
+        await tx.query(
+          'UPDATE stream SET head = $2, head_height = $3, final_height = $3, head_time = $4 WHERE id = $1',
+          [chainId, head, last?.number ?? 0, last?.timestamp ?? 0],
+        )
+      })
+    },
+    async recordFacts(facts, at) {
+      await registerStream(pool, 0, 'registry', 'registry')
+      await inTransaction(pool, tx =>
+        appendFacts(
+          tx,
+          0,
+          facts.map(({ subject, kind, value }) => ({
+            type: 'FactRecorded',
+            contract: '',
+            data: { subject, kind, value: JSON.stringify(value) },
+          })),
+          at,
+        ),
+      )
+    },
+    async catchUp() {
+      await catchUpAll({ pool, clickhouse, projections })
+      await catalogue.refresh()
+    },
+    async stop() {
+      await catalogue.stop()
+      await credits.close()
+      await drop()
+      await postgres.drop()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+
+/** What happens in lending markets of the made-up chain of world.ts: a Morpho Blue market and an Aave pool. */
+
+const address = (byte: string) => `0x${byte.repeat(20)}`
+const RAY = 10n ** 27n
+export const MORPHO = address('b1')
+export const MORPHO_MARKET = `0x${'77'.repeat(32)}`
+export const POOL = address('9a')
+const CONFIGURATOR = address('9b')
+const ORACLE = address('9c')
+/** Per second, scaled by 1e18: about 3.2 % a year. */
+export const MORPHO_RATE = 10n ** 9n
+export const ACCRUED_AT_HOUR = 10
+
+export interface LendingNames {
+  usd: string
+  eth: string
+  usdFeed: string
+  ethFeed: string
+  alice: string
+  bob: string
+}
+
+/** By hour from the beginning of the world. Rates of the pool are zero, so that its amounts stay what they were. */
+export function lendingEvents(names: LendingNames): { hour: number; event: DomainEvent }[] {
+  const { usd, eth, usdFeed, ethFeed, alice, bob } = names
+  const events: { hour: number; event: DomainEvent }[] = []
+  const put = (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => {
+    const logIndex = 1_000 + events.length
+    const transactionHash = `0x${(0xabc000 + events.length).toString(16).padStart(64, '0')}`
+    events.push({ hour, event: { ...event, contract, logIndex, transactionHash } as DomainEvent })
+  }
+  const market = MORPHO_MARKET
+  put(3, MORPHO, {
+    type: 'MarketCreated',
+    data: {
+      market,
+      loanAsset: usd,
+      collateralAsset: eth,
+      oracle: ORACLE,
+      irm: address('b2'),
+      lltvWad: 86n * 10n ** 16n,
+    },
+  })
+  for (const [asset, byte, ltv, threshold] of [
+    [usd, 'd', 7500n, 8000n],
+    [eth, 'e', 8000n, 8250n],
+  ] as const) {
+    const aToken = address(`${byte}1`)
+    put(3, aToken, {
+      type: 'ReserveTokenInitialized',
+      data: { market: asset, pool: POOL, decimals: asset === usd ? 6 : 18, symbol: 'a' },
+    })
+    put(3, CONFIGURATOR, {
+      type: 'ReserveListed',
+      data: { market: asset, asset, aToken, variableDebtToken: address(`${byte}2`) },
+    })
+    put(3, CONFIGURATOR, {
+      type: 'RiskParametersChanged',
+      data: {
+        market: asset,
+        ltvBps: ltv,
+        liquidationThresholdBps: threshold,
+        liquidationBonusBps: 10_500n,
+      },
+    })
+    put(3, CONFIGURATOR, {
+      type: 'ReserveFlagChanged',
+      data: { market: asset, flag: 'borrowing', enabled: true },
+    })
+    put(3, ORACLE, {
+      type: 'OracleChanged',
+      data: { market: asset, oracle: asset === usd ? usdFeed : ethFeed },
+    })
+    put(4, POOL, {
+      type: 'RateUpdated',
+      data: {
+        market: asset,
+        liquidityRateRay: 0n,
+        variableBorrowRateRay: 0n,
+        liquidityIndexRay: asset === usd ? (RAY * 11n) / 10n : RAY,
+        variableBorrowIndexRay: asset === usd ? (RAY * 12n) / 10n : RAY,
+      },
+    })
+  }
+  put(3, CONFIGURATOR, {
+    type: 'CapChanged',
+    data: { kind: 'borrow', cap: 5_000n, capDecimals: 0, market: usd, asset: usd },
+  })
+  const lend = (hour: number, user: string, assets: bigint) =>
+    put(hour, MORPHO, {
+      type: 'Supplied',
+      data: { market, sender: user, onBehalf: user, assets, shares: assets * 1_000_000n },
+    })
+  lend(4, bob, 1_000_000_000n)
+  put(5, MORPHO, {
+    type: 'CollateralSupplied',
+    data: { market, sender: alice, onBehalf: alice, assets: 10n ** 18n },
+  })
+  put(5, MORPHO, {
+    type: 'Borrowed',
+    data: { market, sender: alice, onBehalf: alice, assets: 400_000_000n, shares: 400_000_000_000_000n },
+  })
+  put(ACCRUED_AT_HOUR, MORPHO, {
+    type: 'InterestAccrued',
+    data: { market, interest: 7_200n, feeShares: 0n, previousBorrowRateWad: MORPHO_RATE },
+  })
+  put(ACCRUED_AT_HOUR, MORPHO, {
+    type: 'Repaid',
+    data: { market, sender: alice, onBehalf: alice, assets: 100_000_000n, shares: 99_998_200_000_000n },
+  })
+
+  const mint = (token: string, side: 'supply' | 'variableDebt', user: string, value: bigint, index: bigint) =>
+    put(6, token, {
+      type: 'ScaledMinted',
+      data: { side, caller: user, onBehalf: user, value, balanceIncrease: 0n, indexRay: index },
+    })
+  put(6, POOL, {
+    type: 'Supplied',
+    data: { market: eth, sender: alice, onBehalf: alice, assets: 2n * 10n ** 18n },
+  })
+  mint(address('e1'), 'supply', alice, 2n * 10n ** 18n, RAY)
+  put(6, POOL, { type: 'CollateralEnabled', data: { market: eth, user: alice } })
+  mint(address('d1'), 'supply', bob, 3_300_000_000n, (RAY * 11n) / 10n)
+  put(6, POOL, {
+    type: 'Borrowed',
+    data: { market: usd, sender: alice, onBehalf: alice, assets: 1_200_000_000n },
+  })
+  mint(address('d2'), 'variableDebt', alice, 1_200_000_000n, (RAY * 12n) / 10n)
+  return events
+}

@@ -1,0 +1,173 @@
+import { MarketUtils } from '@morpho-org/blue-sdk'
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiHarness } from './harness.ts'
+import { startApi } from './harness.ts'
+import { ACCRUED_AT_HOUR, MORPHO_MARKET, MORPHO_RATE, POOL } from './lending-world.ts'
+import * as w from './world.ts'
+
+/** Figures are reckoned here from the events of lending-world.ts, with blue-sdk where interest comes in. */
+
+let api: ApiHarness
+beforeAll(async () => {
+  api = await startApi()
+  await w.seed(api, w.makeWorld())
+})
+afterAll(() => api?.stop())
+
+async function get(path: string, query: Record<string, string> = {}, status = 200) {
+  const answer = await request(api.app).get(`/beta/borrow${path}`).query(query).set('x-api-key', api.apiKey)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+  return answer.body
+}
+
+const world = w.makeWorld()
+const lastAnswer = (feed: string) => world.answers.findLast(answer => answer.feed === feed)?.answer ?? 0n
+const now = () => api.catalogue.current().chain(1)?.blockTime ?? 0
+const accrued = (assets: bigint) => {
+  const elapsed = BigInt(now() - (w.START + ACCRUED_AT_HOUR * w.HOUR))
+  const totals = { totalSupplyAssets: 0n, totalSupplyShares: 0n, totalBorrowAssets: assets, fee: 0n }
+  return assets + MarketUtils.getAccruedInterest(MORPHO_RATE, totals, elapsed).interest
+}
+
+describe('borrow markets', () => {
+  it('lists both families with their totals', async () => {
+    const { data, nextPage } = await get('/markets')
+    expect(nextPage).toBeNull()
+    expect(data.map((market: { protocol: { name: string } }) => market.protocol.name)).toEqual([
+      'aave',
+      'morpho',
+    ])
+    const [pool, market] = data
+    const [usd, eth] = pool.assetsData
+    expect(pool.marketId.toLowerCase()).toBe(POOL)
+    expect([usd.totalSupplied.native, usd.totalBorrowed.native]).toEqual(['3300000000', '1200000000'])
+    expect(usd.utilizationRate).toBeCloseTo(12 / 33, 12)
+    expect(usd.availableToBorrow.native).toBe('2100000000')
+    expect(usd.assetConfig.borrowCap).toBe('5000000000')
+    expect(eth.defaultRiskParameters).toEqual({
+      maxLtv: 0.8,
+      liquidationThreshold: 0.825,
+      liquidationPenalty: 0.05,
+    })
+    const [loan, collateral] = market.assetsData
+    const owed = accrued(400_007_200n - 100_000_000n)
+    expect(loan.totalBorrowed.native).toBe(owed.toString())
+    expect(loan.totalSupplied.native).toBe((1_000_007_200n + owed - 300_007_200n).toString())
+    expect(loan.borrowRate).toBeCloseTo(Math.expm1((Number(MORPHO_RATE) / 1e18) * 31_536_000), 12)
+    expect(collateral.totalSupplied.native).toBe((10n ** 18n).toString())
+    expect(loan.pairRiskParameters).toEqual([
+      { collateralMarketAssetId: collateral.marketAssetId, ...collateral.defaultRiskParameters },
+    ])
+    // 1 / (1 − 0.3 × 0.14) − 1
+    expect(collateral.defaultRiskParameters.liquidationPenalty).toBeCloseTo(1 / 0.958 - 1, 12)
+  })
+
+  it('narrows by every filter', async () => {
+    const count = async (query: Record<string, string>) => (await get('/markets', query)).data.length
+    expect(await count({ allowedProtocols: 'morpho' })).toBe(1)
+    expect(await count({ disallowedProtocols: 'aave-v3' })).toBe(1)
+    expect(await count({ allowedCollateralAssets: 'usdx' })).toBe(1)
+    expect(await count({ disallowedCollateralAssets: 'WETH' })).toBe(1)
+    expect(await count({ allowedBorrowAssets: 'WETH' })).toBe(1)
+    expect(await count({ disallowedBorrowAssets: 'USDX' })).toBe(1)
+    expect(await count({ allowedNetworks: 'base' })).toBe(0)
+    expect(await count({ disallowedNetworks: 'mainnet' })).toBe(0)
+    expect(await count({ minTvl: '1000000000' })).toBe(0)
+    expect(await count({ minTvl: '0' })).toBe(2)
+    expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(1)
+  })
+
+  it('finds an asset by its id and, as older routes had it, by its address', async () => {
+    const path = `/portfolio/positions/${w.ALICE}/mainnet/${MORPHO_MARKET}`
+    const byId = await get(`${path}/${w.ETH_ASSET}-collateral`)
+    expect(byId.asset.suppliedNative).toBe((10n ** 18n).toString())
+    expect(await get(`${path}/${w.ETH_ASSET}`)).toEqual(byId)
+    await get(`${path}/${w.ODD_ASSET}`, {}, 404)
+  })
+})
+
+describe('borrow positions', () => {
+  it('are exact with interest, and healthy by the protocol’s own oracle', async () => {
+    const { data, errors } = await get(`/portfolio/positions/${w.ALICE}`, { allowedAssets: 'USDX,WETH,NOPE' })
+    expect(errors).toEqual({ unsupportedNetworks: [], unsupportedAssets: ['NOPE'] })
+    expect(data).toHaveLength(2)
+    const [aave, morpho] = data
+    const eth = lastAnswer(w.ETH_FEED)
+    const usd = lastAnswer(w.USD_FEED)
+    const collateral = Number(2n * eth)
+    const debt = (Number(usd) * 1_200_000_000) / 1e6
+    expect(aave.ltv).toBeCloseTo(debt / collateral, 9)
+    expect(aave.healthFactor).toBeCloseTo((collateral * 0.825) / debt, 6)
+    expect(aave.assets.map((a: { suppliedNative: string }) => a.suppliedNative)).toEqual([
+      '0',
+      (2n * 10n ** 18n).toString(),
+    ])
+    const [loan] = morpho.assets
+    const shares = 400_000_000_000_000n - 99_998_200_000_000n
+    const total = accrued(300_007_200n) + 1n
+    const virtual = shares + 1_000_000n
+    expect(loan.borrowedNative).toBe(((shares * total + virtual - 1n) / virtual).toString())
+    expect([morpho.ltv, morpho.healthFactor]).toEqual([null, null])
+    const ids = data.flatMap((position: { assets: { positionId: string }[] }) =>
+      position.assets.map(({ positionId }) => positionId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('lose a market with its collateral when the debt asset is filtered out', async () => {
+    const path = `/portfolio/positions/${w.ALICE}`
+    expect((await get(path, { disallowedAssets: 'USDX' })).data).toEqual([])
+    const { data } = await get(path, { disallowedAssets: 'WETH' })
+    expect(data).toHaveLength(2)
+    expect(data[0].assets).toHaveLength(1)
+    expect((await get(path, { minUsdAssetValueThreshold: '1000' })).data).toHaveLength(1)
+    expect((await get(path, { minUsdAssetValueThreshold: '100000' })).data).toEqual([])
+    const sorted = await get(path, { sortBy: 'borrowedUsd', sortOrder: 'desc' })
+    expect(sorted.data.map((p: { protocol: { name: string } }) => p.protocol.name)).toEqual([
+      'aave',
+      'morpho',
+    ])
+  })
+
+  it('without debt are read by market, and not in the wallet-wide list', async () => {
+    expect((await get(`/portfolio/positions/${w.BOB}`)).data).toEqual([])
+    for (const market of [MORPHO_MARKET, POOL]) {
+      const position = await get(`/portfolio/positions/${w.BOB}/mainnet/${market}`)
+      expect([position.ltv, position.healthFactor, position.assets.length]).toEqual([0, null, 1])
+    }
+    const nobody = await get(`/portfolio/positions/${w.CAROL}/mainnet/${POOL}`)
+    expect([nobody.ltv, nobody.healthFactor, nobody.assets]).toEqual([0, null, []])
+  })
+
+  it('have their events, oldest first', async () => {
+    const of = async (market: string, asset: string) =>
+      (await get(`/portfolio/events/${w.ALICE}/mainnet/${market}/${asset}`)).data.map(
+        (event: { eventType: string; assetAmountNative: string }) =>
+          `${event.eventType} ${event.assetAmountNative}`,
+      )
+    expect(await of(MORPHO_MARKET, `${w.USD_ASSET}-loan`)).toEqual(['borrow 400000000', 'repay 100000000'])
+    expect(await of(MORPHO_MARKET, `${w.ETH_ASSET}-collateral`)).toEqual(['supply 1000000000000000000'])
+    expect(await of(POOL, w.USD_ASSET)).toEqual(['borrow 1200000000'])
+  })
+})
+
+describe('borrow history', () => {
+  it('has a point for each bucket in which the market moved', async () => {
+    const { data } = await get(`/markets/historical/mainnet/${MORPHO_MARKET}/${w.USD_ASSET}-loan`)
+    expect(
+      data.map((point: { timestamp: number; totalBorrowed: { native: string } }) => [
+        (point.timestamp - w.START) / w.HOUR,
+        point.totalBorrowed.native,
+      ]),
+    ).toEqual([
+      [3, '0'],
+      [4, '0'],
+      [5, '0'],
+      [10, '400007200'],
+    ])
+    const daily = await get(`/markets/historical/mainnet/${POOL}/${w.USD_ASSET}`, { granularity: '1day' })
+    expect(daily.data).toHaveLength(1)
+    expect(daily.data[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, supplyRate: 0 })
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiHarness } from '../harness.ts'
+import { startApi } from '../harness.ts'
+import * as w from '../world.ts'
+import type { Replica } from './replicas.ts'
+import { startReplica } from './replicas.ts'
+
+let api: ApiHarness
+let one: Replica
+let other: Replica
+
+beforeAll(async () => {
+  api = await startApi()
+  await w.seed(api, w.makeWorld())
+  one = await startReplica(api)
+  other = await startReplica(api)
+})
+afterAll(async () => {
+  await one?.stop()
+  await other?.stop()
+  await api?.stop()
+})
+
+const get = (path: string, tag?: string, replica: Replica = one) =>
+  fetch(`${replica.url}${path}`, {
+    headers: { 'x-api-key': api.apiKey, ...(tag ? { 'if-none-match': tag } : {}) },
+  })
+const tagOf = async (path: string) => {
+  const answer = await get(path)
+  expect(answer.status).toBe(200)
+  await answer.arrayBuffer()
+  return answer.headers.get('etag') ?? ''
+}
+
+const vault = `/v2/detailed-vaults/mainnet/${w.USD_VAULT}`
+const list = '/v2/detailed-vaults?perPage=10'
+
+describe('conditional requests', () => {
+  it.each([
+    [list, 1],
+    [vault, 3],
+    [`/v2/historical/mainnet/${w.USD_VAULT}?perPage=20`, 3],
+    ['/v2/tags', 1],
+    ['/v2/networks', 1],
+  ])('%s is not sent twice, and costs %i credits then', async (path, credits) => {
+    const first = await get(path)
+    const tag = first.headers.get('etag') ?? ''
+    expect(tag).toMatch(/^W\/"[^"]+"$/)
+    expect(first.headers.get('cache-control')).toBe('private, no-cache')
+    const again = await get(path, tag)
+    expect(again.status).toBe(304)
+    expect(await again.text()).toBe('')
+    expect(again.headers.get('etag')).toBe(tag)
+    expect(again.headers.get('x-as-of-block')).toBe(first.headers.get('x-as-of-block'))
+    expect(again.headers.get('x-credits-used')).toBe(String(credits))
+    const among = await get(path, `"something", ${tag} , W/"else"`)
+    expect(among.status).toBe(304)
+  })
+
+  it('another process sees that the answer is the same', async () => {
+    expect((await get(vault, await tagOf(vault), other)).status).toBe(304)
+  })
+
+  it.each([
+    ['made up', 'W/"a.b.c"'],
+    ['of one part', '"x"'],
+    ['any', '*'],
+    ['no tag', 'nonsense'],
+    ['endless', `W/"1.${'x'.repeat(5_000)}.y"`],
+  ])('a tag that is not ours is no reason: %s', async (_, tag) => {
+    expect((await get(vault, tag)).status).toBe(200)
+  })
+
+  it('a tag of another address is no reason', async () => {
+    const tag = await tagOf(vault)
+    expect((await get(`/v2/detailed-vaults/mainnet/${w.ETH_VAULT}`, tag)).status).toBe(200)
+  })
+
+  it('a wrong request stays wrong', async () => {
+    expect((await get(`${vault}?x=1`, await tagOf(vault))).status).toBe(400)
+  })
+
+  it('health and what was posted have no tag and are not kept', async () => {
+    const health = await get('/v2/health')
+    expect(health.headers.get('etag')).toBeNull()
+    expect(health.headers.get('cache-control')).toBe('no-store')
+    const posted = await fetch(`${one.url}/beta/advanced-analytics/mainnet/${w.USD_VAULT}`, {
+      method: 'POST',
+      headers: { 'x-api-key': api.apiKey, 'content-type': 'application/json' },
+      body: '{"select":{"maxDrawdown":true}}',
+    })
+    expect(posted.headers.get('etag')).toBeNull()
+  })
+
+  it('an error has no tag', async () => {
+    const answer = await get('/v2/detailed-vaults/mainnet/nobody')
+    expect(answer.headers.get('etag')).toBeNull()
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('falls when the chain of the answer moves, holds when another moves', async () => {
+    const before = {
+      vault: await tagOf(vault),
+      list: await tagOf(list),
+      networks: await tagOf('/v2/networks'),
+    }
+    await api.recordFacts([{ subject: 'x', kind: 'y', value: {} }], w.START)
+    await api.catchUp()
+    // The registry moved, the bodies did not: made again, found equal, not sent.
+    const same = await get(vault, before.vault)
+    expect(same.status).toBe(304)
+    expect(same.headers.get('etag')).not.toBe(before.vault)
+
+    await api.recordFacts(
+      [{ subject: `vault:1:${w.USD_VAULT}`, kind: 'tags', value: ['fresh-tag'] }],
+      w.START + 1,
+    )
+    await api.catchUp()
+    const changed = await get(vault, before.vault)
+    expect(changed.status).toBe(200)
+    expect(((await changed.json()) as { tags: string[] }).tags).toEqual(['fresh-tag'])
+    expect((await get(list, before.list)).status).toBe(200)
+    expect((await get('/v2/networks', before.networks)).status).toBe(304)
+  })
+})

@@ -1,0 +1,174 @@
+import type { Express } from 'express'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../../read-api/app.ts'
+import { openApiDocument } from '../../../read-api/documentation.ts'
+import type { Endpoint, Tier } from '../../../read-api/endpoint.ts'
+import { tiersOf } from '../../../read-api/endpoint.ts'
+import { loadEndpoints } from '../../../read-api/load-endpoints.ts'
+import type { ApiHarness } from '../harness.ts'
+import { startApi } from '../harness.ts'
+
+const endpoints = await loadEndpoints()
+const tiers: Tier[] = ['v2', 'beta', 'alpha']
+let api: ApiHarness
+let app: Express
+
+beforeAll(async () => {
+  api = await startApi()
+  app = await createApp(api.deps, { publicUrl: 'https://api.example/vaults/' })
+})
+afterAll(() => api?.stop())
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean>; stack: { method?: string }[] }
+}
+
+/** What Express serves below the tiers, as OpenAPI writes it: `get /v2/vaults`. */
+function servedRoutes(): string[] {
+  const { stack } = (app as unknown as { router: { stack: Layer[] } }).router
+  return stack
+    .flatMap(({ route }) =>
+      // Routes for every method say that a method is not allowed; redirects are older paths.
+      route && Object.keys(route.methods).length === 1
+        ? Object.keys(route.methods).map(method => `${method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`)
+        : [],
+    )
+    .filter(name => / \/(v2|beta|alpha)\//.test(name) && !name.includes('/documentation'))
+}
+
+describe('the OpenAPI documents', () => {
+  it('name what is served, nothing more and nothing less', () => {
+    const described = tiers.flatMap(tier =>
+      Object.entries(openApiDocument(endpoints, tier).paths ?? {}).flatMap(([path, item]) =>
+        Object.keys(item).map(method => `${method} ${path}`),
+      ),
+    )
+    const redirects = endpoints
+      .filter(({ endpoint }) => tiersOf(endpoint).includes('beta') && !tiersOf(endpoint).includes('alpha'))
+      .map(({ endpoint }) => `${endpoint.method} /alpha${endpoint.path}`)
+    expect(
+      servedRoutes()
+        .filter(name => !redirects.includes(name))
+        .sort(),
+    ).toEqual(described.sort())
+    expect(new Set(described).size).toBe(described.length)
+  })
+
+  it.each(tiers)('%s: every reference leads somewhere, every operation has an id of its own', tier => {
+    const document = openApiDocument(endpoints, tier, { publicUrl: 'https://api.example/vaults/' })
+    const text = JSON.stringify(document)
+    for (const [, reference] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
+      const found = (reference ?? '')
+        .replace('#/', '')
+        .split('/')
+        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document)
+      expect(found, reference).toBeDefined()
+    }
+    const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(match => match[1])
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(document.servers).toEqual([{ url: 'https://api.example/vaults' }])
+    expect(document.components?.securitySchemes?.['apiKey']).toMatchObject({
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-api-key',
+    })
+  })
+
+  const each = endpoints.flatMap(({ endpoint }) =>
+    tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
+  )
+
+  it.each(each)('$name: security, errors and headers', ({ tier, endpoint }) => {
+    const document = openApiDocument(endpoints, tier)
+    const operation = document.paths?.[`/${tier}${endpoint.path}`]?.[endpoint.method]
+    const responses = (operation?.responses ?? {}) as Record<string, { headers?: Record<string, unknown> }>
+    const common = ['200', '400', '404', '405', '408', '422', '500', '503']
+    const keyed = endpoint.access === 'open' ? [] : ['401', '403', '429']
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining([...common, ...keyed]))
+    if (endpoint.access === 'open') {
+      expect(operation?.security).toBeUndefined()
+      expect(Object.keys(responses)).not.toContain('401')
+      return
+    }
+    expect(operation?.security).toEqual([{ apiKey: [] }])
+    expect(Object.keys(responses['200']?.headers ?? {})).toEqual(
+      expect.arrayContaining(['x-request-id', 'x-credits-used', 'x-credits-remaining', 'ratelimit-limit']),
+    )
+    expect(Object.keys(responses['429']?.headers ?? {})).toContain('retry-after')
+    expect(Object.keys(responses['503']?.headers ?? {})).toContain('retry-after')
+  })
+})
+
+/** The table "Credits" of the API's description: path below the tier → cost of an answer with that many items. */
+const one = () => 1
+const PRICES: [path: RegExp, price: (items: number) => number][] = [
+  [/^\/(vaults|assets|networks|tags|curators|protocols)$/, one],
+  [/^\/detailed-vaults$/, items => 1 + 3 * items],
+  [/^\/detailed-vaults\/[^/]+\/[^/]+$/, () => 3],
+  [/^\/detailed-vaults\/[^/]+\/[^/]+\/(apy|tvl)$/, one],
+  [/^\/historical\/\{network\}\/\{vaultId\}$/, items => 3 + 3 * items],
+  [/^\/historical\/\{network\}\/\{vaultId\}\/(apy|tvl|sharePrice)$/, items => 1 + items],
+  [/^\/historical\/asset-prices\//, items => 1 + items],
+  [/^\/benchmarks\//, () => 3],
+  [/^\/historical-benchmarks\//, items => 3 + 3 * items],
+  [/^\/portfolio\/best-vault\//, () => 2],
+  [/^\/portfolio\/(idle-assets|positions)\/\{userAddress\}$/, () => 5],
+  [/^\/portfolio\/positions\/\{userAddress\}\/\{network\}\/\{vaultId\}$/, one],
+  [/^\/portfolio\/(total-returns|partial-returns)\//, one],
+  [/^\/portfolio\/events\//, () => 3],
+  [/^\/nrt\//, one],
+  [/^\/transactions\/context\//, () => 3],
+  [/^\/transactions\/rewards\/context\//, () => 3],
+  [/^\/transactions\/rewards\/claim\//, () => 5],
+  [/^\/transactions\/suffix\//, one],
+  [/^\/transactions\/\{action\}\//, () => 5],
+  [/^\/historical\/\{network\}\/\{vaultId\}\/daily-flows$/, items => 1 + items],
+  [/^\/\{network\}\/\{vaultId\}\/holders$/, items => 1 + items],
+  [/^\/historical-(positions|balances)\//, () => 5],
+  [/^\/health$/, () => 0],
+]
+/** Reckoned from the selection, or by twins of the above; checked below, or with what they do. */
+const ELSEWHERE =
+  /^\/(portfolio\/best-deposit-options|advanced-analytics|borrow|svm|fixed-term|amm)|^\/transactions\/(intent|cctp)\//
+
+describe('credits', () => {
+  const priceOf = (endpoint: Endpoint, items: number, request?: unknown, body?: unknown) =>
+    typeof endpoint.cost === 'number'
+      ? endpoint.cost
+      : endpoint.cost({ body: body as never, items, request: request as never })
+
+  it.each(endpoints.filter(({ endpoint }) => !ELSEWHERE.test(endpoint.path)).map(({ endpoint }) => endpoint))(
+    '$path costs what the table says',
+    endpoint => {
+      const row = PRICES.find(([path]) => path.test(endpoint.path))
+      expect(row, `no price for ${endpoint.path}`).toBeDefined()
+      if (!row) return
+      // Costs of a nested body are checked with the endpoint; what is counted in items is checked here.
+      for (const items of [0, 1, 10, 5_000]) expect(priceOf(endpoint, items)).toBe(row[1](items))
+    },
+  )
+
+  it('deposit options cost 1 and 2 for each vault named', () => {
+    const found = endpoints.find(({ endpoint }) =>
+      endpoint.path.startsWith('/portfolio/best-deposit-options'),
+    )
+    const userBalances = [{ depositOptions: [{}, {}] }, { depositOptions: [] }, { depositOptions: [{}] }]
+    if (found) expect(priceOf(found.endpoint, 3, undefined, { userBalances })).toBe(7)
+  })
+
+  const analytics = endpoints
+    .map(({ endpoint }) => endpoint)
+    .find(({ path }) => path === '/advanced-analytics/{network}/{vaultId}')
+  it.each([
+    [{}, 0],
+    [{ maxDrawdown: true }, 3],
+    [{ composition: true }, 2],
+    [{ detailedVault: true }, 3],
+    [{ withdrawalPauseRatio: true }, 1],
+    [{ utilizationRate: true }, 1],
+    [{ maxDrawdown: true, composition: true }, 5],
+  ])('one vault with %o costs %i', (select, credits) => {
+    if (!analytics) return expect.unreachable()
+    expect(priceOf(analytics, 1, { select })).toBe(credits)
+  })
+})

@@ -1,0 +1,90 @@
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import express from 'express'
+import { expect, it } from 'vitest'
+import { PortInUseError } from '../../../db/process/errors.ts'
+import { ErrorBody } from '../../../read-api/schemas/shapes.ts'
+import { serve } from '../../../read-api/serve.ts'
+
+const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+function slowApp(ms: number) {
+  const app = express()
+  app.get('/slow', async (_request, response) => {
+    await wait(ms)
+    response.send('done')
+  })
+  return app
+}
+
+/** What the server says to these bytes, until it closes the connection. */
+function say(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', chunk => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}
+
+it('lets what is under way finish, takes no more, and closes idle connections', async () => {
+  const serving = await serve(slowApp(400), { port: 0 })
+  const agent = new Agent({ keepAlive: true })
+  const get = () =>
+    new Promise<string>((resolve, reject) => {
+      request({ port: serving.port, path: '/slow', agent }, response => {
+        let text = ''
+        response.on('data', chunk => {
+          text += chunk
+        })
+        response.on('end', () => resolve(text))
+      })
+        .on('error', reject)
+        .end()
+    })
+  // One connection is left idle, another is busy while the server closes.
+  await get()
+  const busy = get()
+  await wait(100)
+  const began = Date.now()
+  const closed = serving.close()
+  await wait(50)
+  await expect(fetch(`http://127.0.0.1:${serving.port}/slow`)).rejects.toThrow()
+  expect(await busy).toBe('done')
+  await closed
+  expect(Date.now() - began).toBeLessThan(1_500)
+  agent.destroy()
+})
+
+it('does not wait longer than its patience', async () => {
+  const serving = await serve(slowApp(60_000), { port: 0, patienceMs: 200 })
+  const asked = fetch(`http://127.0.0.1:${serving.port}/slow`).catch((error: Error) => error.message)
+  await wait(100)
+  const began = Date.now()
+  await serving.close()
+  expect(Date.now() - began).toBeLessThan(1_000)
+  expect(await asked).toMatch(/fetch failed/)
+})
+
+it.each([
+  ['what is not HTTP', 'hello\r\n\r\n', 400],
+  ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+  ['a request that does not arrive', 'POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{', 408],
+])('answers %s with an error body', async (_, text, status) => {
+  const app = express().use(express.json({ type: () => true }))
+  const serving = await serve(app, { port: 0, requestTimeoutMs: 500 })
+  const answer = await say(serving.port, text)
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  const body = ErrorBody.parse(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)))
+  expect(body.statusCode).toBe(status)
+  await serving.close()
+})
+
+it('names the setting when the port is taken', async () => {
+  const serving = await serve(express(), { port: 0 })
+  await expect(serve(express(), { port: serving.port })).rejects.toThrow(PortInUseError)
+  await serving.close()
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { decimalString, toWhole, usdString } from '../../read-api/amounts.ts'
+import { FactBook } from '../../read-api/catalogue/facts.ts'
+import { planPrice, priceOf } from '../../read-api/catalogue/prices.ts'
+import { lastAtOrBefore } from '../../read-api/price-history.ts'
+import { nearestName } from '../../read-api/validation.ts'
+
+const address = (digit: string) => `0x${digit.repeat(40)}`
+const book = (facts: [subject: string, kind: string, value: unknown][]) =>
+  new FactBook().with(
+    facts.map(([subject, kind, value]) => ({
+      subject,
+      kind,
+      value: JSON.stringify(value),
+      removed: 0,
+      recorded_at: 1,
+    })),
+  )
+
+describe('how a price is made', () => {
+  const facts = book([
+    [`asset:1:${address('a')}`, 'feed', { feed: address('f'), decimals: 8 }],
+    [`asset:1:${address('b')}`, 'peg', { usd: '2' }],
+    [`asset:1:${address('c')}`, 'peg', { of: address('a') }],
+    [`asset:1:${address('8')}`, 'peg', { of: address('9') }],
+    [`asset:1:${address('9')}`, 'peg', { of: address('8') }],
+  ])
+  // Vault d holds a; vault e holds d.
+  const assetOf = (_: number, vault: string) =>
+    ({ [address('d')]: address('a'), [address('e')]: address('d') })[vault]
+  const price = (asset: string) =>
+    priceOf(
+      planPrice(facts, assetOf, 1, address(asset)),
+      (_, vault) => (vault === address('d') ? 3 : 5),
+      () => 100,
+    )
+
+  it.each([
+    ['a', 100],
+    ['b', 2],
+    ['c', 100],
+    ['d', 300],
+    ['e', 1500],
+    ['7', undefined],
+    ['8', undefined],
+  ])('%s', (asset, expected) => {
+    expect(price(asset)).toBe(expected)
+  })
+
+  it('is unknown when a part of it is', () => {
+    const plan = planPrice(facts, assetOf, 1, address('e'))
+    expect(
+      priceOf(
+        plan,
+        () => undefined,
+        () => 100,
+      ),
+    ).toBeUndefined()
+    expect(
+      priceOf(
+        plan,
+        () => 3,
+        () => undefined,
+      ),
+    ).toBeUndefined()
+  })
+})
+
+describe('facts', () => {
+  it('are replaced, removed, and left out when malformed', () => {
+    const subject = `asset:1:${address('a')}`
+    const one = book([[subject, 'group', 'ETH']])
+    expect(one.asset(1, address('a')).group).toBe('ETH')
+    const change = (value: string, removed: number) =>
+      one.with([{ subject, kind: 'group', value, removed, recorded_at: 2 }]).asset(1, address('a')).group
+    expect(change('"BTC"', 0)).toBe('BTC')
+    expect(change('', 1)).toBeUndefined()
+    expect(change('{"no":1}', 0)).toBeUndefined()
+    expect(one.asset(1, address('a')).group).toBe('ETH')
+  })
+})
+
+it('takes the last value at or before each moment', () => {
+  const points = [
+    { at: 10, value: 1 },
+    { at: 20, value: 2 },
+    { at: 30, value: 3 },
+  ]
+  expect(lastAtOrBefore(points, [5, 10, 19, 20, 31, 99])).toEqual([undefined, 1, 1, 2, 3, 3])
+})
+
+it('writes numbers without exponents', () => {
+  expect(decimalString(1e-9)).toBe('0.000000001')
+  expect(decimalString(1.5e21)).toBe('1500000000000000000000')
+  expect(decimalString(-2.5)).toBe('-2.5')
+  expect(usdString(undefined)).toBe('')
+  expect(toWhole(123456789n, 6)).toBe(123.456789)
+  expect(toWhole(5n, 18)).toBe(5e-18)
+  expect(toWhole(-1500n, 3)).toBe(-1.5)
+  expect(toWhole(7n, 0)).toBe(7)
+})
+
+it('suggests the nearest name', () => {
+  const known = ['page', 'perPage', 'allowedAssets', 'minTvl']
+  expect(nearestName('per_page', known)).toBe('perPage')
+  expect(nearestName('allowedAsset', known)).toBe('allowedAssets')
+  expect(nearestName('mintvl', known)).toBe('minTvl')
+})

@@ -1,0 +1,67 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { z } from 'zod'
+import { erc20, feedAbi } from '../chain/abis.ts'
+import { calls, deployFeed, deployToken, deployVault, type Token } from '../chain/deploy.ts'
+import { placeMulticall3 } from '../chain/multicall.ts'
+import type { Node } from '../chain/node.ts'
+import * as w from './world.ts'
+
+const hex = z.custom<Hex>()
+
+/**
+ * The made-up world's addresses with real contracts behind them: tokens, OpenZeppelin vaults and feeds, deployed and
+ * then moved. ALICE holds a million whole units of each asset, and has put one into the USD vault.
+ */
+export async function seatWorld(node: Node): Promise<void> {
+  await placeMulticall3(node)
+  const move = async (from: Address, to: string) => {
+    const code = hex.parse(await node.rpc('eth_getCode', [from, 'latest']))
+    await node.rpc('anvil_setCode', [to, code])
+  }
+  const seat = (address: string, decimals: number): Token => ({
+    address: address as Address,
+    symbol: `A${decimals}`,
+    name: 'asset',
+    decimals,
+  })
+  const assets = [seat(w.USD_ASSET, 6), seat(w.ETH_ASSET, 18), seat(w.ODD_ASSET, 8)]
+  for (const asset of assets) {
+    await move((await deployToken(node, { decimals: asset.decimals })).address, asset.address)
+  }
+  const share = { decimals: 18, symbol: 'S', name: 'share' }
+  const vaults: [string, Token, number][] = [
+    [w.USD_VAULT, seat(w.USD_ASSET, 6), 12],
+    [w.ETH_VAULT, seat(w.ETH_ASSET, 18), 0],
+    [w.NESTED_VAULT, { ...share, address: w.USD_VAULT as Address }, 0],
+    [w.ODD_VAULT, seat(w.ODD_ASSET, 8), 0],
+  ]
+  for (const [address, asset, offset] of vaults) {
+    await move((await deployVault(node, { asset, offset })).address, address)
+  }
+  for (const [address, price] of [
+    [w.USD_FEED, 1],
+    [w.ETH_FEED, 3_000],
+  ] as const) {
+    const feed = await deployFeed(node, { description: 'x / USD', price })
+    await move(feed.aggregator, address)
+    const data = encodeFunctionData({
+      abi: feedAbi,
+      functionName: 'report',
+      args: [BigInt(price) * 10n ** 8n],
+    })
+    await node.send({ from: node.accounts[0] ?? '0x', to: address as Address, data })
+  }
+  const alice = w.ALICE as Address
+  await node.rpc('anvil_setBalance', [alice, '0x56bc75e2d63100000'])
+  for (const { address, decimals } of assets) {
+    const data = encodeFunctionData({
+      abi: erc20,
+      functionName: 'mint',
+      args: [alice, 10n ** BigInt(decimals + 6)],
+    })
+    await node.send({ from: node.accounts[0] ?? '0x', to: address as Address, data })
+  }
+  await node.send(calls.approve(alice, w.USD_ASSET as Address, w.USD_VAULT as Address))
+  await node.send(calls.deposit(alice, w.USD_VAULT as Address, 1_000_000n))
+  await node.mine()
+}

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { networkIds } from '../db/networks.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Which top-level folders a folder may import from: the data flow, one way. */
+const MAY_IMPORT: Record<string, string[]> = {
+  abi: ['abi', 'db'],
+  db: ['db'],
+  processors: ['processors', 'db', 'abi'],
+  jobs: ['jobs', 'db'],
+  'read-api': ['read-api', 'db', 'abi'],
+  test: ['test', 'processors', 'jobs', 'read-api', 'db', 'abi'],
+}
+const LONGEST = 450
+const FORBIDDEN = new Set(['utils', 'helpers', 'common', 'services'])
+
+const folders = readdirSync(root, { withFileTypes: true })
+  .filter(
+    entry =>
+      entry.isDirectory() &&
+      !entry.name.startsWith('.') &&
+      entry.name !== 'node_modules' &&
+      entry.name !== 'dist',
+  )
+  .map(({ name }) => name)
+
+const files = folders.flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => join(folder, file)),
+)
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(join(root, file), 'utf8')
+  return [...source.matchAll(/^(?:import|export|\}).*?from '(\.[^']+)'/gm)].map(([, path]) =>
+    normalize(join(dirname(file), path ?? '')),
+  )
+}
+
+describe('the tree', () => {
+  test('has the folders of the design and no others', () => {
+    expect(
+      folders.filter(
+        folder => !(folder in MAY_IMPORT) && folder !== 'deploy' && folder !== 'docs' && folder !== 'bench',
+      ),
+    ).toEqual([])
+    expect(files.filter(file => file.split('/').some(part => FORBIDDEN.has(part)))).toEqual([])
+  })
+
+  test('imports point one way', () => {
+    const wrong = files.flatMap(file => {
+      const [folder = ''] = file.split('/')
+      return importsOf(file)
+        .filter(target => !MAY_IMPORT[folder]?.includes(target.split('/')[0] ?? ''))
+        .map(target => `${file} imports ${target}`)
+    })
+    expect(files.length).toBeGreaterThan(100)
+    expect(wrong).toEqual([])
+  })
+
+  test(`no file is longer than ${LONGEST} lines`, () => {
+    const long = files
+      .filter(file => !file.startsWith('abi/'))
+      .map(file => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
+      .filter(({ lines }) => lines > LONGEST)
+    expect(long).toEqual([])
+  })
+
+  test('squid.yaml runs every process: one processor per network, worker, API, GraphQL', () => {
+    const manifest = readFileSync(join(root, 'squid.yaml'), 'utf8')
+    const commands = [...manifest.matchAll(/cmd: \[(.*)\]/g)].map(
+      ([, list]) => JSON.parse(`[${list}]`) as string[],
+    )
+    const scripts = commands.flatMap(command => command.filter(word => word.endsWith('.ts')))
+    expect(scripts.filter(script => !files.includes(script))).toEqual([])
+    expect(new Set(scripts)).toEqual(
+      new Set(['jobs/cli.ts', 'processors/main.ts', 'jobs/main.ts', 'read-api/main.ts', 'db/graphql.ts']),
+    )
+    const processors = commands
+      .filter(command => command.includes('processors/main.ts'))
+      .map(command => command.at(-1))
+    expect(processors).toEqual(networkIds.map(({ name }) => name))
+  })
+})
