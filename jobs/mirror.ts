@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -95,9 +94,10 @@ async function copyRange(
   )
   const token = `event:${stream}:${from}:${to}`
   const body = new PassThrough()
-  await Promise.all([
-    pipeline(rows, body),
-    clickhouse.insert({
+  rows.pipe(body)
+  rows.once('error', error => body.destroy(error))
+  try {
+    await clickhouse.insert({
       table: 'event',
       values: body,
       format: 'TabSeparated',
@@ -109,8 +109,13 @@ async function copyRange(
         input_format_parallel_parsing: 0,
         log_comment: 'mirror event',
       },
-    }),
-  ])
+    })
+  } catch (error) {
+    // A COPY that nobody reads would keep the connection busy for ever, and with it the stream's lock.
+    rows.unpipe(body)
+    rows.resume()
+    throw error
+  }
   await clickhouse.command({
     query: `INSERT INTO retracted
       SELECT stream, arrayJoin(range(JSONExtractUInt(data, 'fromPosition'), JSONExtractUInt(data, 'toPosition') + 1)), position
