@@ -11,7 +11,7 @@ import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores, type Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
 import { openProgress } from './progress.ts'
-import { loadProjections, type Projection } from './projection.ts'
+import { hasHead, loadProjections, type Projection } from './projection.ts'
 import { type ReplayOptions, replay } from './replay.ts'
 import { listDeadLetters, readStatus, resolveDeadLetters } from './status.ts'
 import { table } from './table.ts'
@@ -141,6 +141,11 @@ program
           progress,
           signal,
         }
+        const whole = options.from === undefined ? [] : work.projections.filter(hasHead)
+        if (whole.length > 0)
+          print(
+            `From the first block, as a row of theirs depends on all before it: ${whole.map(({ name }) => name).join(', ')}.`,
+          )
         await replay(work)
         progress.close()
         print(

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { MIRROR } from '../db/wake-ups.ts'
+import { readCheckpoint } from './checkpoints.ts'
 import { type Projection, tablesOf } from './projection.ts'
 import { buildShadow, catchUp, concerns, dropShadow, holdingLocks, type ReplayOptions } from './replay.ts'
 
@@ -28,6 +29,7 @@ export async function verify(options: ReplayOptions): Promise<Comparison[]> {
   const comparisons: Comparison[] = []
   for (const stream of options.streams) {
     comparisons.push(await compareStaging(options.pool, options.clickhouse, stream.id, stream.name))
+    comparisons.push(await compareRetracted(options.pool, options.clickhouse, stream.id, stream.name))
   }
   await dropShadow(options, shadow)
   await buildShadow(options, shadow)
@@ -101,6 +103,32 @@ async function compareStaging(
   )
   const expectedSum = { rows: expected.rows, checksum: expected.checksum }
   return compare(MIRROR, name, expectedSum, {
+    rows: Number(found?.rows ?? 0),
+    checksum: found?.checksum ?? '0',
+  })
+}
+
+/** What readers leave out, position by position, against the retractions of the store. */
+async function compareRetracted(
+  pool: pg.Pool,
+  clickhouse: ClickHouse,
+  stream: number,
+  name: string,
+): Promise<Comparison> {
+  const { position } = await readCheckpoint(pool, MIRROR, stream)
+  const { rows } = await pool.query<Sum>(
+    `SELECT count(*)::int AS rows, coalesce(sum(gone::numeric * e.position), 0)::text AS checksum
+     FROM event_log e, generate_series((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint) AS gone
+     WHERE stream = $1 AND type = 'BlockRetracted' AND e.position <= $2`,
+    [stream, position],
+  )
+  const [found] = await clickhouse.query<{ rows: string; checksum: string }>(
+    'verify',
+    `SELECT toString(count()) AS rows, toString(sum(toUInt256(position) * retracted_by)) AS checksum
+     FROM retracted FINAL WHERE stream = {stream:Int32} AND retracted_by <= {position:UInt64}`,
+    { stream, position },
+  )
+  return compare('retracted', name, rows[0] ?? { rows: 0, checksum: '0' }, {
     rows: Number(found?.rows ?? 0),
     checksum: found?.checksum ?? '0',
   })

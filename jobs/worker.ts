@@ -82,6 +82,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   let sweeping: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
+      await resolveDeadLetters(pool)
       await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'could not look for work, trying again')
@@ -112,5 +113,14 @@ async function keepDeadLetter(pool: pg.Pool, job: Job, error: Error): Promise<vo
      ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
      DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp(), resolved_at = NULL`,
     [job.projection === 'event' ? 'mirror' : 'project', job.stream, job.projection, error.message, job],
+  )
+}
+
+/** A batch that failed for a while and has been applied since is no operator's business any more. */
+async function resolveDeadLetters(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `UPDATE dead_letter d SET resolved_at = clock_timestamp() FROM checkpoint c
+     WHERE d.resolved_at IS NULL AND d.stage IN ('mirror', 'project') AND c.stream = d.stream
+       AND c.projection = d.contract AND c.position >= (d.payload->>'to')::bigint`,
   )
 }

@@ -60,12 +60,17 @@ export async function rewindChain(
     )
     const next = await appendEvents(tx, stream, head, retractions)
     await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height > $2', [stream, toBlock])
+    // The newest block that is left and known: a little before the head, which is better than no time at all.
+    const { rows: last } = await tx.query<{ time: number }>(
+      'SELECT coalesce(max(block_time), 0) AS time FROM event_log WHERE stream = $1 AND block_number <= $2',
+      [stream, toBlock],
+    )
     // The hash of the common block is not known here; '0x' makes evm-processor take the chain's own.
     await tx.query(
       `UPDATE stream SET head = $2, final_height = least(final_height, $3), head_height = least(head_height, $3),
               final_hash = CASE WHEN final_height > $3 THEN '0x' ELSE final_hash END,
-              head_hash = '0x', head_time = CASE WHEN head_height > $3 THEN 0 ELSE head_time END, updated_at = clock_timestamp() WHERE id = $1`,
-      [stream, next, toBlock],
+              head_hash = '0x', head_time = CASE WHEN head_height > $3 THEN $4 ELSE head_time END, updated_at = clock_timestamp() WHERE id = $1`,
+      [stream, next, toBlock, last[0]?.time ?? 0],
     )
     return rows.length
   })

@@ -1,15 +1,19 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openClickHouse } from '../../db/clickhouse/client.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
+import { startWorker } from '../../jobs/worker.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
+
+vi.setConfig({ testTimeout: 130_000 })
 
 let pipeline: Pipeline
 let stream: number
 const FACTS = 5000
+const patience = { timeout: 60_000, interval: 100 }
 beforeAll(async () => {
   pipeline = await createPipeline()
   const facts = Array.from({ length: FACTS }, (_, i) => ({
@@ -50,7 +54,28 @@ test.each([
   expect(rows).toEqual([])
 })
 
-test('and the next try copies everything once', async () => {
+test('a job that keeps failing is a dead letter, until what it was for is done', async () => {
+  const { pool, url } = pipeline.postgres
+  const down = await broken(false)
+  const unreachable = openClickHouse({ url: down.url, database: 'vaultlog' })
+  const letters = async () => {
+    const { rows } = await pool.query<{ stage: string; contract: string; open: boolean }>(
+      'SELECT stage, contract, resolved_at IS NULL AS open FROM dead_letter',
+    )
+    return rows
+  }
+  const working = (client: ClickHouse) =>
+    startWorker({ pool, clickhouse: client.client, projections: [], queue: { databaseUrl: url } })
+  const failing = working(unreachable)
+  await expect.poll(letters, patience).toEqual([{ stage: 'mirror', contract: 'event', open: true }])
+  await failing.stop()
+  await unreachable.close()
+  const able = working(pipeline.clickhouse)
+  await expect.poll(letters, patience).toEqual([{ stage: 'mirror', contract: 'event', open: false }])
+  await able.stop()
+})
+
+test('and everything is copied, once', async () => {
   expect(await mirrorStream(pipeline.postgres.pool, pipeline.clickhouse.client, stream)).toBe(FACTS)
   const [row] = await pipeline.rows<{ n: string }>('SELECT count() AS n FROM event')
   expect(Number(row?.n)).toBe(FACTS)

@@ -341,7 +341,7 @@ describe('as an operator runs it', () => {
     await tamper(MAINNET, 3)
     const table = await vaultlog(env, 'verify', '--projection', 'flow', '--chain', 'mainnet')
     expect(table.stdout).toMatch(/flow +│? *mainnet.*DIFFERENT/)
-    expect(table.stdout).toMatch(/1 of 2 differ\./)
+    expect(table.stdout).toMatch(/1 of 3 differ\./)
     expect(table.code).toBe(1)
     const other = await vaultlog(env, 'verify', '--projection', 'drawdown')
     expect(other.stdout + other.stderr).toMatch(/All \d+ equal\./)
@@ -352,8 +352,10 @@ describe('as an operator runs it', () => {
       'test',
       `INSERT INTO event SELECT * REPLACE (concat(substring(data, 1, length(data) - 1), ' }') AS data) FROM event WHERE stream = 8453 AND position = 7`,
     )
+    await pipeline.clickhouse.command('test', 'INSERT INTO retracted VALUES (1, 7, 7)')
     const staging = await vaultlog(env, 'verify', '--projection', 'flow')
     expect(staging.stdout).toMatch(/event +│? *base.*DIFFERENT/)
+    expect(staging.stdout).toMatch(/retracted +│? *mainnet.*DIFFERENT/)
     expect(staging.code).toBe(1)
   })
 
