@@ -52,6 +52,7 @@ const own = {
     'PriceProxy',
     'FeedOracle',
     'PaymentToken',
+    'DepositBurst',
   ],
 } as const satisfies ContractSet
 

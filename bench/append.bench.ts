@@ -1,0 +1,172 @@
+import type { Database } from '@subsquid/util-internal-processor-tools'
+import type pg from 'pg'
+import { encodeFunctionData } from 'viem'
+import { runChain } from '../processors/chain-processor.ts'
+import { networks } from '../processors/chains.ts'
+import { loadProtocols } from '../processors/load-protocols.ts'
+import { runSource } from '../processors/source.ts'
+import { ownArtifacts } from '../test/chain/compile.ts'
+import { calls, deployVault, sendDeployment } from '../test/chain/deploy.ts'
+import { placeMulticall3 } from '../test/chain/multicall.ts'
+import { type Node, startNode } from '../test/chain/node.ts'
+import { type Bench, perSecond, type Result, type Stage, timed } from './bench.ts'
+
+const EVENTS = 50_000
+/** A deposit is stored as two events: Deposited and ShareTransferred. */
+const EVENTS_OF_DEPOSIT = 2
+const BUDGET: Record<number, number> = { 10: 26_000, 100: 50_000 }
+
+export const bench: Bench = {
+  about:
+    'A local anvil over JSON-RPC → decoded → event store with its cursor in the same transaction: 50,000 events of one ' +
+    'OpenZeppelin vault. Beside it, in the same run on the same node: evm-processor with a bare insert of the same logs, ' +
+    'without cursor, order or hot blocks. With samples, the state of the vault is read by a multicall after every block as well.',
+  async run(stage) {
+    const results: Result[] = []
+    for (const perBlock of [10, 100]) results.push(...(await measure(stage, perBlock)))
+    return results
+  },
+}
+
+async function measure(stage: Stage, perBlock: number): Promise<Result[]> {
+  const node = await startNode()
+  stage.afterwards(() => node.stop())
+  stage.say(`blocks of ${perBlock} events: filling the chain`)
+  const { vault, first, last } = await fill(node, perBlock)
+
+  stage.say(`blocks of ${perBlock}: evm-processor with a bare insert`)
+  const bare = await indexBare(stage, node, vault, first, last)
+  stage.say(`blocks of ${perBlock}: event store`)
+  const stored = await index(stage, node, vault, first, last, false)
+  stage.say(`blocks of ${perBlock}: event store with samples`)
+  const sampled = await index(stage, node, vault, first, last, true)
+  const wanted = BUDGET[perBlock] ?? 0
+  const rate = (stored.events / stored.ms) * 1000
+  return [
+    {
+      what: `blocks of ${perBlock}`,
+      ours: perSecond(stored.events, stored.ms),
+      beside: `bare evm-processor ${perSecond(bare.events, bare.ms)}`,
+      ratio: rate / ((bare.events / bare.ms) * 1000),
+      budget: `${wanted.toLocaleString('en')}/s`,
+      holds: rate >= wanted,
+    },
+    { what: `blocks of ${perBlock}, with samples`, ours: perSecond(sampled.events, sampled.ms) },
+  ]
+}
+
+/** Mines the blocks; gives the vault and the first and last block with deposits. */
+async function fill(node: Node, perBlock: number): Promise<{ vault: string; first: number; last: number }> {
+  await placeMulticall3(node)
+  const vault = await deployVault(node, { assetDecimals: 6, symbol: 'bench' })
+  const [owner] = node.accounts
+  if (!owner) throw new TypeError('a node without accounts')
+  const burst = await sendDeployment(node, ownArtifacts().DepositBurst, [vault.address])
+  await node.mine()
+  await node.send(calls.mintToken(owner, vault.asset.address, burst, 10n ** 30n))
+  await node.mine()
+  const { number } = await node.head()
+  const deposits = perBlock / EVENTS_OF_DEPOSIT
+  const blocks = EVENTS / perBlock
+  for (let i = 0; i < blocks; i++) {
+    await node.send({
+      from: owner,
+      to: burst,
+      data: encodeFunctionData({
+        abi: ownArtifacts().DepositBurst.abi,
+        functionName: 'run',
+        args: [vault.address, BigInt(i * deposits), BigInt(deposits)],
+      }),
+      gas: 250_000_000n,
+    })
+    await node.mine()
+  }
+  // Everything becomes final: evm-processor ends a range when its last block is.
+  await node.mineEmpty(networks.mainnet.finality)
+  return { vault: vault.address, first: number + 1, last: number + blocks }
+}
+
+async function index(
+  stage: Stage,
+  node: Node,
+  vault: string,
+  first: number,
+  last: number,
+  samples: boolean,
+): Promise<{ events: number; ms: number }> {
+  const { pool } = await stage.postgres()
+  const protocols = await loadProtocols()
+  const { ms } = await timed(() =>
+    runChain({
+      network: networks.mainnet,
+      protocols,
+      pool,
+      rpcUrls: [node.rpcUrl],
+      contracts: { 'chainlink-feed': [] },
+      listedVaults: [vault],
+      startBlock: first,
+      endBlock: last,
+      samples,
+    }),
+  )
+  const { rows } = await pool.query<{ logs: number; events: number }>(
+    `SELECT count(*) FILTER (WHERE type IN ('Deposited', 'ShareTransferred'))::int AS logs, count(*)::int AS events FROM event_log`,
+  )
+  const [row] = rows
+  if (row?.logs !== EVENTS) throw new RangeError(`${row?.logs} events of logs stored, not ${EVENTS}`)
+  return { events: row.events, ms }
+}
+
+/** What the library does with a handler that inserts and nothing else. */
+async function indexBare(
+  stage: Stage,
+  node: Node,
+  vault: string,
+  first: number,
+  last: number,
+): Promise<{ events: number; ms: number }> {
+  const { pool } = await stage.postgres()
+  await pool.query('CREATE TABLE bare (block int, log int, address text, topics text[], data text)')
+  const database: Database<pg.Pool> = {
+    async connect() {
+      return { height: -1, hash: '0x' }
+    },
+    transact: async (_, handle) => handle(pool),
+  }
+  const { ms } = await timed(() =>
+    runSource(
+      {
+        rpc: node.rpcUrl,
+        finality: 0,
+        pollInterval: 100,
+        from: first,
+        to: last,
+        subscriptions: [{ address: [vault], topic0: [...TOPICS] }],
+      },
+      database,
+      async (to, blocks) => {
+        const logs = blocks.flatMap(({ ref, logs }) => logs.map(log => ({ ...log, block: ref.number })))
+        await to.query(
+          `INSERT INTO bare SELECT block, log, address, string_to_array(topics, ','), data
+           FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::text[]) AS t(block, log, address, topics, data)`,
+          [
+            logs.map(({ block }) => block),
+            logs.map(({ logIndex }) => logIndex),
+            logs.map(({ address }) => address),
+            logs.map(({ topics }) => topics.join()),
+            logs.map(({ data }) => data),
+          ],
+        )
+      },
+    ),
+  )
+  const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bare')
+  if (rows[0]?.count !== EVENTS) throw new RangeError(`${rows[0]?.count} logs inserted, not ${EVENTS}`)
+  return { events: EVENTS, ms }
+}
+
+/** Deposit and Transfer, as ERC-4626 and ERC-20 name them. */
+const TOPICS = [
+  '0xdcbc1c05240f31ff3ad067ef1ee35ce4997762752e3a095284754544f4c709d7',
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+] as const

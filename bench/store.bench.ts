@@ -1,0 +1,209 @@
+import type pg from 'pg'
+import type { ClickHouse } from '../db/clickhouse/client.ts'
+import { createKey } from '../db/keys/keys.ts'
+import { listStreams } from '../jobs/checkpoints.ts'
+import { loadProjections } from '../jobs/projection.ts'
+import { replay } from '../jobs/replay.ts'
+import { catchUpAll } from '../jobs/work.ts'
+import { freePort } from '../test/chain/anvil-process.ts'
+import { start } from '../test/faults/command.ts'
+import { type Bench, percentiles, perSecond, type Result, type Stage, timed } from './bench.ts'
+import { fillStore, type GeneratedStore } from './store.ts'
+
+const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000_000)
+const VAULTS = 25_000
+/** Requests of one client, one after the other, after a few to warm up. */
+const REQUESTS = 300
+const WARM_UP = 20
+
+export const bench: Bench = {
+  about:
+    `A generated store of ${EVENTS.toLocaleString('en')} events, ${VAULTS.toLocaleString('en')} vaults and one year: replay of every ` +
+    'projection, disk, and the questions of the read API, one client, one request after the other. Beside each answer: the same ' +
+    'question asked of the event store in SQL (median of three). The vault asked about is the one with the most events.',
+  async run(stage) {
+    const { pool, url } = await stage.postgres()
+    const clickhouse = await stage.clickhouse()
+    const results: Result[] = []
+    const every = Math.max(1, Math.floor(EVENTS / 20))
+    let next = every
+    const filled = await timed(() =>
+      fillStore(pool, {
+        events: EVENTS,
+        vaults: VAULTS,
+        onProgress(stored) {
+          if (stored < next) return
+          next += every
+          stage.say(`filled ${stored.toLocaleString('en')} of ${EVENTS.toLocaleString('en')} events`)
+        },
+      }),
+    )
+    const store = filled.result
+    results.push({ what: 'append into the store alone', ours: perSecond(store.events, filled.ms) })
+    await pool.query('VACUUM ANALYZE event_log')
+
+    const projections = await loadProjections()
+    const first = await timed(() => catchUpAll({ pool, clickhouse: clickhouse.client, projections }))
+    stage.say(`mirrored and projected in ${(first.ms / 1000).toFixed(1)} s`)
+    results.push({
+      what: 'mirror and all projections, live batches',
+      ours: perSecond(store.events, first.ms),
+    })
+    results.push(await replayed(stage, pool, clickhouse, store))
+    results.push(...(await disk(pool, clickhouse, store)))
+    results.push(...(await questions(stage, pool, url, clickhouse, store)))
+    return results
+  },
+}
+
+async function replayed(
+  stage: Stage,
+  pool: pg.Pool,
+  clickhouse: ClickHouse,
+  store: GeneratedStore,
+): Promise<Result> {
+  const projections = await loadProjections()
+  const streams = await listStreams(pool)
+  const { ms } = await timed(() =>
+    replay({
+      pool,
+      clickhouse,
+      projections,
+      streams,
+      progress: {
+        start: title => ({ update() {}, finish: () => stage.say(`replayed ${title}`) }),
+        close() {},
+      },
+    }),
+  )
+  const rate = (store.events / ms) * 1000
+  return {
+    what: `replay of all ${projections.length} projections`,
+    ours: perSecond(store.events, ms),
+    budget: '100,000/s',
+    holds: rate >= 100_000,
+  }
+}
+
+async function disk(pool: pg.Pool, clickhouse: ClickHouse, store: GeneratedStore): Promise<Result[]> {
+  const { rows } = await pool.query<{ bytes: string }>(
+    `SELECT sum(pg_total_relation_size(inhrelid))::text AS bytes FROM pg_inherits WHERE inhparent = 'event_log'::regclass`,
+  )
+  const [house] = await clickhouse.query<{ bytes: string }>(
+    'bench',
+    'SELECT toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE database = currentDatabase() AND active',
+  )
+  const perMillion = (bytes: string | undefined) =>
+    `${Math.round(Number(bytes) / 2 ** 20 / (store.events / 1e6))} MiB per million events`
+  return [
+    { what: 'disk, event store', ours: perMillion(rows[0]?.bytes) },
+    { what: 'disk, ClickHouse with staging', ours: perMillion(house?.bytes) },
+  ]
+}
+
+interface Question {
+  what: string
+  path: string
+  /** The same asked of event_log: $1 vault (0x…), $2 account, $3 a moment in the middle, unix seconds. */
+  sql: string
+}
+
+function ask({ busiest, begins, ends }: GeneratedStore): { list: Question[]; parameters: unknown[] } {
+  const middle = Math.floor((begins + ends) / 2)
+  const { vault, account } = busiest
+  const moved = `SELECT block_time, lower(data->>'to') AS account, (data->>'shares')::numeric AS shares FROM event_log
+      WHERE stream = 1 AND type = 'ShareTransferred' AND contract = decode(substr($1, 3), 'hex')
+    UNION ALL SELECT block_time, lower(data->>'from'), -(data->>'shares')::numeric FROM event_log
+      WHERE stream = 1 AND type = 'ShareTransferred' AND contract = decode(substr($1, 3), 'hex')`
+  return {
+    parameters: [vault, account, middle],
+    list: [
+      {
+        what: 'history page (1 day, a year)',
+        path: `/v2/historical/mainnet/${vault}?granularity=1day&perPage=100&fromTimestamp=${begins}&toTimestamp=${ends}`,
+        sql: `SELECT DISTINCT ON (block_time / 86400) block_time / 86400 AS day, data->>'sharePrice', data->>'totalAssets', data->>'totalSupply'
+          FROM event_log WHERE stream = 1 AND type = 'StateSampled' AND contract = decode(substr($1, 3), 'hex')
+            AND ($2::text, $3::bigint) IS NOT NULL
+          ORDER BY block_time / 86400, position DESC LIMIT 100`,
+      },
+      {
+        what: 'daily flows',
+        path: `/alpha/historical/mainnet/${vault}/daily-flows?fromDate=2025-01-01&toDate=2025-12-31&perPage=100`,
+        sql: `SELECT block_time / 86400 AS day, type, sum((data->>'assets')::numeric), count(DISTINCT data->>'owner')
+          FROM event_log WHERE stream = 1 AND type IN ('Deposited', 'Redeemed') AND contract = decode(substr($1, 3), 'hex')
+            AND ($2::text, $3::bigint) IS NOT NULL
+          GROUP BY 1, 2 ORDER BY 1`,
+      },
+      {
+        what: 'holders page',
+        path: `/alpha/mainnet/${vault}/holders?perPage=50`,
+        sql: `SELECT account, sum(shares) AS balance FROM (${moved}) m WHERE ($2::text, $3::bigint) IS NOT NULL
+          GROUP BY account HAVING sum(shares) > 0 ORDER BY balance DESC LIMIT 50`,
+      },
+      {
+        what: 'positions of a wallet',
+        path: `/v2/portfolio/positions/${account}`,
+        sql: `SELECT contract, sum(shares) AS balance FROM (
+            SELECT contract, (data->>'shares')::numeric AS shares FROM event_log
+              WHERE stream = 1 AND type = 'ShareTransferred' AND data->>'to' = $2
+            UNION ALL SELECT contract, -(data->>'shares')::numeric FROM event_log
+              WHERE stream = 1 AND type = 'ShareTransferred' AND data->>'from' = $2) m
+          WHERE ($1::text, $3::bigint) IS NOT NULL GROUP BY contract HAVING sum(shares) > 0`,
+      },
+      {
+        what: 'balance at a timestamp',
+        path: `/alpha/historical-balances/${account}/${middle}`,
+        sql: `SELECT sum(shares) FROM (${moved}) m WHERE account = $2 AND block_time <= $3`,
+      },
+    ],
+  }
+}
+
+async function questions(
+  stage: Stage,
+  pool: pg.Pool,
+  databaseUrl: string,
+  clickhouse: ClickHouse,
+  store: GeneratedStore,
+): Promise<Result[]> {
+  const { key } = await createKey(pool, { name: 'bench', plan: 'unlimited' })
+  const port = await freePort()
+  const api = start(['read-api/main.ts'], {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: stage.clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouse.database,
+    API_PORT: String(port),
+    LOG_LEVEL: 'info',
+  })
+  stage.afterwards(async () => {
+    api.child.kill('SIGTERM')
+    await api.ended
+  })
+  await api.until(/read API listening/)
+  const { list, parameters } = ask(store)
+  const results: Result[] = []
+  for (const { what, path, sql } of list) {
+    const request = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })
+      const body = await response.text()
+      if (!response.ok) throw new TypeError(`${path}: ${response.status} ${body}`)
+    }
+    for (let i = 0; i < WARM_UP; i++) await request()
+    const sample: number[] = []
+    for (let i = 0; i < REQUESTS; i++) sample.push((await timed(request)).ms)
+    const { p50, p99 } = percentiles(sample)
+    const inSql: number[] = []
+    for (let i = 0; i < 3; i++) inSql.push((await timed(() => pool.query(sql, parameters))).ms)
+    const beside = percentiles(inSql).p50
+    stage.say(`${what}: ${p50.toFixed(1)} ms`)
+    results.push({
+      what,
+      ours: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+      beside: `event store in SQL ${beside.toFixed(0)} ms`,
+      ratio: beside / p50,
+      budget: 'p50 10 ms, p99 50 ms, 20 × faster',
+      holds: p50 <= 10 && p99 <= 50 && beside / p50 >= 20,
+    })
+  }
+  return results
+}
