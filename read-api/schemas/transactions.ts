@@ -100,6 +100,9 @@ function byNetwork<T extends z.ZodType>(shape: T) {
   return z.strictObject(Object.fromEntries(networkIds.map(({ name }) => [name, shape])) as Record<string, T>)
 }
 
+/** Claims that one request may name. */
+export const MOST_CLAIMS = 200
+
 export const RewardsContextShape = z
   .strictObject({
     claimable: byNetwork(
@@ -112,6 +115,7 @@ export const RewardsContextShape = z
         }),
       ),
     ),
+    actionUrl: z.string().openapi({ description: 'Claims everything in the list (the first 200).' }),
     errors: z
       .strictObject({ unavailableSources: z.array(z.string()) })
       .optional()

@@ -3,7 +3,7 @@ import { attributionSuffix } from '../../../../db/attribution.ts'
 import { networkIds } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { address, list } from '../../../schemas/parameters.ts'
-import { RewardsClaimShape } from '../../../schemas/transactions.ts'
+import { MOST_CLAIMS, RewardsClaimShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
 
@@ -15,8 +15,8 @@ export default defineEndpoint({
   description: 'A bundle for each network; networks without a claim have an empty one.',
   params: z.object({ userAddress: address() }),
   query: z.object({
-    claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= 200, {
-      error: 'must be 200 identifiers at most',
+    claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= MOST_CLAIMS, {
+      error: `must be ${MOST_CLAIMS} identifiers at most`,
     }),
   }),
   response: RewardsClaimShape,

@@ -3,7 +3,7 @@ import { findNetwork, networkIds } from '../../../../db/networks.ts'
 import { decimalString, toWhole } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { address } from '../../../schemas/parameters.ts'
-import { RewardsContextShape } from '../../../schemas/transactions.ts'
+import { MOST_CLAIMS, RewardsContextShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { rewardAssetOf } from '../../../transactions/wire.ts'
 
@@ -45,6 +45,11 @@ export default defineEndpoint({
         }),
       ]),
     )
-    return { claimable, ...(down.length > 0 ? { errors: { unavailableSources: down } } : {}) }
+    const claimIds = claims.slice(0, MOST_CLAIMS).map(({ claimId }) => claimId)
+    return {
+      claimable,
+      actionUrl: `/v2/transactions/rewards/claim/${user}?claimIds=${claimIds.join(',')}`,
+      ...(down.length > 0 ? { errors: { unavailableSources: down } } : {}),
+    }
   },
 })
