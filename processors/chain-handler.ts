@@ -269,8 +269,10 @@ export class ChainHandler {
         task = { block, vaults: new Map() }
         tasks.set(block.hash, task)
       }
-      const { decimals, assetDecimals } = known
-      if (!task.vaults.has(vault)) task.vaults.set(vault, { vault, decimals, assetDecimals, reason })
+      if (!task.vaults.has(vault)) {
+        const { asset, protocol, decimals, assetDecimals } = known
+        task.vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, reason })
+      }
     }
     if (contracts.allVaults().length > 0) {
       const previous = await this.previousOf(store, first)

@@ -19,6 +19,8 @@ interface Learned {
 }
 
 export interface KnownVault extends Learned {
+  asset: string
+  protocol: string
   decimals: number
   assetDecimals: number
 }
@@ -85,9 +87,9 @@ export class KnownContracts {
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
   learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
     if (event.type === 'VaultDiscovered') {
-      const { vault, decimals, assetDecimals } = event.data
+      const { vault, asset, protocol, decimals, assetDecimals } = event.data
       this.put(this.inspected, vault, { block })
-      this.put(this.vaults, vault, { block, decimals, assetDecimals })
+      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals })
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
     }

@@ -1,7 +1,8 @@
+import { allocationsOf, readBlockStates, type VaultBlockState } from './allocations.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
 import { detailedOf, identityOf } from './catalogue/wire.ts'
-import { compositionOf } from './composition.ts'
+import { composition, utilizationRate } from './composition.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { pinVault } from './find-vault.ts'
 import { maxDrawdowns } from './max-drawdown.ts'
@@ -19,10 +20,20 @@ export async function analyticsOf(
   context: EndpointContext,
 ) {
   const falls = select.maxDrawdown ? await maxDrawdowns(vaults, context) : undefined
+  const states =
+    select.composition || select.utilizationRate
+      ? await readBlockStates(vaults, context)
+      : new Map<string, VaultBlockState>()
   const items: Awaited<ReturnType<typeof sectionsOf>>[] = []
   for (let i = 0; i < vaults.length; i += AT_ONCE) {
     items.push(
-      ...(await Promise.all(vaults.slice(i, i + AT_ONCE).map(vault => sectionsOf(vault, select, context)))),
+      ...(await Promise.all(
+        vaults
+          .slice(i, i + AT_ONCE)
+          .map(vault =>
+            sectionsOf(vault, select, states.get(keyOf(vault.state.chainId, vault.state.address)), context),
+          ),
+      )),
     )
   }
   return items.map((item, i) => {
@@ -36,9 +47,14 @@ export async function analyticsOf(
 async function sectionsOf(
   vault: Vault,
   select: NonNullable<z.output<typeof analyticsBody>['select']>,
+  now: VaultBlockState | undefined,
   context: EndpointContext,
 ) {
   const found = pinVault(vault, context)
+  const allocations =
+    (select.composition || select.utilizationRate) && found
+      ? await allocationsOf(found, now, context)
+      : undefined
   return {
     vaultId: identityOf(vault).vaultId,
     network: vault.network.name,
@@ -46,10 +62,12 @@ async function sectionsOf(
     ...(select.withdrawalPauseRatio && found
       ? { withdrawalPauseRatio: await withdrawalPauseRatio(found, context) }
       : {}),
-    ...(select.composition && found ? { composition: await compositionOf(found, context) } : {}),
-    ...(select.utilizationRate ? { utilizationRate: { value: null } } : {}),
+    ...(select.composition && allocations ? { composition: composition(vault, allocations) } : {}),
+    ...(select.utilizationRate
+      ? { utilizationRate: { value: allocations ? utilizationRate(vault, allocations) : null } }
+      : {}),
   }
 }
 
 export const ANALYTICS_NOTE =
-  'Only the sections selected are in the answer. withdrawalPauseRatio is null for a vault that never emitted Paused or Unpaused. Composition names what is held in other vaults; what lies in markets or idle is left out. Utilization is not known: null.'
+  'Only the sections selected are in the answer. withdrawalPauseRatio is null for a vault that never emitted Paused or Unpaused. Composition: shares of other vaults, supplies to Morpho Blue and Aave v3, what an Euler vault has lent out, and idle assets apart, as fractions of the total assets at the block of x-as-of-block (of the last sample where the chain does not answer); what cannot be told is left out. utilizationRate is null for vaults that do not lend, and where part of the assets cannot be told.'

@@ -2,7 +2,8 @@ import type { Address } from 'viem'
 import { erc20Abi } from 'viem'
 import { networkOfChain } from '../db/networks.ts'
 import { keyOf } from './catalogue/catalogue.ts'
-import { CallRejectedError, ChainUnavailableError } from './chain/errors.ts'
+import { deadline } from './chain/deadline.ts'
+import { CallRejectedError } from './chain/errors.ts'
 import type { View } from './chain/view.ts'
 import { view } from './chain/view.ts'
 import type { EndpointContext } from './endpoint.ts'
@@ -64,24 +65,4 @@ export async function readWallet(
     cancel()
   }
   return { balances, unreachable: unreachable.sort(), blocks }
-}
-
-function deadline(ms: number, signal: AbortSignal) {
-  let timer: NodeJS.Timeout | undefined
-  let end = () => {}
-  const over = new Promise<void>(resolve => {
-    end = resolve
-    timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', end, { once: true })
-  })
-  return {
-    passed: (network: string): Promise<never> =>
-      over.then(() => {
-        throw new ChainUnavailableError(network)
-      }),
-    cancel() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-    },
-  }
 }

@@ -56,13 +56,20 @@ export const vocabulary = {
     ledger,
   }),
   ShareTransferred: z.object({ from: address, to: address, shares: uint }),
-  /** Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units. */
+  /**
+   * Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units.
+   * maxDeposit: for an account that holds nothing. idleAssets: what the vault itself holds of its asset. borrowedAssets:
+   * what it has lent out, where it says so (totalBorrows).
+   */
   StateSampled: z.object({
     vault: address,
     reason: z.enum(['hourly', 'activity', 'discovery']),
     totalAssets: uint.optional(),
     totalSupply: uint.optional(),
     sharePrice: uint.optional(),
+    maxDeposit: uint.optional(),
+    idleAssets: uint.optional(),
+    borrowedAssets: uint.optional(),
     decimals: count,
     assetDecimals: count,
   }),
@@ -102,8 +109,9 @@ export const vocabulary = {
     feeWad: uint.optional(),
     market: text.optional(),
   }),
+  /** supply: of one market. allocation: bounds of a vault that overlap each other, so that their sum says nothing. */
   CapChanged: z.object({
-    kind: z.enum(['supply', 'borrow', 'deposit', 'debtCeiling']),
+    kind: z.enum(['supply', 'borrow', 'deposit', 'allocation', 'debtCeiling']),
     cap: uint,
     /** Decimals of `cap` where it does not count base units: 0 for whole tokens (Aave), 2 for cents (debt ceiling). */
     capDecimals: count.optional(),

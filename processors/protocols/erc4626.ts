@@ -72,12 +72,12 @@ export default defineProtocol({
         })),
         on(VaultV2.SetOwner, 'OwnerChanged', a => ({ owner: a.newOwner })),
         on(VaultV2.IncreaseAbsoluteCap, 'CapChanged', a => ({
-          kind: 'supply' as const,
+          kind: 'allocation' as const,
           cap: a.newAbsoluteCap,
           market: a.id,
         })),
         on(VaultV2.DecreaseAbsoluteCap, 'CapChanged', a => ({
-          kind: 'supply' as const,
+          kind: 'allocation' as const,
           cap: a.newAbsoluteCap,
           market: a.id,
         })),

@@ -1,4 +1,11 @@
-import { decodeAbiParameters, encodeFunctionData, erc4626Abi, toFunctionSelector } from 'viem'
+import {
+  decodeAbiParameters,
+  encodeFunctionData,
+  erc20Abi,
+  erc4626Abi,
+  type Hex,
+  toFunctionSelector,
+} from 'viem'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { ChainRpc } from '../rpc.ts'
@@ -7,45 +14,87 @@ export type SampleReason = EventData<'StateSampled'>['reason']
 
 export interface SampledVault {
   vault: string
+  asset: string
+  protocol: string
   decimals: number
   assetDecimals: number
   reason: SampleReason
 }
 
+type Figure = 'totalAssets' | 'totalSupply' | 'sharePrice' | 'maxDeposit' | 'idleAssets' | 'borrowedAssets'
+
 const TOTAL_ASSETS = toFunctionSelector('totalAssets()')
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()')
+/** euler-vault-kit, EVault/IEVault.sol: outstanding borrows with interest, in asset base units. */
+const TOTAL_BORROWS = toFunctionSelector('totalBorrows()')
+/** An account that holds nothing and that nobody has reasons to treat apart; some vaults refuse the zero address. */
+const SOMEBODY = '0x0000000000000000000000000000000000000001'
+const MAX_DEPOSIT = encodeFunctionData({
+  abi: erc4626Abi,
+  functionName: 'maxDeposit',
+  args: [SOMEBODY],
+})
+
+function readsOf({
+  vault,
+  asset,
+  protocol,
+  decimals,
+}: SampledVault): [Figure, { to: string; data: string }][] {
+  return [
+    ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
+    ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
+    [
+      'sharePrice',
+      {
+        to: vault,
+        data: encodeFunctionData({
+          abi: erc4626Abi,
+          functionName: 'convertToAssets',
+          args: [10n ** BigInt(decimals)],
+        }),
+      },
+    ],
+    ['maxDeposit', { to: vault, data: MAX_DEPOSIT }],
+    [
+      'idleAssets',
+      {
+        to: asset,
+        data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [vault as Hex] }),
+      },
+    ],
+    ...(protocol === 'euler'
+      ? ([['borrowedAssets', { to: vault, data: TOTAL_BORROWS }]] satisfies [Figure, unknown][])
+      : []),
+  ]
+}
 
 /**
- * State of vaults at the end of a block, read by multicall: total assets (asset base units), total supply (share base
- * units) and convertToAssets of one whole share. What a vault does not answer is absent.
+ * State of vaults at the end of a block, read by multicall: total assets, room for deposits, assets that lie idle and
+ * assets lent out (asset base units), total supply (share base units) and convertToAssets of one whole share. What a
+ * vault does not answer is absent.
  */
 export async function sampleVaults(
   rpc: ChainRpc,
   vaults: SampledVault[],
   block: BlockRef,
 ): Promise<DomainEvent[]> {
-  const calls = vaults.flatMap(({ vault, decimals }) => [
-    { to: vault, data: TOTAL_ASSETS },
-    { to: vault, data: TOTAL_SUPPLY },
-    {
-      to: vault,
-      data: encodeFunctionData({
-        abi: erc4626Abi,
-        functionName: 'convertToAssets',
-        args: [10n ** BigInt(decimals)],
-      }),
-    },
-  ])
-  const answers = await rpc.calls(calls, block)
+  const reads = vaults.map(readsOf)
+  const answers = await rpc.calls(
+    reads.flatMap(of => of.map(([, call]) => call)),
+    block,
+  )
+  let at = 0
   return vaults.map(({ vault, decimals, assetDecimals, reason }, i) => ({
     type: 'StateSampled',
     contract: vault,
     data: {
       vault,
       reason,
-      totalAssets: toUint(answers[i * 3]),
-      totalSupply: toUint(answers[i * 3 + 1]),
-      sharePrice: toUint(answers[i * 3 + 2]),
+      ...(Object.fromEntries((reads[i] ?? []).map(([figure]) => [figure, toUint(answers[at++])])) as Record<
+        Figure,
+        bigint | undefined
+      >),
       decimals,
       assetDecimals,
     },
@@ -54,5 +103,5 @@ export async function sampleVaults(
 
 function toUint(answer: string | undefined): bigint | undefined {
   if (!answer || answer.length < 66) return undefined
-  return decodeAbiParameters([{ type: 'uint256' }], answer as `0x${string}`)[0]
+  return decodeAbiParameters([{ type: 'uint256' }], answer as Hex)[0]
 }

@@ -6,6 +6,8 @@ import type { AssetMetadata } from './assets.ts'
 import { keyOf } from './catalogue.ts'
 import type { VaultState } from './vault.ts'
 
+const amount = (text: string | null) => (text === null ? undefined : BigInt(text))
+
 /**
  * What was read from ClickHouse so far, and what of it moved since the last catalogue was made. Rows may come again:
  * an older sample never replaces a newer one, unless the vault was forgotten first.
@@ -68,10 +70,13 @@ export class RawState {
         : {
             ...state,
             sample: {
-              totalAssets: row.total_assets === null ? undefined : BigInt(row.total_assets),
-              totalSupply: row.total_supply === null ? undefined : BigInt(row.total_supply),
+              totalAssets: amount(row.total_assets),
+              totalSupply: amount(row.total_supply),
               sharePrice: row.share_price ?? undefined,
-              sharePriceRaw: row.share_price_raw === null ? undefined : BigInt(row.share_price_raw),
+              sharePriceRaw: amount(row.share_price_raw),
+              maxDeposit: amount(row.max_deposit),
+              idleAssets: amount(row.idle_assets),
+              borrowedAssets: amount(row.borrowed_assets),
               blockNumber: row.block_number,
               at: row.sampled_at,
             },

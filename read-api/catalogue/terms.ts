@@ -3,8 +3,6 @@ import type { FeesFact, FlagFact } from '../../db/registry/kinds.ts'
 /** setting → value as vault_setting holds it. */
 export type Settings = Readonly<Record<string, string | null>>
 
-const NO_CAP = 2n ** 256n - 1n
-
 const FEES = {
   performanceFee: 'fee:performance',
   managementFee: 'fee:management',
@@ -24,17 +22,53 @@ export function feesOf(settings: Settings | undefined, curated: FeesFact | undef
   return Object.keys(fees).length > 0 ? fees : undefined
 }
 
-/** Deposit cap of the whole vault and what is left below it, asset base units. Empty where there is none or it is not known. */
+/** No token has so many units: what vaults without a limit answer is this or more. */
+const UNLIMITED = 2n ** 128n - 1n
+
+export interface Capacity {
+  maxCapacity?: string
+  remainingCapacity?: string
+}
+
+/**
+ * What a vault takes at most and what of it is left, asset base units; empty where there is no limit or none is known.
+ * The limit is the deposit cap that its own events tell, else what it holds with what it still takes (maxDeposit, in
+ * which MetaMorpho counts the caps of its supply queue less what lies in those markets), else the sum of its markets'
+ * caps. A maxDeposit of zero counts only where a cap or a pause explains it: vaults whose deposits are requested first,
+ * or that do not say, answer zero too.
+ */
 export function capacityOf(
   settings: Settings | undefined,
-  totalAssets: bigint | undefined,
-): { maxCapacity?: string; remainingCapacity?: string } {
-  const cap = settings?.['cap:deposit']
-  if (cap === undefined || cap === null || BigInt(cap) >= NO_CAP) return {}
-  if (totalAssets === undefined) return { maxCapacity: cap }
-  const left = BigInt(cap) - totalAssets
-  return { maxCapacity: cap, remainingCapacity: String(left > 0n ? left : 0n) }
+  sample: { totalAssets: bigint | undefined; maxDeposit: bigint | undefined } | undefined,
+): Capacity {
+  const cap = limit(settings?.['cap:deposit'])
+  const marketCaps = limit(settings?.['cap:markets'])
+  const { totalAssets, maxDeposit } = sample ?? {}
+  const isPaused = settings?.['paused'] === '1'
+  const explained = cap !== undefined || marketCaps !== undefined || isPaused
+  const room = maxDeposit !== undefined && (maxDeposit > 0n || explained) ? maxDeposit : undefined
+  if (room !== undefined && room >= UNLIMITED && cap === undefined) return {}
+
+  const most =
+    cap ??
+    (room !== undefined && totalAssets !== undefined && !(room === 0n && isPaused)
+      ? totalAssets + room
+      : marketCaps)
+  const below = most !== undefined && totalAssets !== undefined ? atLeastZero(most - totalAssets) : undefined
+  const left = room === undefined ? below : below === undefined || room < below ? room : below
+  return {
+    ...(most === undefined ? {} : { maxCapacity: String(most) }),
+    ...(left === undefined ? {} : { remainingCapacity: String(left) }),
+  }
 }
+
+function limit(value: string | null | undefined): bigint | undefined {
+  if (value === undefined || value === null) return undefined
+  const cap = BigInt(value)
+  return cap >= UNLIMITED ? undefined : cap
+}
+
+const atLeastZero = (value: bigint) => (value > 0n ? value : 0n)
 
 /** The flags in force at `now`. */
 export function activeFlags(flags: readonly FlagFact[] | undefined, now: number): FlagFact[] {

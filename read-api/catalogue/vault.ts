@@ -31,6 +31,10 @@ export interface VaultState {
     readonly sharePrice: number | undefined
     /** Asset base units per whole share. */
     readonly sharePriceRaw: bigint | undefined
+    readonly maxDeposit: bigint | undefined
+    /** Of the vault's asset, in the vault itself. */
+    readonly idleAssets: bigint | undefined
+    readonly borrowedAssets: bigint | undefined
     readonly blockNumber: number
     readonly at: number
   }
@@ -148,7 +152,7 @@ export class Vault {
     this.reward = known.length === 0 ? NO_REWARD : sumOf(known)
     this.flags = activeFlags(facts.flags, now)
     this.fees = feesOf(state.settings, facts.fees)
-    this.capacity = capacityOf(state.settings, totalAssets)
+    this.capacity = capacityOf(state.settings, state.sample)
     this.isPaused = state.settings?.paused === '1'
     this.isTransactional = facts.transactional !== undefined
     this.isAppFeatured = facts.featured ?? false

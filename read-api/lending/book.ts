@@ -16,29 +16,45 @@ const books = new WeakMap<Catalogue, Map<number, Promise<LendingMarket[]>>>()
 
 /** All lending markets of a chain as of the catalogue's moment, interest included up to its last block. */
 export function lendingMarkets(context: Asking, chainId: number): Promise<LendingMarket[]> {
-  const { catalogue, deps } = context
+  const { catalogue } = context
   if (!catalogue.chain(chainId)) return Promise.resolve([])
   context.touch(chainId)
   const book = books.get(catalogue) ?? new Map<number, Promise<LendingMarket[]>>()
   books.set(catalogue, book)
   let markets = book.get(chainId)
   if (!markets) {
-    markets = readMarkets(deps.clickhouse, catalogue, chainId)
+    markets = readMarkets(context, chainId)
     book.set(chainId, markets)
     markets.catch(() => book.delete(chainId))
   }
   return markets
 }
 
-async function readMarkets(
-  clickhouse: EndpointContext['deps']['clickhouse'],
-  catalogue: Catalogue,
+const rowsOf = new WeakMap<Catalogue, Map<number, Promise<queries.MorphoRow[]>>>()
+
+/** Every Morpho market of a chain as it was last stored, also those of which an asset is not described. */
+export function morphoRows(
+  { catalogue, deps }: Pick<Asking, 'deps' | 'catalogue'>,
   chain: number,
-): Promise<LendingMarket[]> {
+): Promise<queries.MorphoRow[]> {
+  const known = rowsOf.get(catalogue) ?? new Map<number, Promise<queries.MorphoRow[]>>()
+  rowsOf.set(catalogue, known)
+  let rows = known.get(chain)
+  if (!rows) {
+    rows = ask(deps.clickhouse, queries.morphoMarkets, { chain, p: catalogue.chain(chain)?.position ?? 0 })
+    known.set(chain, rows)
+    rows.catch(() => known.delete(chain))
+  }
+  return rows
+}
+
+async function readMarkets(context: Asking, chain: number): Promise<LendingMarket[]> {
+  const { catalogue } = context
+  const { clickhouse } = context.deps
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
   const [morpho, rows, totals, settings] = await Promise.all([
-    ask(clickhouse, queries.morphoMarkets, pinned),
+    morphoRows(context, chain),
     ask(clickhouse, queries.aaveReserves, pinned),
     ask(clickhouse, queries.aaveTotals, pinned),
     ask(clickhouse, queries.aaveSettings, pinned),

@@ -6,6 +6,20 @@ import { fractionOfWad, type LendingAsset, type MorphoLendingMarket, ratio, year
 /** @example morphoAssetId('0xa0b8…', 'loan') → '0xa0b8…-loan' */
 export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
 
+/** A market as it was last stored, its rate per second (undefined before the first accrual), and as it is at `at`. */
+export function morphoStateAt(row: MorphoRow, at: number) {
+  const stored: MorphoMarket = {
+    supplyAssets: BigInt(row.supply_assets),
+    supplyShares: BigInt(row.supply_shares),
+    borrowAssets: BigInt(row.borrow_assets),
+    borrowShares: BigInt(row.borrow_shares),
+    lastUpdate: row.last_update,
+    feeWad: BigInt(row.fee),
+  }
+  const rate = row.irm === null ? 0n : row.borrow_rate === null ? undefined : BigInt(row.borrow_rate)
+  return { stored, rate, state: accrueMorpho(stored, rate ?? 0n, at).market }
+}
+
 /** A market at `at`; undefined where one of its assets is not described yet. */
 export function morphoMarket(
   catalogue: Catalogue,
@@ -16,16 +30,7 @@ export function morphoMarket(
   const loan = catalogue.asset(chainId, row.loan_asset)
   const collateral = row.collateral_asset ? catalogue.asset(chainId, row.collateral_asset) : undefined
   if (!loan || (row.collateral_asset && !collateral)) return undefined
-  const stored: MorphoMarket = {
-    supplyAssets: BigInt(row.supply_assets),
-    supplyShares: BigInt(row.supply_shares),
-    borrowAssets: BigInt(row.borrow_assets),
-    borrowShares: BigInt(row.borrow_shares),
-    lastUpdate: row.last_update,
-    feeWad: BigInt(row.fee),
-  }
-  const rate = row.irm === null ? 0n : row.borrow_rate === null ? undefined : BigInt(row.borrow_rate)
-  const { market: state } = accrueMorpho(stored, rate ?? 0n, at)
+  const { stored, rate, state } = morphoStateAt(row, at)
   const lltv = BigInt(row.lltv)
   const risk = {
     maxLtv: fractionOfWad(lltv),

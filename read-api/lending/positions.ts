@@ -40,12 +40,33 @@ export async function readPositions(
   const chain = markets[0]?.chainId
   if (chain === undefined) return []
   const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
-  const [morpho, balances, choices] = await Promise.all([
-    ask(deps.clickhouse, queries.morphoPositions, pinned, signal),
-    ask(deps.clickhouse, queries.aaveBalances, pinned, signal),
+  const [balances, choices] = await Promise.all([
+    readHeld(chain, account, { deps, catalogue, signal }),
     ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
   ])
   const held: Held = {
+    ...balances,
+    choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
+  }
+  return markets.map(market =>
+    market.protocol === 'morpho-blue'
+      ? morphoPosition(market, account, held)
+      : aavePosition(market, account, held),
+  )
+}
+
+/** What an account holds in the markets of a chain, in the units that the contracts store. */
+export async function readHeld(
+  chain: number,
+  account: string,
+  { deps, catalogue, signal }: Pick<EndpointContext, 'deps' | 'catalogue' | 'signal'>,
+): Promise<Pick<Held, 'morpho' | 'scaled'>> {
+  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
+  const [morpho, balances] = await Promise.all([
+    ask(deps.clickhouse, queries.morphoPositions, pinned, signal),
+    ask(deps.clickhouse, queries.aaveBalances, pinned, signal),
+  ])
+  return {
     morpho: new Map(
       morpho.map(row => [
         row.market,
@@ -57,13 +78,7 @@ export async function readPositions(
       ]),
     ),
     scaled: new Map(balances.map(({ token, scaled }) => [token, BigInt(scaled)])),
-    choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
   }
-  return markets.map(market =>
-    market.protocol === 'morpho-blue'
-      ? morphoPosition(market, account, held)
-      : aavePosition(market, account, held),
-  )
 }
 
 /** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */

@@ -41,15 +41,20 @@ const sampleRow = z.object({
   total_supply: z.string().nullable(),
   share_price_raw: z.string().nullable(),
   share_price: z.number().nullable(),
+  max_deposit: z.string().nullable(),
+  idle_assets: z.string().nullable(),
+  borrowed_assets: z.string().nullable(),
   block_number: uint,
   sampled_at: z.number(),
 })
 export type SampleRow = z.output<typeof sampleRow>
 
 const SAMPLE = `SELECT vault, toString(s.1) AS total_assets, toString(s.2) AS total_supply, s.3 AS share_price,
-    s.4 AS block_number, s.5 AS sampled_at, toString(s.6) AS share_price_raw
+    s.4 AS block_number, s.5 AS sampled_at, toString(s.6) AS share_price_raw,
+    toString(s.7) AS max_deposit, toString(s.8) AS idle_assets, toString(s.9) AS borrowed_assets
   FROM (
-    SELECT vault, argMax((total_assets, total_supply, share_price, block_number, toUnixTimestamp(timestamp), share_price_raw), (timestamp, position)) AS s
+    SELECT vault, argMax((total_assets, total_supply, share_price, block_number, toUnixTimestamp(timestamp),
+      share_price_raw, max_deposit, idle_assets, borrowed_assets), (timestamp, position)) AS s
     FROM vault_sample WHERE`
 
 export const changedSamples = defineQuery({

@@ -1,7 +1,7 @@
 import { defineQuery, z } from './query.ts'
 import { VISIBLE_ON_CHAIN } from './visible.ts'
 
-/** Fees, caps and pauses as a vault's own events tell them. Caps of single markets say nothing of the vault as a whole. */
+/** Fees, caps and pauses as a vault's own events tell them; `cap:markets` is the sum of the caps of its markets. */
 const settingRow = z.object({
   vault: z.string(),
   /** setting → value; null where the last event does not say what it changed to. */
@@ -15,7 +15,14 @@ const settings = (
   FROM (
     SELECT vault, setting, argMax(tuple(toString(value)), position).1 AS held
     FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND market = '' ${where}
-    GROUP BY vault, setting)
+    GROUP BY vault, setting
+    UNION ALL
+    SELECT vault, 'cap:markets' AS setting, toString(sum(cap)) AS held
+    FROM (
+      SELECT vault, market, assumeNotNull(argMax(value, position)) AS cap
+      FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND setting = 'cap:supply' AND market != '' ${where}
+      GROUP BY vault, market)
+    GROUP BY vault)
   GROUP BY vault`
 
 export const allSettings = defineQuery({ name: 'catalogue_settings', sql: settings(''), row: settingRow })

@@ -342,6 +342,8 @@ export class RandomChain {
       decimals: vault.decimals,
       assetDecimals: vault.assetDecimals,
     }
+    if (this.int(3) > 0) Object.assign(data, { maxDeposit: 2n ** 256n - 1n, idleAssets: supply / 3n })
+    if (this.int(3) === 0) data.borrowedAssets = supply / 2n
     const unknown = this.int(12)
     if (unknown === 0) delete data.totalAssets
     if (unknown === 1) delete data.totalSupply

@@ -73,6 +73,9 @@ function apply(raw: RawState, step: Step, at: number): void {
       total_supply: total,
       share_price_raw: null,
       share_price: step.price,
+      max_deposit: null,
+      idle_assets: null,
+      borrowed_assets: null,
       block_number: at,
       sampled_at: at,
     })

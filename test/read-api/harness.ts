@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Express } from 'express'
 import type pg from 'pg'
+import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import { appendEvents, appendFacts, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
 import { createCreditMeter } from '../../db/keys/credits.ts'
@@ -15,7 +16,7 @@ import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import type { ApiDeps } from '../../read-api/endpoint.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
-import { createClickHouse, createPostgres } from '../databases.ts'
+import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
 
 /** An API on databases of its own, and the means to tell it what happened. */
 export interface ApiHarness {
@@ -36,10 +37,17 @@ export interface ApiHarness {
 
 /** `rpcUrl`: of a node that stands for mainnet; without one, what is read on chain answers 503. */
 export async function startApi(
-  options: { rpcUrl?: string; blockTimeMs?: number } & Partial<OnChainOptions> = {},
+  options: {
+    rpcUrl?: string
+    blockTimeMs?: number
+    /** Databases that somebody else made, and drops. */
+    on?: { postgres: TestPostgres; clickhouse: ClickHouse }
+  } & Partial<OnChainOptions> = {},
 ): Promise<ApiHarness> {
-  const postgres = await createPostgres()
-  const { house, drop } = await createClickHouse()
+  const postgres = options.on?.postgres ?? (await createPostgres())
+  const { house, drop } = options.on
+    ? { house: options.on.clickhouse, drop: undefined }
+    : await createClickHouse()
   const clickhouse = house.client
   const projections = await loadProjections()
   const { pool } = postgres
@@ -102,8 +110,8 @@ export async function startApi(
     async stop() {
       await catalogue.stop()
       await credits.close()
-      await drop()
-      await postgres.drop()
+      await drop?.()
+      if (!options.on) await postgres.drop()
     },
   }
 }

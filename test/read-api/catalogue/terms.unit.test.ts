@@ -11,6 +11,9 @@ describe('what makes a vault corrupted', () => {
     totalSupply: 10n,
     sharePrice: 1,
     sharePriceRaw: 1n,
+    maxDeposit: undefined,
+    idleAssets: undefined,
+    borrowedAssets: undefined,
     blockNumber: 1,
     at: 1_000,
   }
@@ -58,15 +61,30 @@ describe('fees', () => {
 })
 
 describe('capacity', () => {
+  const NO_LIMIT = 2n ** 256n - 1n
+  const full = (maxCapacity: string, remainingCapacity: string) => ({ maxCapacity, remainingCapacity })
   it.each([
-    ['no cap known', {}, 5n, {}],
-    ['no cap set', { 'cap:deposit': String(2n ** 256n - 1n) }, 5n, {}],
-    ['room left', { 'cap:deposit': '8' }, 5n, { maxCapacity: '8', remainingCapacity: '3' }],
-    ['full', { 'cap:deposit': '5' }, 5n, { maxCapacity: '5', remainingCapacity: '0' }],
-    ['over the cap', { 'cap:deposit': '4' }, 5n, { maxCapacity: '4', remainingCapacity: '0' }],
-    ['assets unknown', { 'cap:deposit': '4' }, undefined, { maxCapacity: '4' }],
-  ])('%s', (_, settings, assets, expected) => {
-    expect(capacityOf(settings, assets)).toEqual(expected)
+    ['no cap known', {}, 5n, undefined, {}],
+    ['no cap set', { 'cap:deposit': String(NO_LIMIT) }, 5n, undefined, {}],
+    ['room left', { 'cap:deposit': '8' }, 5n, undefined, full('8', '3')],
+    ['full', { 'cap:deposit': '5' }, 5n, undefined, full('5', '0')],
+    ['over the cap', { 'cap:deposit': '4' }, 5n, undefined, full('4', '0')],
+    ['assets unknown', { 'cap:deposit': '4' }, undefined, undefined, { maxCapacity: '4' }],
+    ['the vault says what it still takes', {}, 5n, 7n, full('12', '7')],
+    ['the vault knows no limit', {}, 5n, NO_LIMIT, {}],
+    ['a limit so far off that it is none', {}, 5n, NO_LIMIT - 5n, {}],
+    ['zero, and nothing explains it', {}, 5n, 0n, {}],
+    ['zero since it is paused', { paused: '1' }, 5n, 0n, { remainingCapacity: '0' }],
+    ['zero since its markets are full', { 'cap:markets': '5' }, 5n, 0n, full('5', '0')],
+    ['less room than the cap leaves', { 'cap:deposit': '8' }, 5n, 1n, full('8', '1')],
+    ['paused below the cap', { 'cap:deposit': '8', paused: '1' }, 5n, 0n, full('8', '0')],
+    ['a cap, and a vault that knows none', { 'cap:deposit': '8' }, 5n, NO_LIMIT, full('8', '3')],
+    ['caps of markets, room not sampled', { 'cap:markets': '9' }, 5n, undefined, full('9', '4')],
+    // Of caps of 9, 2 belong to a market that no deposit goes to.
+    ['caps of markets, and the room of those in the queue', { 'cap:markets': '9' }, 5n, 2n, full('7', '2')],
+    ['one market without a cap', { 'cap:markets': String(2n ** 184n) }, 5n, NO_LIMIT, {}],
+  ])('%s', (_, settings: Record<string, string>, totalAssets, maxDeposit, expected) => {
+    expect(capacityOf(settings, { totalAssets, maxDeposit })).toEqual(expected)
   })
 })
 

@@ -1,0 +1,233 @@
+import { type Address, erc20Abi } from 'viem'
+import { rayMul } from '../db/lending/aave-math.ts'
+import { morphoBalances } from '../db/lending/morpho-math.ts'
+import { checksum } from './amounts.ts'
+import { keyOf } from './catalogue/catalogue.ts'
+import type { Vault } from './catalogue/vault.ts'
+import { deadline } from './chain/deadline.ts'
+import { CallRejectedError } from './chain/errors.ts'
+import { type View, view } from './chain/view.ts'
+import type { EndpointContext } from './endpoint.ts'
+import { DependencyDownError } from './errors.ts'
+import type { FoundVault } from './find-vault.ts'
+import { lendingMarkets, morphoRows } from './lending/book.ts'
+import { ratio } from './lending/market.ts'
+import { morphoStateAt } from './lending/morpho.ts'
+import { readHeld } from './lending/positions.ts'
+import { balancesAt } from './queries/accounts.ts'
+import { ask } from './queries/query.ts'
+import { erc4626Abi } from './transactions/abis.ts'
+
+/** A place in which part of a vault's assets is. */
+export interface Allocation {
+  name: string
+  address: string
+  assetSymbol: string
+  /** Base units of the vault's asset. */
+  value: bigint
+  kind: 'deployed' | 'idle'
+  /** Share of it that is lent out, as a fraction; undefined where the place does not say. */
+  utilization: number | undefined
+}
+
+export interface Allocations {
+  /** Undefined where the vault's total assets are not known. */
+  total: bigint | undefined
+  /** Largest first. */
+  parts: Allocation[]
+}
+
+/** What a vault's own contract and its asset say at the block of the catalogue's moment. */
+export interface VaultBlockState {
+  totalAssets: bigint | undefined
+  idleAssets: bigint | undefined
+}
+
+/** How long a chain may take before the last sample is used in place of the state at the block. */
+const DEADLINE_MS = 1_000
+
+/**
+ * Total and idle assets of vaults, read on chain at the block that the catalogue stands on, so that they are of the same
+ * moment as everything else. Vaults of a chain that does not answer, or no longer has that block, are left out.
+ */
+export async function readBlockStates(
+  vaults: readonly Vault[],
+  { deps, catalogue, signal }: EndpointContext,
+): Promise<Map<string, VaultBlockState>> {
+  const byChain = new Map<number, Vault[]>()
+  for (const vault of vaults) {
+    const { chainId } = vault.state
+    byChain.set(chainId, [...(byChain.get(chainId) ?? []), vault])
+  }
+  const states = new Map<string, VaultBlockState>()
+  const { passed, cancel } = deadline(DEADLINE_MS, signal)
+  try {
+    await Promise.all(
+      [...byChain].map(async ([chainId, of]) => {
+        const block = catalogue.chain(chainId)?.blockNumber
+        const network = of[0]?.network.name
+        if (block === undefined || network === undefined) return
+        const views: Record<string, View<bigint>> = {}
+        for (const { state } of of) {
+          const address = state.address as Address
+          views[`total ${address}`] = view(erc4626Abi, address, 'totalAssets', [])
+          views[`idle ${address}`] = view(erc20Abi, state.asset as Address, 'balanceOf', [address])
+        }
+        const reading = deps.onChain.reader.read(network, views, { block: BigInt(block) })
+        reading.catch(() => {})
+        try {
+          const { values } = await Promise.race([reading, passed(network)])
+          for (const { state } of of) {
+            states.set(keyOf(chainId, state.address), {
+              totalAssets: values[`total ${state.address}`],
+              idleAssets: values[`idle ${state.address}`],
+            })
+          }
+        } catch (error) {
+          if (!(error instanceof DependencyDownError || error instanceof CallRejectedError)) throw error
+        }
+      }),
+    )
+  } finally {
+    cancel()
+  }
+  return states
+}
+
+/**
+ * Where a vault's assets are, as far as it can be told: shares of other vaults, supplies to lending markets, what the
+ * vault has lent out itself, and what lies idle. Each in base units of the vault's own asset, as of the chain's moment.
+ */
+export async function allocationsOf(
+  { vault, chain, pinned }: FoundVault,
+  now: VaultBlockState | undefined,
+  context: EndpointContext,
+): Promise<Allocations> {
+  const { catalogue, deps, signal } = context
+  const { state, asset } = vault
+  const { chain: chainId, p } = pinned
+  const [balances, supplies] = await Promise.all([
+    ask(
+      deps.clickhouse,
+      balancesAt,
+      { account: state.address, as_of: new Map([[chainId, p]]), at: chain.blockTime },
+      signal,
+    ),
+    suppliesOf(vault, chain.blockTime, context),
+  ])
+  const parts = balances.flatMap(({ vault: address, balance }) => {
+    const held = catalogue.find(chainId, address)
+    return held && held !== vault ? shareOf(vault, held, BigInt(balance)) : []
+  })
+  parts.push(...supplies)
+  const borrowed = state.sample?.borrowedAssets ?? 0n
+  if (borrowed > 0n) {
+    parts.push({
+      name: 'Lent to borrowers',
+      address: checksum(state.address),
+      assetSymbol: asset.symbol,
+      value: borrowed,
+      kind: 'deployed',
+      utilization: 1,
+    })
+  }
+  // A nested vault's asset is a share: what it holds of it is deployed in the inner vault, and counted there.
+  const idle = vault.inner ? 0n : (now?.idleAssets ?? state.sample?.idleAssets ?? 0n)
+  if (idle > 0n) {
+    parts.push({
+      name: `Idle ${asset.symbol}`,
+      address: checksum(state.asset),
+      assetSymbol: asset.symbol,
+      value: idle,
+      kind: 'idle',
+      utilization: 0,
+    })
+  }
+  parts.sort((a, b) => (a.value > b.value ? -1 : a.value < b.value ? 1 : a.name < b.name ? -1 : 1))
+  return { total: now?.totalAssets ?? state.sample?.totalAssets, parts }
+}
+
+/** Shares of `held` in the asset of `vault`; nothing where the one says nothing of the other. */
+function shareOf(vault: Vault, held: Vault, shares: bigint): Allocation[] {
+  const value = worthIn(vault, held, shares)
+  if (value === undefined || value === 0n) return []
+  const { totalAssets, borrowedAssets } = held.state.sample ?? {}
+  return [
+    {
+      name: held.name,
+      address: checksum(held.state.address),
+      assetSymbol: held.asset.symbol,
+      value,
+      kind: 'deployed',
+      utilization:
+        borrowedAssets === undefined || totalAssets === undefined
+          ? undefined
+          : ratio(borrowedAssets, totalAssets),
+    },
+  ]
+}
+
+function worthIn(vault: Vault, held: Vault, shares: bigint): bigint | undefined {
+  // A nested vault: the share itself is the asset.
+  if (held.state.address === vault.state.asset) return shares
+  if (held.state.asset !== vault.state.asset) return undefined
+  const { totalAssets, totalSupply } = held.state.sample ?? {}
+  if (totalAssets === undefined || !totalSupply) return undefined
+  return (shares * totalAssets) / totalSupply
+}
+
+/** What a vault has supplied of its asset to the lending markets of its chain, with interest up to `at`. */
+async function suppliesOf(vault: Vault, at: number, context: EndpointContext): Promise<Allocation[]> {
+  const { catalogue } = context
+  const { chainId, address, asset } = vault.state
+  const [markets, rows, { morpho, scaled }] = await Promise.all([
+    lendingMarkets(context, chainId),
+    morphoRows(context, chainId),
+    readHeld(chainId, address, context),
+  ])
+  const symbol = vault.asset.symbol
+  const reserves = markets.flatMap(market =>
+    market.protocol === 'aave-v3' ? market.reserves.map(reserve => ({ market, reserve })) : [],
+  )
+  return [
+    ...rows.flatMap((row): Allocation[] => {
+      const position = row.loan_asset === asset ? morpho.get(row.market) : undefined
+      if (!position) return []
+      const { state } = morphoStateAt(row, at)
+      const { supplied: value } = morphoBalances(position, state)
+      if (value === 0n) return []
+      const collateral = row.collateral_asset && catalogue.asset(chainId, row.collateral_asset)
+      return [
+        {
+          name: row.collateral_asset
+            ? `Morpho Blue ${collateral ? collateral.symbol : row.collateral_asset}/${symbol} ${percent(row.lltv)}`
+            : `Morpho Blue ${symbol}, without borrowers`,
+          address: checksum(row.morpho),
+          assetSymbol: symbol,
+          value,
+          // A market without a collateral is where MetaMorpho parks what it does not lend.
+          kind: row.collateral_asset ? 'deployed' : 'idle',
+          utilization: ratio(state.borrowAssets, state.supplyAssets),
+        },
+      ]
+    }),
+    ...reserves.flatMap(({ market, reserve }): Allocation[] => {
+      const value = reserve.asset === asset ? rayMul(scaled.get(reserve.aToken) ?? 0n, reserve.income) : 0n
+      const whole = market.assets.find(({ id }) => id === asset)
+      if (value === 0n || !whole) return []
+      return [
+        {
+          name: `${market.name} ${symbol}`,
+          address: checksum(market.root),
+          assetSymbol: symbol,
+          value,
+          kind: 'deployed',
+          utilization: ratio(whole.borrowed, whole.supplied),
+        },
+      ]
+    }),
+  ]
+}
+
+/** @example percent('860000000000000000') → '86 %' */
+const percent = (wad: string) => `${Number(BigInt(wad) / 10n ** 14n) / 100} %`

@@ -1,0 +1,185 @@
+import request from 'supertest'
+import { type Address, erc4626Abi, getAddress, type LocalAccount } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { morphoAbi } from './chain/abis.ts'
+import { calls, deployFeed, deployToken, deployVault, deposit, type Token } from './chain/deploy.ts'
+import { deployMorpho, type Market, morphoCalls } from './chain/morpho.ts'
+import { createPipeline, type Pipeline } from './pipeline.ts'
+import { contract } from './read-api/artifacts.ts'
+import { type ApiHarness, startApi } from './read-api/harness.ts'
+import { type Stage, startStage, vaultRef } from './read-api/transactions/stage.ts'
+
+/**
+ * Capacity, composition and utilization of vaults on real Morpho Blue and plain ones, from the chain through the
+ * pipeline to the API, against the contracts' own view functions at the block that the answer names.
+ */
+const unit = 10n ** 18n
+let stage: Stage
+let pipeline: Pipeline
+let api: ApiHarness
+let user: LocalAccount
+let morpho: Address
+let asset: Token
+let markets: [Market, Market]
+let lending: Address
+let plain: Address
+
+beforeAll(async () => {
+  stage = await startStage()
+  const { node, act, mint } = stage
+  asset = await deployToken(node, { decimals: 18, symbol: 'LOAN' })
+  const collateral = await deployToken(node, { decimals: 18, symbol: 'COLL' })
+  const feed = await deployFeed(node, { description: 'x / USD', price: 1 })
+  const pair = { loan: asset, collateral, loanFeed: feed, collateralFeed: feed }
+  const deployed = await deployMorpho(node, [
+    { ...pair, lltv: 0.8 },
+    { ...pair, lltv: 0.9 },
+  ])
+  morpho = deployed.address
+  markets = deployed.markets as [Market, Market]
+  await node.mine()
+
+  const artifact = contract('MetaMorphoLike')
+  lending = await stage.deploy(artifact, asset.address, morpho)
+  await act(lending, artifact.abi, 'addMarket', markets[0].params, 400n * unit)
+  await act(lending, artifact.abi, 'addMarket', markets[1].params, 300n * unit)
+  user = await stage.newUser()
+  await mint(asset, user.address, 2_000n * unit)
+  const ref = vaultRef(lending, asset, { symbol: 'TST', decimals: 18 })
+  await stage.perform(ref, user, 'deposit', { amount: 500n * unit })
+
+  // Half of the first market and a tenth of the second are borrowed, and interest accrues for a month.
+  const borrower = node.accounts[3] ?? '0x'
+  await mint(collateral, borrower, 1_000n * unit)
+  const { supplyCollateral, borrow } = morphoCalls(morpho)
+  await node.send(calls.approve(borrower, collateral.address, morpho))
+  for (const [market, assets] of [
+    [markets[0], 200n],
+    [markets[1], 10n],
+  ] as const) {
+    await node.send(supplyCollateral(borrower, market, 400n * unit))
+    await node.send(borrow(borrower, market, assets * unit))
+  }
+  await node.mine()
+  const vault = await deployVault(node, { asset })
+  plain = vault.address
+  await deposit(node, { vault, user: node.accounts[4] ?? '0x', assets: 7n * unit })
+  await stage.wait(30 * 86_400)
+  // A market's rate is known once it has accrued.
+  for (const { params } of markets) await act(morpho, morphoAbi, 'accrueInterest', params)
+  // What was sampled last is the state at the head.
+  await stage.perform(ref, user, 'deposit', { amount: unit })
+
+  pipeline = await createPipeline()
+  await pipeline.indexTo((await node.head()).number, {
+    rpcUrl: node.rpcUrl,
+    contracts: { 'morpho-blue': [morpho] },
+  })
+  await pipeline.project()
+  api = await startApi({ rpcUrl: node.rpcUrl, on: pipeline })
+  await api.catchUp()
+})
+afterAll(async () => {
+  await api?.stop()
+  await pipeline?.drop()
+  await stage?.node.stop()
+})
+
+const read = <const N extends 'totalAssets' | 'maxDeposit'>(vault: Address, functionName: N) =>
+  stage.node.client.readContract({
+    address: vault,
+    abi: erc4626Abi,
+    functionName,
+    args: (functionName === 'maxDeposit' ? [user.address] : []) as never,
+  }) as Promise<bigint>
+
+async function analytics(vault: Address) {
+  const answer = await request(api.app)
+    .post(`/beta/advanced-analytics/mainnet/${vault}`)
+    .set('x-api-key', api.apiKey)
+    .send({ select: { composition: true, utilizationRate: true } })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+async function detailed(vault: Address) {
+  const { body } = await request(api.app)
+    .get(`/v2/detailed-vaults/mainnet/${vault}`)
+    .set('x-api-key', api.apiKey)
+  return body
+}
+
+describe('a vault over markets', () => {
+  it('takes what its markets still take', async () => {
+    const [total, room] = [await read(lending, 'totalAssets'), await read(lending, 'maxDeposit')]
+    expect(room).toBeGreaterThan(0n)
+    expect(await detailed(lending)).toMatchObject({
+      remainingCapacity: String(room),
+      maxCapacity: String(total + room),
+    })
+  })
+
+  it('is composed of its supplies with the interest up to now', async () => {
+    const { composition, utilizationRate } = await analytics(lending)
+    // Accruing on a throw-away fork of the state: what Morpho itself says after accrueInterest.
+    const snapshot = await stage.node.rpc('evm_snapshot', [])
+    const expected: { lltv: string; value: bigint; lent: number }[] = []
+    for (const [market, lltv] of [
+      [markets[0], '80 %'],
+      [markets[1], '90 %'],
+    ] as const) {
+      await stage.act(morpho, morphoAbi, 'accrueInterest', market.params)
+      const at = { address: morpho, abi: morphoAbi } as const
+      const [shares] = await stage.node.client.readContract({
+        ...at,
+        functionName: 'position',
+        args: [market.id, lending],
+      })
+      const [assets, all, borrowed] = await stage.node.client.readContract({
+        ...at,
+        functionName: 'market',
+        args: [market.id],
+      })
+      const value = (shares * (assets + 1n)) / (all + 1_000_000n)
+      expected.push({ lltv, value, lent: (Number(borrowed) / Number(assets)) * Number(value) })
+    }
+    await stage.node.rpc('evm_revert', [snapshot])
+    expect(composition.items.map(({ kind }: { kind: string }) => kind)).toEqual(['deployed', 'deployed'])
+    const total = await read(lending, 'totalAssets')
+    expect(composition.totalAssetsNative).toBe(String(total))
+    for (const [i, { lltv, value }] of expected.entries()) {
+      const item = composition.items[i]
+      expect(item.name).toMatch(new RegExp(`^Morpho Blue .*/LOAN ${lltv}$`))
+      expect(Number(item.valueNative) / Number(value)).toBeCloseTo(1, 6)
+      expect(item.allocation).toBeCloseTo(Number(value) / Number(total), 6)
+    }
+    const sum = expected.reduce((all, { value }) => all + Number(value), 0)
+    const lent = expected.reduce((all, one) => all + one.lent, 0)
+    expect(utilizationRate.value).toBeCloseTo(lent / sum, 6)
+    expect(utilizationRate.value).toBeGreaterThan(0.4)
+  })
+})
+
+describe('a vault that lends nothing', () => {
+  it('is idle, takes everything, and has no utilization', async () => {
+    const { composition, utilizationRate } = await analytics(plain)
+    expect(composition).toEqual({
+      items: [
+        {
+          name: 'Idle LOAN',
+          address: getAddress(asset.address),
+          network: 'mainnet',
+          assetSymbol: 'LOAN',
+          allocation: 1,
+          valueNative: String(7n * unit),
+          kind: 'idle',
+        },
+      ],
+      totalAssetsNative: String(7n * unit),
+    })
+    expect(utilizationRate).toEqual({ value: null })
+    const vault = await detailed(plain)
+    expect(vault.maxCapacity).toBeUndefined()
+    expect(vault.remainingCapacity).toBeUndefined()
+  })
+})
