@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { SLOW, settings } from './vitest.config.ts'
 
-/** Tests that take minutes because they start and kill processes: `npm run test:slow`. */
-export default defineConfig({ test: { ...settings, include: SLOW } })
+/** Tests that take minutes because they start and kill processes, and thousands of fuzzed requests: `npm run test:slow`. */
+export default defineConfig({
+  test: {
+    ...settings,
+    include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts'],
+    env: { FUZZ_RUNS: '20' },
+    testTimeout: 300_000,
+  },
+})

@@ -17,7 +17,6 @@ const bullmq: typeof import('bullmq') = createRequire(import.meta.url)('bullmq')
 
 /** Where BullMQ's tables live; beside ours, so that dropping the queue is dropping a schema. */
 const postgresSchema = 'queue'
-const redisPrefix = 'vaultlog'
 
 export interface QueueBackend {
   kind: 'redis' | 'postgres'
@@ -37,8 +36,14 @@ export interface QueueBackend {
  * BullMQ on Redis where there is one, else on Postgres. Jobs are wake-ups only: losing all of them loses nothing, so
  * its Postgres connections do not wait for the disk (synchronous_commit off, for them alone).
  */
-export function openQueueBackend(env: { REDIS_URL?: string; databaseUrl: string }): QueueBackend {
-  return env.REDIS_URL ? openRedis(env.REDIS_URL) : openPostgres(env.databaseUrl)
+export function openQueueBackend(env: {
+  REDIS_URL?: string
+  REDIS_PREFIX?: string
+  databaseUrl: string
+}): QueueBackend {
+  return env.REDIS_URL
+    ? openRedis(env.REDIS_URL, env.REDIS_PREFIX ?? 'vaultlog')
+    : openPostgres(env.databaseUrl)
 }
 
 /** The connection of BullMQ's options depends on the backend; the factory that comes with it is what reads it. */
@@ -52,7 +57,7 @@ interface Parts {
   closeConnections(): Promise<void>
 }
 
-function openRedis(url: string): QueueBackend {
+function openRedis(url: string, prefix: string): QueueBackend {
   const redis = (maxRetriesPerRequest: number | null) => {
     const client = new Redis(url, { maxRetriesPerRequest })
     client.on('error', error => log.warn({ err: error }, 'queue: Redis'))
@@ -65,7 +70,7 @@ function openRedis(url: string): QueueBackend {
     connection: producer,
     workerConnection: consumer,
     factory: bullmq.createRedisBackend as Factory,
-    prefix: redisPrefix,
+    prefix,
     closeConnections: async () => {
       for (const client of [producer, consumer]) await client.quit().catch(() => client.disconnect())
     },

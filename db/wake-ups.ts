@@ -36,7 +36,11 @@ export interface WakeUps {
 }
 
 /** The producing side of the queue, for processors. */
-export function openWakeUps(env: { REDIS_URL?: string; databaseUrl: string }): WakeUps {
+export function openWakeUps(env: {
+  REDIS_URL?: string
+  REDIS_PREFIX?: string
+  databaseUrl: string
+}): WakeUps {
   const backend = openQueueBackend(env)
   const queue = backend.createQueue<Job>(QUEUE)
   return {

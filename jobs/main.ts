@@ -14,7 +14,7 @@ async function main(): Promise<void> {
     pool: stores.pool,
     clickhouse: stores.clickhouse.client,
     projections: await loadProjections(),
-    queue: { REDIS_URL: env.REDIS_URL, databaseUrl: stores.env.DATABASE_URL },
+    queue: { REDIS_URL: env.REDIS_URL, REDIS_PREFIX: env.REDIS_PREFIX, databaseUrl: stores.env.DATABASE_URL },
   })
   onShutdown('worker', () => worker.stop())
 }

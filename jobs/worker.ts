@@ -11,7 +11,7 @@ export interface WorkerOptions {
   pool: pg.Pool
   clickhouse: ClickHouseClient
   projections: readonly Projection[]
-  queue: { REDIS_URL?: string; databaseUrl: string }
+  queue: { REDIS_URL?: string; REDIS_PREFIX?: string; databaseUrl: string }
   concurrency?: number
 }
 

@@ -34,7 +34,11 @@ async function main(): Promise<void> {
     ? contractsFile.parse(JSON.parse(await readFile(env.CONTRACTS_FILE, 'utf8')))[network.name]
     : undefined
   const stores = await openStores(env, `processor-${network.name}`)
-  const wakeUps = openWakeUps({ REDIS_URL: env.REDIS_URL, databaseUrl: stores.env.DATABASE_URL })
+  const wakeUps = openWakeUps({
+    REDIS_URL: env.REDIS_URL,
+    REDIS_PREFIX: env.REDIS_PREFIX,
+    databaseUrl: stores.env.DATABASE_URL,
+  })
   const stop = new AbortController()
   await registerStream(stores.pool, network.chainId, network.name, 'chain')
 

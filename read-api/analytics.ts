@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { allocationsOf, readBlockStates, type VaultBlockState } from './allocations.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
@@ -19,6 +20,8 @@ export async function analyticsOf(
   { select = {} }: z.output<typeof analyticsBody>,
   context: EndpointContext,
 ) {
+  // Every query of every vault listens for the end of this one request.
+  setMaxListeners(0, context.signal)
   const falls = select.maxDrawdown ? await maxDrawdowns(vaults, context) : undefined
   const states =
     select.composition || select.utilizationRate

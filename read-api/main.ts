@@ -22,7 +22,7 @@ onShutdown('catalogue', () => catalogue.stop())
 
 const redis = env.REDIS_URL ? openLimitsRedis(env.REDIS_URL) : undefined
 if (redis) onShutdown('redis', () => redis.disconnect())
-const credits = createCreditMeter(pool, { redis })
+const credits = createCreditMeter(pool, { redis, namespace: env.REDIS_PREFIX })
 onShutdown('credits', () => credits.close())
 
 const onChain = createOnChain({
@@ -36,7 +36,7 @@ const app = await createApp(
   {
     pool,
     clickhouse: clickhouse.client,
-    rates: createRateMeter(pool, { redis }),
+    rates: createRateMeter(pool, { redis, namespace: env.REDIS_PREFIX }),
     catalogue,
     verifyKey: createKeyVerifier(pool),
     credits,

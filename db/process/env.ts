@@ -15,6 +15,10 @@ export const envSchema = z.object({
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   CLICKHOUSE_URL: urlOf('http', 'https').optional(),
   REDIS_URL: urlOf('redis', 'rediss').optional(),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be a plain name')
+    .default('vaultlog'),
 
   VAULTLOG_DIR: z.string().default('./.vaultlog'),
   EMBEDDED_POSTGRES_PORT: port(25432),

@@ -52,7 +52,9 @@ class QuotedAdapter extends ExpressAdapter {
     this.publicUrl = publicUrl
   }
   override getUrl(): string {
-    return this.publicUrl ? `${this.publicUrl}${this.request.originalUrl}` : super.getUrl()
+    // The adapter's own takes the Host header also where a proxy that is trusted says another.
+    const { protocol, host, originalUrl } = this.request
+    return `${this.publicUrl ?? `${protocol}://${host}`}${originalUrl}`
   }
   /** A payment that cannot be read is none; the library would write about each on stderr. */
   override getHeader(name: string): string | undefined {

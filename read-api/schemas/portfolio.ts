@@ -12,16 +12,16 @@ import {
   Usd,
 } from './shapes.ts'
 import { VaultListItem } from './vault.ts'
-import { z } from './zod.ts'
+import { widened, z } from './zod.ts'
 
-export const AssetReturns = AssetShape.extend({
+export const AssetReturns = widened(AssetShape, {
   returnsNative: Amount.openapi({ description: 'Base units of the asset; below zero: lost.' }),
 }).openapi('AssetReturns')
 
 const balance = { balanceNative: Amount, balanceUsd: z.string().optional() }
 
-export const AssetBalance = AssetShape.extend(balance).openapi('AssetBalance')
-export const AssetBalanceOnNetwork = AssetOnNetwork.extend(balance).openapi('AssetBalanceOnNetwork')
+export const AssetBalance = widened(AssetShape, balance).openapi('AssetBalance')
+export const AssetBalanceOnNetwork = widened(AssetOnNetwork, balance).openapi('AssetBalanceOnNetwork')
 
 const unreachable = {
   unreachableNetworks: z.array(z.string()).optional().openapi({
@@ -29,10 +29,10 @@ const unreachable = {
   }),
 }
 
-export const PortfolioErrors = Unsupported.extend(unreachable).openapi('PortfolioErrors')
-export const IdleErrors = Unsupported.omit({ unsupportedProtocols: true })
-  .extend(unreachable)
-  .openapi('IdleErrors')
+export const PortfolioErrors = widened(Unsupported, unreachable).openapi('PortfolioErrors')
+export const IdleErrors = widened(Unsupported.omit({ unsupportedProtocols: true }), unreachable).openapi(
+  'IdleErrors',
+)
 
 const identity = VaultListItem.shape
 

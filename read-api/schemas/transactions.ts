@@ -1,6 +1,6 @@
 import { networkIds } from '../../db/networks.ts'
 import { Address, Amount, AssetShape, LpTokenShape, ProtocolShape } from './shapes.ts'
-import { z } from './zod.ts'
+import { widened, z } from './zod.ts'
 
 export const StepNameShape = z.enum([
   'deposit',
@@ -60,7 +60,7 @@ const RequestShape = z
   })
   .openapi('Request')
 
-const ContextAssetShape = AssetShape.extend({
+const ContextAssetShape = widened(AssetShape, {
   balanceNative: Amount,
   balanceUsd: z.string().optional(),
   unclaimedNative: Amount.optional(),
@@ -75,7 +75,7 @@ export const ContextShape = z
     depositSteps: z.array(StepShape),
     currentRedeemStep: StepNameShape,
     redeemSteps: z.array(StepShape),
-    lpToken: LpTokenShape.extend({ balanceNative: Amount, balanceUsd: z.string().optional() }),
+    lpToken: widened(LpTokenShape, { balanceNative: Amount, balanceUsd: z.string().optional() }),
     asset: ContextAssetShape,
     additionalAssets: z.array(ContextAssetShape),
     childrenPositions: z.array(z.strictObject({})),
@@ -86,7 +86,7 @@ export const ContextShape = z
     rewards: z
       .strictObject({
         claimable: z.array(
-          z.strictObject({ amount: Amount, asset: AssetShape.extend({ network: z.string() }) }),
+          z.strictObject({ amount: Amount, asset: widened(AssetShape, { network: z.string() }) }),
         ),
         currentStep: StepNameShape,
         steps: z.array(StepShape),
@@ -109,7 +109,10 @@ export const RewardsContextShape = z
       z.array(
         z.strictObject({
           claimId: z.string(),
-          asset: AssetShape.extend({ claimableAmount: Amount, claimableAmountInUsd: z.string().optional() }),
+          asset: widened(AssetShape, {
+            claimableAmount: Amount,
+            claimableAmountInUsd: z.string().optional(),
+          }),
           sources: z.array(z.strictObject({ protocol: ProtocolShape })),
           actionUrl: z.string(),
         }),

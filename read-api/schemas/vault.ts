@@ -10,7 +10,7 @@ import {
   ProtocolShape,
   Tvl,
 } from './shapes.ts'
-import { z } from './zod.ts'
+import { widened, z } from './zod.ts'
 
 const identity = {
   vaultId: z.string(),
@@ -37,7 +37,7 @@ export const ScoreShape = z
     totalScorePenalty: z.number(),
     penaltyComponents: z.array(
       z.union([
-        Flag.extend({ type: z.literal('flag'), value: z.number() }),
+        widened(Flag, { type: z.literal('flag'), value: z.number() }),
         z.object({ type: z.string(), value: z.number() }),
       ]),
     ),

@@ -5,3 +5,14 @@ import { z } from 'zod'
 extendZodWithOpenApi(z)
 
 export { z }
+
+/**
+ * An object with more fields than `base`. Not `base.extend`: a named schema that is extended becomes `allOf` in OpenAPI,
+ * and of two closed objects no value can be both.
+ */
+export function widened<const A extends z.ZodRawShape, const B extends z.ZodRawShape>(
+  base: z.ZodObject<A>,
+  fields: B,
+) {
+  return z.strictObject({ ...base.shape, ...fields })
+}

@@ -10,23 +10,11 @@ import { ErrorBody } from '../../read-api/schemas/shapes.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
-import { MORPHO_MARKET } from './lending-world.ts'
+import { stand } from './stand.ts'
 import * as w from './world.ts'
 import { seatWorld } from './world-on-chain.ts'
 
 /** What holds for every endpoint, whatever it does. */
-
-const stand: Record<string, string> = {
-  '{network}': 'mainnet',
-  '{vault}': w.USD_VAULT,
-  '{asset}': w.USD_ASSET,
-  '{user}': w.ALICE,
-  '{timestamp}': String(w.START + 5 * w.DAY),
-  '{fromDate}': '2025-01-01',
-  '{toDate}': '2025-01-08',
-  '{market}': MORPHO_MARKET,
-  '{marketAsset}': `${w.USD_ASSET}-loan`,
-}
 
 const endpoints: LoadedEndpoint[] = await loadEndpoints()
 const routes = endpoints.flatMap(({ endpoint }) =>

@@ -25,6 +25,7 @@ export interface ApiHarness {
   pool: pg.Pool
   databaseUrl: string
   clickhouse: ClickHouseClient
+  clickhouseDatabase: string
   catalogue: CatalogueKeeper
   apiKey: string
   /** Appends blocks to a chain's stream. */
@@ -75,6 +76,7 @@ export async function startApi(
     pool,
     databaseUrl: postgres.url,
     clickhouse,
+    clickhouseDatabase: house.database,
     catalogue,
     apiKey,
     async append(chainId, name, blocks) {

@@ -76,6 +76,29 @@ describe('payment for single requests', () => {
     expect(terms.accepts[0]?.amount).toBe(amount)
   })
 
+  it.each([
+    ['nobody', undefined, 'own'],
+    ['the next proxy', 1, 'https://shop.example'],
+    ['whoever is on this machine', 'loopback', 'https://shop.example'],
+    ['a proxy that this is not', '10.1.2.3', 'own'],
+  ])('takes its own address from what proxies say, where it trusts %s', async (_, trustProxy, origin) => {
+    const other = await startReplica(api, {
+      trustProxy,
+      payments: createPayments({
+        payTo: PAY_TO,
+        network: NETWORK,
+        facilitatorUrl: facilitator.url,
+        usdPerCredit: 0.0005,
+      }),
+    })
+    const answer = await fetch(`${other.url}${vault}`, {
+      headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' },
+    })
+    const terms = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '')
+    expect(terms.resource?.url).toBe(`${origin === 'own' ? other.url : origin}${vault}`)
+    await other.stop()
+  })
+
   it('takes the payment of the published client, once, on the chain', async () => {
     const purse = facilitator.account(5).address
     const before = await facilitator.balanceOf(purse)

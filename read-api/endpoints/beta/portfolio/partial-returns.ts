@@ -3,7 +3,7 @@ import { findVault, vaultParams } from '../../../find-vault.ts'
 import { partialReturns } from '../../../returns.ts'
 import { address, timestamp } from '../../../schemas/parameters.ts'
 import { AssetReturns } from '../../../schemas/portfolio.ts'
-import { z } from '../../../schemas/zod.ts'
+import { widened, z } from '../../../schemas/zod.ts'
 import { readRange } from '../../../time-range.ts'
 
 export default defineEndpoint({
@@ -18,7 +18,7 @@ export default defineEndpoint({
     fromTimestamp: timestamp(),
     toTimestamp: timestamp().optional().openapi({ description: 'Unix seconds; the newest where absent.' }),
   }),
-  response: AssetReturns.extend({
+  response: widened(AssetReturns, {
     fromTimestamp: z.int().openapi({ description: 'Of the sample that the window begins at.' }),
     toTimestamp: z.int().openapi({ description: 'Of the sample that the window ends at.' }),
   }),
