@@ -74,6 +74,17 @@ export class NotFoundError extends RequestError {
   readonly status = 404
 }
 
+/** What a path names has another name now: the last segment of the path, to be replaced; the query stays. */
+export class MovedError extends RequestError {
+  readonly code = 'MOVED'
+  readonly status = 308
+  readonly to: string
+  constructor(to: string) {
+    super(`This is found under ${to} in place of the last part of the path.`)
+    this.to = to
+  }
+}
+
 /** Our own deadline passed. */
 export class DeadlineError extends RequestError {
   readonly code = 'DEADLINE'

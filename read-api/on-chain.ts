@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { AssetInfo } from './catalogue/assets.ts'
 import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { ChainReaderOptions } from './chain/reader.ts'
@@ -10,6 +11,7 @@ import { merkl } from './rewards/merkl.ts'
 import { morphoUrd } from './rewards/morpho-urd.ts'
 import { createRewards } from './rewards/rewards.ts'
 import { createTokenFinder } from './rewards/tokens.ts'
+import { createBorrowPreparer } from './transactions/borrow/prepare.ts'
 import type { VaultRef } from './transactions/family.ts'
 import { createPreparer } from './transactions/prepare.ts'
 import { wrappedNatives } from './transactions/wrapped-native.ts'
@@ -58,6 +60,8 @@ export function createOnChain(options: OnChainOptions) {
   return {
     reader,
     preparer,
+    /** Of lending markets. */
+    borrowing: createBorrowPreparer(reader, preparer.dryRun),
     tokenOf,
     rewards,
     refOf: (vault: Vault): VaultRef => ({
@@ -80,9 +84,11 @@ function vaultRefOf({ state, network, asset }: Vault, wrappedNative: Address | u
   }
 }
 
-/** The asset's price as it can be read on the vault's own chain; undefined where its plan leads to another chain. */
-export function priceSourceOf(catalogue: Catalogue, vault: Vault): PriceSource | undefined {
-  const { plan, chainId } = vault.asset
+/** An asset's price as it can be read on its own chain; undefined where its plan leads to another chain. */
+export function priceSourceOf(
+  catalogue: Catalogue,
+  { plan, chainId }: Pick<AssetInfo, 'plan' | 'chainId'>,
+): PriceSource | undefined {
   if (!plan || (plan.feed && plan.feed.chainId !== chainId)) return undefined
   const vaults: { vault: Address; decimals: number; assetDecimals: number }[] = []
   for (const inner of plan.vaults) {

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { EndpointContext } from '../endpoint.ts'
-import { NotFoundError } from '../errors.ts'
+import { MovedError, NotFoundError } from '../errors.ts'
 import * as queries from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
 import { network, text } from '../schemas/parameters.ts'
@@ -105,15 +105,13 @@ export async function findMarket(
   return market
 }
 
-/** An asset of a market by its marketAssetId, or by its address as older routes had it. */
+/** An asset of a market by its marketAssetId. Its address, as older routes had it, leads there. */
 export function findMarketAsset(market: LendingMarket, assetId: string): LendingAsset {
-  const asset =
-    market.assets.find(({ id }) => id === assetId) ??
-    market.assets.find(({ info }) => info.address === assetId)
-  if (!asset) {
-    throw new NotFoundError(
-      `Market ${market.id} has no asset ${assetId}. It has ${market.assets.map(({ id }) => id).join(', ')}.`,
-    )
-  }
-  return asset
+  const asset = market.assets.find(({ id }) => id === assetId)
+  if (asset) return asset
+  const older = market.assets.find(({ info }) => info.address === assetId)
+  if (older) throw new MovedError(older.id)
+  throw new NotFoundError(
+    `Market ${market.id} has no asset ${assetId}. It has ${market.assets.map(({ id }) => id).join(', ')}.`,
+  )
 }

@@ -46,6 +46,16 @@ export interface MorphoLendingMarket extends MarketBase {
   readonly protocol: 'morpho-blue'
   /** With interest up to the moment. */
   readonly state: MorphoMarket
+  /** What the id is the hash of; the zero address: none. */
+  readonly params: MorphoParams
+}
+
+export interface MorphoParams {
+  readonly loanToken: string
+  readonly collateralToken: string
+  readonly oracle: string
+  readonly irm: string
+  readonly lltv: bigint
 }
 
 export interface AaveReserve {

@@ -1,3 +1,4 @@
+import { zeroAddress } from 'viem'
 import { accrueMorpho, liquidationIncentiveFactor, type MorphoMarket } from '../../db/lending/morpho-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { MorphoRow } from '../queries/lending.ts'
@@ -90,5 +91,12 @@ export function morphoMarket(
     root: row.morpho,
     assets: [loanAsset, ...collateralAsset],
     state,
+    params: {
+      loanToken: row.loan_asset,
+      collateralToken: row.collateral_asset ?? zeroAddress,
+      oracle: row.oracle ?? zeroAddress,
+      irm: row.irm ?? zeroAddress,
+      lltv,
+    },
   }
 }

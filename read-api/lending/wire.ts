@@ -19,11 +19,14 @@ export function usdOf({ info }: LendingAsset, amount: bigint): number | undefine
 export const tvlOf = (market: LendingMarket) =>
   market.assets.reduce((sum, asset) => sum + (usdOf(asset, asset.supplied) ?? 0), 0)
 
+export const marketIdOf = (market: LendingMarket) =>
+  market.protocol === 'aave-v3' ? checksum(market.id) : market.id
+
 function identityOf(market: LendingMarket) {
   const network = networkOfChain(market.chainId)
   const { name = '', chainId = market.chainId, networkCaip = '' } = network ?? {}
   return {
-    marketId: market.protocol === 'aave-v3' ? checksum(market.id) : market.id,
+    marketId: marketIdOf(market),
     name: market.name,
     network: { name, chainId, networkCaip },
     protocol: protocolOf(market),

@@ -6,6 +6,7 @@ import {
   DependencyDownError,
   InvalidRequestError,
   MethodNotAllowedError,
+  MovedError,
   NotFoundError,
   RequestError,
 } from '../errors.ts'
@@ -24,6 +25,11 @@ export function sendError(response: Response, error: unknown): void {
   }
   if (known?.retryAfter !== undefined) response.setHeader('retry-after', String(known.retryAfter))
   for (const [name, value] of Object.entries(known?.headers ?? {})) response.setHeader(name, value)
+  // Relative, so that it holds behind a proxy that takes a part of the path off.
+  if (known instanceof MovedError) {
+    const query = /\?.*$/.exec(response.req.originalUrl)?.[0] ?? ''
+    response.setHeader('location', `./${encodeURIComponent(known.to)}${query}`)
+  }
   response.removeHeader('etag')
   response.setHeader('cache-control', 'no-store')
   response.status(status).json({

@@ -39,6 +39,12 @@ export interface NrtFigures {
 export function nrtViews({ figures, price }: NrtInputs): Views {
   const views: Record<string, View<unknown>> = {}
   for (const [name, one] of Object.entries(figures.views)) views[`figure ${name}`] = one
+  return { ...views, ...priceViews(price) }
+}
+
+/** What has to be read for a price. */
+export function priceViews(price: PriceSource | undefined): Views {
+  const views: Record<string, View<unknown>> = {}
   if (price?.feed) {
     views['feed decimals'] = view(feedAbi, price.feed, 'decimals', [])
     views['feed round'] = view(feedAbi, price.feed, 'latestRoundData', [])
@@ -64,7 +70,8 @@ export function nrtFigures(inputs: NrtInputs, answers: Record<string, unknown>):
   }
 }
 
-function priceOf(source: PriceSource, answers: Record<string, unknown>): number | undefined {
+/** A price from the answers to `priceViews`; undefined where a part of it does not answer. */
+export function priceOf(source: PriceSource, answers: Record<string, unknown>): number | undefined {
   let price = source.constant
   if (source.feed) {
     const decimals = answers['feed decimals']

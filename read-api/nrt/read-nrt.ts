@@ -15,7 +15,7 @@ export async function readNrt(
   const inputs = {
     vault: { assetDecimals: vault.asset.decimals },
     figures: bound.figures,
-    price: priceSourceOf(context.catalogue, vault),
+    price: priceSourceOf(context.catalogue, vault.asset),
     knownPrice: vault.asset.price,
   }
   const { block, values } = await onChain.reader.read(vault.network.name, nrtViews(inputs))

@@ -6,7 +6,7 @@ import { log } from '../../db/process/log.ts'
 import { RefusedError } from '../errors.ts'
 import type { createDryRunner } from '../transactions/dry-run.ts'
 import type { PlannedAction } from '../transactions/family.ts'
-import type { Bundle } from '../transactions/prepare.ts'
+import type { Bundle } from '../transactions/finish.ts'
 import { revertReason } from '../transactions/revert-reason.ts'
 import type { Claim, ClaimGroup, Findings, RewardSource } from './source.ts'
 

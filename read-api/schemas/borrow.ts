@@ -112,3 +112,32 @@ export const MarketPoint = z.strictObject({
   supplyIndex: z.number(),
   borrowIndex: z.number(),
 })
+
+const BorrowStep = z
+  .strictObject({
+    name: z.enum(['supply', 'withdraw', 'borrow', 'repay']),
+    actions: z.array(z.string()),
+    actionsUrl: z.string().openapi({ description: 'Wants amount or all=true added.' }),
+  })
+  .openapi('BorrowStep')
+
+const CurrentStep = z.string().openapi({ description: 'Empty where the asset has no such step.' })
+
+export const BorrowContext = z
+  .strictObject({
+    marketId: z.string(),
+    name: z.string(),
+    currentSupplyStep: CurrentStep,
+    currentWithdrawStep: CurrentStep,
+    currentBorrowStep: CurrentStep,
+    currentRepayStep: CurrentStep,
+    supplySteps: z.array(BorrowStep),
+    withdrawSteps: z.array(BorrowStep),
+    borrowSteps: z.array(BorrowStep),
+    repaySteps: z.array(BorrowStep),
+    balances: z.strictObject({ supplied: Amount, borrowed: Amount, wallet: Amount, allowance: Amount }),
+    limits: z
+      .strictObject({ maxWithdraw: Amount, maxBorrow: Amount, maxRepay: Amount })
+      .openapi({ description: 'They leave room for the interest of an hour.' }),
+  })
+  .openapi('BorrowTransactionContext')

@@ -76,6 +76,15 @@ export function address() {
     .openapi({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
 }
 
+/** An amount in base units. */
+export function baseUnits(description: string) {
+  return one
+    .regex(/^\d{1,78}$/, { error: 'must be an amount in base units, without a point' })
+    .transform(BigInt)
+    .refine(value => value < 2n ** 256n, { error: 'must be less than 2^256' })
+    .openapi({ type: 'string', description, example: '1000000' })
+}
+
 /** A vault's identifier: an address in any case (lower-case from here on), or up to 128 characters of another kind. */
 export function vaultId() {
   return text()

@@ -84,9 +84,28 @@ export const aaveAbi = parseAbi([
   'function getIncentivesController() view returns (address)',
   'function getReserveData(address asset) view returns (ReserveData)',
   'function getReserveNormalizedIncome(address asset) view returns (uint256)',
+  'function getReserveNormalizedVariableDebt(address asset) view returns (uint256)',
+  // Of v3.1 and later: what is lent and withdrawn counts against this.
+  'function getVirtualUnderlyingBalance(address asset) view returns (uint128)',
   'function scaledTotalSupply() view returns (uint256)',
   'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
   'function withdraw(address asset, uint256 amount, address to) returns (uint256)',
+  'function borrow(address asset, uint256 amount, uint256 interestRateMode, uint16 referralCode, address onBehalfOf)',
+  'function repay(address asset, uint256 amount, uint256 interestRateMode, address onBehalfOf) returns (uint256)',
+  'function setUserUseReserveAsCollateral(address asset, bool useAsCollateral)',
+])
+
+/** How accounts stand; the bitmaps of eModes are of v3.2 and later. @see IPool.sol, IPoolAddressesProvider.sol, IPriceOracleGetter.sol */
+export const aaveAccountAbi = parseAbi([
+  'struct EModeCategory { uint16 ltv; uint16 liquidationThreshold; uint16 liquidationBonus; address priceSource; string label; }',
+  'function ADDRESSES_PROVIDER() view returns (address)',
+  'function getPriceOracle() view returns (address)',
+  'function getAssetPrice(address asset) view returns (uint256)',
+  'function getUserConfiguration(address user) view returns (uint256)',
+  'function getUserEMode(address user) view returns (uint256)',
+  'function getEModeCategoryData(uint8 id) view returns (EModeCategory)',
+  'function getEModeCategoryCollateralBitmap(uint8 id) view returns (uint128)',
+  'function getEModeCategoryBorrowableBitmap(uint8 id) view returns (uint128)',
 ])
 
 /** @see Comet.sol and CometExt.sol of compound-finance/comet */
@@ -115,6 +134,28 @@ export const metaMorphoAbi = parseAbi([
   'function supplyQueueLength() view returns (uint256)',
   'function withdrawQueueLength() view returns (uint256)',
 ])
+
+/** @see IMorpho.sol, IIrm.sol and IOracle.sol of @morpho-org/morpho-blue 1.0.0 */
+const morphoStructs = [
+  'struct MarketParams { address loanToken; address collateralToken; address oracle; address irm; uint256 lltv; }',
+  'struct Market { uint128 totalSupplyAssets; uint128 totalSupplyShares; uint128 totalBorrowAssets; uint128 totalBorrowShares; uint128 lastUpdate; uint128 fee; }',
+] as const
+export const morphoAbi = parseAbi([
+  ...morphoStructs,
+  'function market(bytes32 id) view returns (Market)',
+  'function position(bytes32 id, address user) view returns (uint256 supplyShares, uint128 borrowShares, uint128 collateral)',
+  'function supply(MarketParams params, uint256 assets, uint256 shares, address onBehalf, bytes data) returns (uint256, uint256)',
+  'function withdraw(MarketParams params, uint256 assets, uint256 shares, address onBehalf, address receiver) returns (uint256, uint256)',
+  'function borrow(MarketParams params, uint256 assets, uint256 shares, address onBehalf, address receiver) returns (uint256, uint256)',
+  'function repay(MarketParams params, uint256 assets, uint256 shares, address onBehalf, bytes data) returns (uint256, uint256)',
+  'function supplyCollateral(MarketParams params, uint256 assets, address onBehalf, bytes data)',
+  'function withdrawCollateral(MarketParams params, uint256 assets, address onBehalf, address receiver)',
+])
+export const irmAbi = parseAbi([
+  ...morphoStructs,
+  'function borrowRateView(MarketParams params, Market market) view returns (uint256)',
+])
+export const morphoOracleAbi = parseAbi(['function price() view returns (uint256)'])
 
 /** @see WETH9.sol */
 export const wrappedNativeAbi = parseAbi(['function deposit() payable', 'function withdraw(uint256 amount)'])

@@ -1,11 +1,10 @@
 import { type Address, type Hex, zeroAddress } from 'viem'
-import { withSuffix } from '../../db/attribution.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { RefusedError } from '../errors.ts'
-import { createDryRunner, type DryRun, exchanged } from './dry-run.ts'
+import { createDryRunner } from './dry-run.ts'
 import { createFamilyFinder } from './families.ts'
-import type { ActionName, Amount, Plan, ReadViews, Standing, TransactionFamily, VaultRef } from './family.ts'
-import { revertReason } from './revert-reason.ts'
+import type { ActionName, Amount, Standing, TransactionFamily, VaultRef } from './family.ts'
+import { type Bundle, createFinisher, pinnedReads } from './finish.ts'
 
 /** Addresses that stand for the chain's own coin. */
 const nativeAddresses = new Set<string>([zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'])
@@ -23,26 +22,6 @@ export interface BundleRequest {
   suffix?: Hex
 }
 
-export interface Simulation {
-  url: string
-  status: 'success' | 'failure' | 'internal server error'
-  /** Base units by symbol. */
-  tokensReceived?: Record<string, string>
-  tokensSpent?: Record<string, string>
-}
-
-export interface BundleAction {
-  name: string
-  /** `value` in wei. */
-  tx: { to: Address; chainId: number; data: Hex; value?: string }
-  simulation?: Simulation
-}
-
-export interface Bundle {
-  currentActionIndex: number
-  actions: BundleAction[]
-}
-
 /**
  * Makes payloads that land. Every bundle is run on the newest state before it is handed out; where it would revert,
  * or would take something and give nothing, the answer is a RefusedError with the reason.
@@ -50,16 +29,7 @@ export interface Bundle {
 export function createPreparer(reader: ChainReader, known?: readonly TransactionFamily[]) {
   const findFamily = createFamilyFinder(reader, known)
   const dryRun = createDryRunner(reader.rpc)
-
-  /** The first read is of the newest block; those after it are of the same. */
-  const pinned = (network: string): ReadViews => {
-    let at: bigint | undefined
-    return async views => {
-      const reading = await reader.read(network, views, at === undefined ? { age: 'fresh' } : { block: at })
-      at = reading.block.number
-      return reading
-    }
-  }
+  const finish = createFinisher(dryRun)
 
   const bind = async (vault: VaultRef) => {
     const bound = await findFamily(vault)
@@ -68,40 +38,22 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
   }
 
   const look = async (vault: VaultRef, user: Address, valued: boolean): Promise<Standing> =>
-    (await bind(vault)).look(user, pinned(vault.network), { valued })
+    (await bind(vault)).look(user, pinnedReads(reader, vault.network, 'fresh'), { valued })
 
   const bundle = async (request: BundleRequest): Promise<Bundle & { block: bigint }> => {
-    const { vault, user, action, suffix } = request
+    const { vault, user, action } = request
     const { amount, native } = amountOf(request)
     const standing = await look(vault, user, false)
-    let plan = standing.build({ action, amount, native })
-    let outcome = await run(vault, user, plan)
-    const refused = plan.actions[plan.currentActionIndex + (outcome.status === 'failed' ? outcome.action : 0)]
-    if (outcome.status === 'failed' && refused?.name === 'approve') {
-      plan = standing.build({ action, amount, native, resetAllowance: true })
-      outcome = await run(vault, user, plan)
-    }
-    check(vault, action, plan, outcome)
-    return {
+    return finish({
+      ...request,
+      network: vault.network,
+      chainId: vault.chainId,
       block: standing.block.number,
-      currentActionIndex: plan.currentActionIndex,
-      actions: plan.actions.map(({ name, to, data, value }, n) => ({
-        name,
-        tx: {
-          to,
-          chainId: vault.chainId,
-          data: withSuffix(data, suffix),
-          ...(value ? { value: String(value) } : {}),
-        },
-        ...(request.simulate && n >= plan.currentActionIndex
-          ? { simulation: simulationOf(vault, outcome, n - plan.currentActionIndex) }
-          : {}),
-      })),
-    }
+      tokens: tokensOf(vault),
+      plan: options => standing.build({ action, amount, native, ...options }),
+      user,
+    })
   }
-
-  const run = (vault: VaultRef, user: Address, plan: Plan): Promise<DryRun> =>
-    dryRun(vault.network, user, plan.actions.slice(plan.currentActionIndex), tokensOf(vault))
 
   return { look, bundle, bind, dryRun }
 }
@@ -127,30 +79,4 @@ function amountOf(request: BundleRequest): { amount: Amount | undefined; native:
   if (all) return { amount: { kind: 'all' }, native: isNative }
   if (amount === undefined) return { amount: undefined, native: isNative }
   return { amount: { kind: isShare ? 'shares' : 'assets', value: amount }, native: isNative }
-}
-
-function check(vault: VaultRef, action: ActionName, plan: Plan, outcome: DryRun): void {
-  if (outcome.status === 'unknown') return
-  if (outcome.status === 'failed') {
-    const name = plan.actions[plan.currentActionIndex + outcome.action]?.name ?? action
-    throw new RefusedError(
-      `This ${action} would fail on chain at the action ${name}: ${revertReason(outcome.data)}.`,
-    )
-  }
-  const before = outcome.balances[0] ?? []
-  const after = outcome.balances.at(-1) ?? []
-  const tokens = tokensOf(vault)
-  for (const gained of plan.gains) {
-    const n = tokens.findIndex(token => token.address === gained.address)
-    if (n >= 0 && (after[n] ?? 0n) <= (before[n] ?? 0n)) {
-      throw new RefusedError(`The amount is too small: this ${action} would give no ${gained.symbol}.`)
-    }
-  }
-}
-
-function simulationOf(vault: VaultRef, outcome: DryRun, n: number): Simulation {
-  const before = outcome.status === 'done' ? outcome.balances[n] : undefined
-  const after = outcome.status === 'done' ? outcome.balances[n + 1] : undefined
-  if (!before || !after) return { url: '', status: 'internal server error' }
-  return { url: '', status: 'success', ...exchanged(tokensOf(vault), before, after) }
 }

@@ -48,6 +48,21 @@ export function assetsToSpend(vault: VaultRef, wallet: Wallet, request: BuildReq
   return value
 }
 
+/** What lets `spender` take `value` of a token; `reset`: the allowance is set to zero first. */
+export function approvals(
+  token: Address,
+  spender: Address,
+  value: bigint,
+  { reset }: { reset: boolean },
+): PlannedAction[] {
+  const approve = (name: string, amount: bigint): PlannedAction => ({
+    name,
+    to: token,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+  })
+  return [...(reset ? [approve('reset-approval', 0n)] : []), approve('approve', value)]
+}
+
 /** Wrapping, approving, and then `last`; what is done already is before the current action. */
 export function spendingPlan(
   vault: VaultRef,
@@ -57,11 +72,6 @@ export function spendingPlan(
 ): Plan {
   const { spender, value, last, gains } = spending
   const allowance = wallet.allowance ?? 0n
-  const approve = (name: string, amount: bigint): PlannedAction => ({
-    name,
-    to: vault.asset.address,
-    data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
-  })
   const actions: PlannedAction[] = []
   let done = 0
   if (request.native) {
@@ -74,8 +84,11 @@ export function spendingPlan(
     if ((wallet.assets ?? 0n) >= value) done = 1
   }
   const approved = allowance >= value
-  if (!approved && request.resetAllowance && allowance > 0n) actions.push(approve('reset-approval', 0n))
-  actions.push(approve('approve', value))
+  actions.push(
+    ...approvals(vault.asset.address, spender, value, {
+      reset: !approved && request.resetAllowance === true && allowance > 0n,
+    }),
+  )
   if (approved && done === actions.length - 1) done = actions.length
   actions.push(last)
   return { actions, currentActionIndex: done, gains }

@@ -7,7 +7,7 @@ import type { Vault } from '../catalogue/vault.ts'
 import { lpTokenOf } from '../catalogue/wire.ts'
 import type { RewardToken } from '../rewards/source.ts'
 import type { PendingRequest, Standing, StepName, StepPlan } from './family.ts'
-import type { Bundle } from './prepare.ts'
+import type { Bundle } from './finish.ts'
 
 /** The Context of the wire. `rewardTokens`: what is known of the tokens that the standing names as rewards. */
 export function contextOf(

@@ -1,11 +1,20 @@
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { type MarketParams, marketId } from '../chain/morpho.ts'
 
 /** What happens in lending markets of the made-up chain of world.ts: a Morpho Blue market and an Aave pool. */
 
 const address = (byte: string) => `0x${byte.repeat(20)}`
 const RAY = 10n ** 27n
 export const MORPHO = address('b1')
-export const MORPHO_MARKET = `0x${'77'.repeat(32)}`
+/** Parameters of the market; its id is their hash, as the contract has it. */
+export const MORPHO_PARAMS = {
+  loanToken: address('01'),
+  collateralToken: address('02'),
+  oracle: address('b3'),
+  irm: address('b2'),
+  lltv: 86n * 10n ** 16n,
+}
+export const MORPHO_MARKET: string = marketId(MORPHO_PARAMS as MarketParams)
 export const POOL = address('9a')
 const CONFIGURATOR = address('9b')
 const ORACLE = address('9c')
@@ -38,9 +47,9 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
       market,
       loanAsset: usd,
       collateralAsset: eth,
-      oracle: ORACLE,
-      irm: address('b2'),
-      lltvWad: 86n * 10n ** 16n,
+      oracle: MORPHO_PARAMS.oracle,
+      irm: MORPHO_PARAMS.irm,
+      lltvWad: MORPHO_PARAMS.lltv,
     },
   })
   for (const [asset, byte, ltv, threshold] of [

@@ -78,11 +78,29 @@ describe('borrow markets', () => {
     expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(1)
   })
 
-  it('finds an asset by its id and, as older routes had it, by its address', async () => {
+  it('leads from the address of an asset, as older routes had it, to its id', async () => {
     const path = `/portfolio/positions/${w.ALICE}/mainnet/${MORPHO_MARKET}`
     const byId = await get(`${path}/${w.ETH_ASSET}-collateral`)
     expect(byId.asset.suppliedNative).toBe((10n ** 18n).toString())
-    expect(await get(`${path}/${w.ETH_ASSET}`)).toEqual(byId)
+    const routes = [
+      [path, ''],
+      [`/markets/historical/mainnet/${MORPHO_MARKET}`, '?granularity=1day&page=0'],
+      [`/portfolio/events/${w.ALICE}/eip155%3A1/${MORPHO_MARKET}`, ''],
+      [`/markets/transactions/supply/${w.ALICE}/mainnet/${MORPHO_MARKET}`, '?amount=5'],
+    ]
+    for (const [route, query] of routes) {
+      const older = `/beta/borrow${route}/${w.ETH_ASSET.toUpperCase().replace('0X', '0x')}${query}`
+      const answer = await request(api.app).get(older).set('x-api-key', api.apiKey)
+      expect(answer.status, JSON.stringify(answer.body)).toBe(308)
+      const target = new URL(answer.headers['location'] ?? '', `http://api${older}`)
+      expect(target.pathname + target.search).toBe(`/beta/borrow${route}/${w.ETH_ASSET}-collateral${query}`)
+      expect(answer.headers['x-credits-used']).toBe('0')
+    }
+    // A pool has an asset once: its id is the address, in any case.
+    const pool = `/portfolio/positions/${w.ALICE}/mainnet/${POOL}`
+    expect(await get(`${pool}/${w.ETH_ASSET.toUpperCase().replace('0X', '0x')}`)).toEqual(
+      await get(`${pool}/${w.ETH_ASSET}`),
+    )
     await get(`${path}/${w.ODD_ASSET}`, {}, 404)
   })
 })

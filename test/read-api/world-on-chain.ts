@@ -1,9 +1,12 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { type Address, encodeFunctionData, type Hex, pad, toHex } from 'viem'
 import { z } from 'zod'
-import { erc20, feedAbi } from '../chain/abis.ts'
-import { calls, deployFeed, deployToken, deployVault, type Token } from '../chain/deploy.ts'
+import { erc20, feedAbi, morphoAbi } from '../chain/abis.ts'
+import { morphoArtifacts, ownArtifacts } from '../chain/compile.ts'
+import { calls, deployFeed, deployToken, deployVault, sendDeployment, type Token } from '../chain/deploy.ts'
+import type { MarketParams } from '../chain/morpho.ts'
 import { placeMulticall3 } from '../chain/multicall.ts'
 import type { Node } from '../chain/node.ts'
+import { MORPHO, MORPHO_PARAMS } from './lending-world.ts'
 import * as w from './world.ts'
 
 const hex = z.custom<Hex>()
@@ -51,6 +54,7 @@ export async function seatWorld(node: Node): Promise<void> {
     })
     await node.send({ from: node.accounts[0] ?? '0x', to: address as Address, data })
   }
+  await seatMorpho(node, move)
   const alice = w.ALICE as Address
   await node.rpc('anvil_setBalance', [alice, '0x56bc75e2d63100000'])
   for (const { address, decimals } of assets) {
@@ -63,5 +67,28 @@ export async function seatWorld(node: Node): Promise<void> {
   }
   await node.send(calls.approve(alice, w.USD_ASSET as Address, w.USD_VAULT as Address))
   await node.send(calls.deposit(alice, w.USD_VAULT as Address, 1_000_000n))
+  await node.mine()
+}
+
+/** Morpho Blue with the one market of the world. */
+async function seatMorpho(node: Node, move: (from: Address, to: string) => Promise<void>): Promise<void> {
+  const admin = node.accounts[0] ?? '0x'
+  const { Morpho, IrmMock } = morphoArtifacts()
+  const morpho = MORPHO as Address
+  const params = MORPHO_PARAMS as MarketParams
+  const scale = [w.ETH_FEED, w.USD_FEED, 18, 6]
+  const deployed = [
+    [await sendDeployment(node, Morpho, [admin]), MORPHO],
+    [await sendDeployment(node, IrmMock), params.irm],
+    [await sendDeployment(node, ownArtifacts().FeedOracle, scale), params.oracle],
+  ] as const
+  await node.mine()
+  for (const [from, to] of deployed) await move(from, to)
+  // The owner is the first word of storage, which code alone does not bring.
+  await node.rpc('anvil_setStorageAt', [morpho, toHex(0, { size: 32 }), pad(admin)])
+  const send = (data: Hex) => node.send({ from: admin, to: morpho, data })
+  await send(encodeFunctionData({ abi: morphoAbi, functionName: 'enableIrm', args: [params.irm] }))
+  await send(encodeFunctionData({ abi: morphoAbi, functionName: 'enableLltv', args: [params.lltv] }))
+  await send(encodeFunctionData({ abi: morphoAbi, functionName: 'createMarket', args: [params] }))
   await node.mine()
 }

@@ -22,7 +22,7 @@ export default defineEndpoint({
       assetId: '{marketAsset}',
     },
   },
-  cost: 2,
+  cost: 1,
   cache: 'moment',
   async handler({ params }, context) {
     const market = await findMarket(params, context)

@@ -50,7 +50,7 @@ export default defineEndpoint({
   }),
   response: pageOf(MarketPoint),
   example: { params: { network: '{network}', marketId: '{market}', assetId: '{marketAsset}' } },
-  cost: ({ items }) => 1 + items,
+  cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
   async handler({ params, query }, context) {
     const market = await findMarket(params, context)

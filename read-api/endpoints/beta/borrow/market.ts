@@ -11,7 +11,7 @@ export default defineEndpoint({
   params: marketParams,
   response: Market,
   example: { params: { network: '{network}', marketId: '{market}' } },
-  cost: 1,
+  cost: 3,
   cache: 'moment',
   async handler({ params }, context) {
     return marketWire(await findMarket(params, context))

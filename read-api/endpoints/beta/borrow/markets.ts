@@ -22,7 +22,7 @@ export default defineEndpoint({
   query: z.object({ ...networkFilter, ...protocolFilter, ...marketFilter, ...paging() }),
   response: pageOf(Market),
   example: { query: { perPage: '5' } },
-  cost: 1,
+  cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
   async handler({ query }, context) {
     const chains = chainsOf(context.catalogue, query)

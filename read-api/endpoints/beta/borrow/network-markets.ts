@@ -18,7 +18,7 @@ export default defineEndpoint({
   query: z.object({ ...marketFilter, ...paging() }),
   response: pageOf(Market),
   example: { params: { network: '{network}' } },
-  cost: 1,
+  cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
   async handler({ params, query }, context) {
     const { chainId, name } = params.network

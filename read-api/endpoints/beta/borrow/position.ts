@@ -17,7 +17,7 @@ export default defineEndpoint({
   params: z.object({ userAddress: address(), ...marketPath }),
   response: BorrowPosition,
   example: { params: { userAddress: '{user}', network: '{network}', marketId: '{market}' } },
-  cost: 2,
+  cost: 1,
   cache: 'moment',
   async handler({ params }, context) {
     const market = await findMarket(params, context)

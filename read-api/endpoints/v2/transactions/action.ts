@@ -2,18 +2,11 @@ import type { Address } from 'viem'
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
-import { address, boolean, choice } from '../../../schemas/parameters.ts'
+import { address, baseUnits, boolean, choice } from '../../../schemas/parameters.ts'
 import { BundleShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { cancelNames, stepNames } from '../../../transactions/family.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
-
-const baseUnits = z
-  .string({ error: 'must be given once' })
-  .regex(/^\d{1,78}$/, { error: 'must be an amount in base units, without a point' })
-  .transform(BigInt)
-  .refine(value => value < 2n ** 256n, { error: 'must be less than 2^256' })
-  .openapi({ type: 'string', description: 'Base units of assetAddress.', example: '1000000' })
 
 export default defineEndpoint({
   tier: 'v2',
@@ -25,7 +18,7 @@ export default defineEndpoint({
   params: vaultParams.extend({ action: choice([...stepNames, ...cancelNames]), userAddress: address() }),
   query: z.object({
     assetAddress: address(),
-    amount: baseUnits.optional(),
+    amount: baseUnits('Base units of assetAddress.').optional(),
     all: boolean().optional(),
     simulate: boolean().optional(),
   }),

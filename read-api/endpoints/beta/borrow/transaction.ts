@@ -1,0 +1,51 @@
+import type { Address } from 'viem'
+import { attributionSuffix } from '../../../../db/attribution.ts'
+import { defineEndpoint } from '../../../endpoint.ts'
+import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { address, baseUnits, boolean, choice } from '../../../schemas/parameters.ts'
+import { BundleShape } from '../../../schemas/transactions.ts'
+import { z } from '../../../schemas/zod.ts'
+import { borrowActions } from '../../../transactions/borrow/family.ts'
+import { bundleOf } from '../../../transactions/wire.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/borrow/markets/transactions/{action}/{userAddress}/{network}/{marketId}/{assetId}',
+  summary: 'Transactions of a lending market that are ready to be signed',
+  description:
+    'Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert is refused with 422 and the reason, what goes beyond a limit with the limit. all=true supplies the whole wallet, withdraws or repays everything to the unit whatever interest accrues until it lands, and borrows as much as limits.maxBorrow says, which is close to liquidation. Payloads end in the attribution suffix of the API key.',
+  params: z.object({ action: choice(borrowActions), userAddress: address(), ...marketAssetPath }),
+  query: z.object({
+    amount: baseUnits('Base units of the asset.').optional(),
+    all: boolean().optional(),
+    simulate: boolean().optional(),
+  }),
+  response: BundleShape,
+  example: {
+    params: {
+      action: 'supply',
+      userAddress: '{user}',
+      network: '{network}',
+      marketId: '{market}',
+      assetId: '{marketAsset}',
+    },
+    query: { amount: '1000000' },
+  },
+  cost: 5,
+  cache: 'none',
+  async handler({ params, query }, context) {
+    const market = await findMarket(params, context)
+    const asset = findMarketAsset(market, params.assetId)
+    const bundle = await context.deps.onChain.borrowing.bundle({
+      market,
+      asset,
+      user: params.userAddress as Address,
+      action: params.action,
+      ...query,
+      suffix: context.key ? attributionSuffix(context.key.code) : undefined,
+    })
+    context.readAt(market.chainId, bundle.block)
+    return bundleOf(bundle)
+  },
+})

@@ -1,0 +1,223 @@
+import { type Address, zeroAddress } from 'viem'
+import { type AaveHolding, aaveAccount, RAY } from '../../../db/lending/aave-math.ts'
+import { type View, view } from '../../chain/view.ts'
+import { SECONDS_PER_YEAR } from '../../lending/market.ts'
+import { aaveAbi, aaveAccountAbi, erc20Abi } from '../abis.ts'
+import type { ReadViews } from '../family.ts'
+import { LANDING_SECONDS } from './bounds.ts'
+import type { MarketRef } from './family.ts'
+
+export interface AaveRef extends MarketRef {
+  readonly protocol: 'aave-v3'
+  readonly reserves: readonly { readonly asset: string; readonly aToken: string }[]
+}
+
+/** The configuration word of a reserve; caps and ceilings as it has them. @see ReserveConfiguration.sol of @aave/core-v3 */
+export function configurationOf(word: bigint) {
+  const bits = (at: bigint, length: bigint) => (word >> at) & ((1n << length) - 1n)
+  const flag = (at: bigint) => bits(at, 1n) === 1n
+  return {
+    ltvBps: bits(0n, 16n),
+    liquidationThresholdBps: bits(16n, 16n),
+    decimals: Number(bits(48n, 8n)),
+    isActive: flag(56n),
+    isFrozen: flag(57n),
+    isBorrowingEnabled: flag(58n),
+    isPaused: flag(60n),
+    isBorrowableInIsolation: flag(61n),
+    isSiloed: flag(62n),
+    /** Whole tokens; zero: none. */
+    borrowCap: bits(80n, 36n),
+    supplyCap: bits(116n, 36n),
+    /** Up to v3.1; from v3.2 on categories have bitmaps instead. */
+    eModeCategory: bits(168n, 8n),
+    /** Of the base currency, with two decimals; zero: not an isolated collateral. */
+    debtCeiling: bits(212n, 40n),
+    /** From v3.1 on: what the pool lends is bound to what was supplied; GHO was minted instead, until v3.4. */
+    isVirtualAccounting: flag(252n),
+  }
+}
+
+export interface ReserveData {
+  configuration: bigint
+  currentLiquidityRate: bigint
+  currentVariableBorrowRate: bigint
+  id: number
+  aTokenAddress: Address
+  stableDebtTokenAddress: Address
+  variableDebtTokenAddress: Address
+  accruedToTreasury: bigint
+  isolationModeTotalDebt: bigint
+}
+
+/** One reserve as an account stands with it. Amounts in base units with interest up to the block. */
+export interface HeldReserve {
+  asset: Address
+  data: ReserveData
+  configuration: ReturnType<typeof configurationOf>
+  supplied: bigint
+  /** At the variable rate. */
+  variable: bigint
+  stable: bigint
+  isCollateral: boolean
+  /** In the oracle's base currency; undefined where the oracle does not answer. */
+  price: bigint | undefined
+  eMode: AaveHolding['eMode']
+  isBorrowableInEMode: boolean
+}
+
+export interface HeldAccount {
+  /** The category of eMode; zero: none. */
+  category: bigint
+  /** The one that is asked about, and those that the account has anything to do with. */
+  reserves: readonly HeldReserve[]
+}
+
+/** What an account has in a pool, at one block; in three reads, since the oracle and eModes have to be found first. */
+export async function readAccount(
+  { root, reserves }: AaveRef,
+  asked: string,
+  user: Address,
+  read: ReadViews,
+) {
+  const pool = root as Address
+  const views: Record<string, View<unknown>> = {
+    provider: view(aaveAccountAbi, pool, 'ADDRESSES_PROVIDER', []),
+    flags: view(aaveAccountAbi, pool, 'getUserConfiguration', [user]),
+    category: view(aaveAccountAbi, pool, 'getUserEMode', [user]),
+  }
+  for (const { asset, aToken } of reserves) {
+    views[`data ${asset}`] = view(aaveAbi, pool, 'getReserveData', [asset as Address])
+    views[`supplied ${asset}`] = view(erc20Abi, aToken as Address, 'balanceOf', [user])
+  }
+  const { block, values: first } = await read(views)
+  const flags = (first['flags'] as bigint | undefined) ?? 0n
+  const category = (first['category'] as bigint | undefined) ?? 0n
+  const touched = reserves.flatMap(({ asset }) => {
+    const data = first[`data ${asset}`] as ReserveData | undefined
+    const supplied = (first[`supplied ${asset}`] as bigint | undefined) ?? 0n
+    if (!data) return []
+    const bits = flags >> BigInt(data.id * 2)
+    const [isBorrowing, isCollateral] = [(bits & 1n) === 1n, (bits & 2n) === 2n]
+    const isHeld = supplied > 0n || isBorrowing || isCollateral || asset === asked
+    return isHeld ? [{ asset: asset as Address, data, supplied, isBorrowing, isCollateral }] : []
+  })
+
+  const mode = Number(category)
+  const more: Record<string, View<unknown>> = {
+    oracle: view(
+      aaveAccountAbi,
+      (first['provider'] as Address | undefined) ?? zeroAddress,
+      'getPriceOracle',
+      [],
+    ),
+    category: view(aaveAccountAbi, pool, 'getEModeCategoryData', [mode]),
+    collateralBitmap: view(aaveAccountAbi, pool, 'getEModeCategoryCollateralBitmap', [mode]),
+    borrowableBitmap: view(aaveAccountAbi, pool, 'getEModeCategoryBorrowableBitmap', [mode]),
+  }
+  for (const { asset, data, isBorrowing } of touched) {
+    if (!isBorrowing) continue
+    more[`variable ${asset}`] = view(erc20Abi, data.variableDebtTokenAddress, 'balanceOf', [user])
+    more[`stable ${asset}`] = view(erc20Abi, data.stableDebtTokenAddress, 'balanceOf', [user])
+  }
+  const { values: second } = await read(more)
+  const oracle = (second['oracle'] as Address | undefined) ?? zeroAddress
+  const modes = second['category'] as
+    | { ltv: number; liquidationThreshold: number; priceSource: Address }
+    | undefined
+  const source = category !== 0n && modes && modes.priceSource !== zeroAddress ? modes.priceSource : undefined
+
+  const asking: Record<string, View<unknown>> = {}
+  if (source) asking['source'] = view(aaveAccountAbi, oracle, 'getAssetPrice', [source])
+  for (const { asset } of touched) asking[asset] = view(aaveAccountAbi, oracle, 'getAssetPrice', [asset])
+  const { values: prices } = await read(asking)
+
+  const held = touched.map(({ asset, data, supplied, isCollateral }): HeldReserve => {
+    const configuration = configurationOf(data.configuration)
+    const isOfCategory = category !== 0n && configuration.eModeCategory === category
+    const isIn = (bitmap: unknown) =>
+      typeof bitmap === 'bigint' ? category !== 0n && ((bitmap >> BigInt(data.id)) & 1n) === 1n : isOfCategory
+    return {
+      asset,
+      data,
+      configuration,
+      supplied,
+      variable: (second[`variable ${asset}`] as bigint | undefined) ?? 0n,
+      stable: (second[`stable ${asset}`] as bigint | undefined) ?? 0n,
+      isCollateral,
+      price: prices[source && isOfCategory ? 'source' : asset] as bigint | undefined,
+      eMode:
+        modes && isIn(second['collateralBitmap'])
+          ? { ltvBps: BigInt(modes.ltv), liquidationThresholdBps: BigInt(modes.liquidationThreshold) }
+          : undefined,
+      isBorrowableInEMode: category === 0n || isIn(second['borrowableBitmap']),
+    }
+  })
+  const account: HeldAccount = { category, reserves: held }
+  return { block, account }
+}
+
+export const owedOf = ({ variable, stable }: HeldReserve) => variable + stable
+
+/** What a debt grows to at the present rate, rounded up: a little more than the pool reckons. */
+export function grown(debt: bigint, { data }: HeldReserve, seconds: number): bigint {
+  if (debt === 0n || seconds === 0) return debt
+  const year = RAY * BigInt(SECONDS_PER_YEAR)
+  const interest = (debt * data.currentVariableBorrowRate * BigInt(seconds)) / year
+  // Beyond the first term of the series there is less than the square of it.
+  return debt + interest + (interest * interest) / debt + 2n
+}
+
+interface Change {
+  /** Reserves that are made collateral first. */
+  enabling?: readonly Address[]
+  withdraw?: { asset: Address; amount: bigint }
+}
+
+/** calculateUserAccountData after a change, with the interest on debts until it lands. */
+export function accountAfter({ reserves }: HeldAccount, { enabling = [], withdraw }: Change) {
+  const holdings = reserves.map((reserve): AaveHolding => {
+    const { asset, configuration, eMode } = reserve
+    const taken = withdraw?.asset === asset ? withdraw.amount : 0n
+    return {
+      supplied: reserve.supplied - taken,
+      borrowed: grown(owedOf(reserve), reserve, LANDING_SECONDS),
+      isCollateral: reserve.isCollateral || enabling.includes(asset),
+      price: reserve.price ?? 0n,
+      decimals: configuration.decimals,
+      ltvBps: configuration.ltvBps,
+      liquidationThresholdBps: configuration.liquidationThresholdBps,
+      ...(eMode ? { eMode } : {}),
+    }
+  })
+  return aaveAccount(holdings)
+}
+
+const percentDiv = (value: bigint, bps: bigint) => (value * 10_000n + bps / 2n) / bps
+
+/** @see ValidationLogic.validateBorrow: whether collateral covers `amount` more. */
+export function covers(
+  account: ReturnType<typeof accountAfter>,
+  { price, configuration }: HeldReserve,
+  amount: bigint,
+): boolean {
+  if (price === undefined || account.totalCollateralBase === 0n || account.ltvBps === 0n) return false
+  if (account.healthFactorWad !== undefined && account.healthFactorWad <= 10n ** 18n) return false
+  const more = (price * amount) / 10n ** BigInt(configuration.decimals)
+  return percentDiv(account.totalDebtBase + more, account.ltvBps) <= account.totalCollateralBase
+}
+
+/** The one isolated collateral of an account, where it is in isolation mode. */
+export function isolatedBy({ reserves }: HeldAccount, enabling: readonly Address[]): HeldReserve | undefined {
+  const [only, ...others] = reserves.filter(
+    ({ asset, isCollateral }) => isCollateral || enabling.includes(asset),
+  )
+  return only && others.length === 0 && only.configuration.debtCeiling !== 0n ? only : undefined
+}
+
+/** @see ValidationLogic.validateUseAsCollateral */
+export function mayBeCollateral(account: HeldAccount, { configuration }: HeldReserve): boolean {
+  if (configuration.ltvBps === 0n) return false
+  if (!account.reserves.some(({ isCollateral }) => isCollateral)) return true
+  return isolatedBy(account, []) === undefined && configuration.debtCeiling === 0n
+}

@@ -1,0 +1,67 @@
+import type { Address } from 'viem'
+import type { AssetInfo } from '../../catalogue/assets.ts'
+import type { BlockMark } from '../../chain/multicall.ts'
+import type { Plan, ReadViews } from '../family.ts'
+
+export const borrowActions = ['supply', 'withdraw', 'borrow', 'repay'] as const
+export type BorrowAction = (typeof borrowActions)[number]
+
+/** What transactions need to know of a market; a lending market of the index is one. Addresses are lower case. */
+export interface MarketRef {
+  readonly protocol: string
+  readonly chainId: number
+  readonly id: string
+  /** Pool or core contract. */
+  readonly root: string
+  readonly assets: readonly MarketAssetRef[]
+}
+
+export interface MarketAssetRef {
+  /** The marketAssetId of the wire. */
+  readonly id: string
+  readonly side: 'loan' | 'collateral'
+  readonly info: Pick<AssetInfo, 'address' | 'symbol' | 'decimals'>
+}
+
+export interface BorrowRequest {
+  action: BorrowAction
+  /** Base units; `all`: the whole wallet, supply or debt, and what can be borrowed at most. */
+  amount: bigint | 'all' | undefined
+  resetAllowance?: boolean
+}
+
+/** How one user stands with one asset of a market at one block. Base units of the asset, interest included. */
+export interface BorrowStanding {
+  block: BlockMark
+  balances: { supplied: bigint; borrowed: bigint; wallet: bigint; allowance: bigint }
+  limits: { maxWithdraw: bigint; maxBorrow: bigint; maxRepay: bigint }
+  /** Names of the actions of each step, in their order; none where the asset has no such step. */
+  steps: Record<BorrowAction, readonly string[]>
+  /** Pure. Throws RefusedError with the reason, and the limit, where the action cannot be done. */
+  build(request: BorrowRequest): Plan
+}
+
+/** One asset of a market on chain now: base units; rates per year, compounded, as fractions; undefined: not known. */
+export interface AssetFigures {
+  block: BlockMark
+  supplyRate: number | undefined
+  borrowRate: number | undefined
+  supplied: bigint
+  borrowed: bigint
+  /** What one unit supplied or owed at the beginning has become. */
+  supplyIndex: number
+  borrowIndex: number
+}
+
+/** One kind of lending market: how a user stands with it, what is done with it, what it says of itself now. */
+export interface BorrowFamily<M extends MarketRef = MarketRef> {
+  readonly protocol: M['protocol']
+  look(market: M, asset: MarketAssetRef, user: Address, read: ReadViews): Promise<BorrowStanding>
+  /** Undefined where the contract keeps no figures of this asset. */
+  figures(market: M, asset: MarketAssetRef, read: ReadViews): Promise<AssetFigures | undefined>
+}
+
+/** A family is only ever given markets of its own protocol. */
+export function defineBorrowFamily<M extends MarketRef>(family: BorrowFamily<M>): BorrowFamily {
+  return family as unknown as BorrowFamily
+}

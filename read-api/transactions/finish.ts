@@ -1,0 +1,116 @@
+import type { Address, Hex } from 'viem'
+import { withSuffix } from '../../db/attribution.ts'
+import type { ChainReader } from '../chain/reader.ts'
+import { RefusedError } from '../errors.ts'
+import { type createDryRunner, type DryRun, exchanged } from './dry-run.ts'
+import type { Plan, ReadViews, Token } from './family.ts'
+import { revertReason } from './revert-reason.ts'
+
+export interface Simulation {
+  url: string
+  status: 'success' | 'failure' | 'internal server error'
+  /** Base units by symbol. */
+  tokensReceived?: Record<string, string>
+  tokensSpent?: Record<string, string>
+}
+
+export interface BundleAction {
+  name: string
+  /** `value` in wei. */
+  tx: { to: Address; chainId: number; data: Hex; value?: string }
+  simulation?: Simulation
+}
+
+export interface Bundle {
+  currentActionIndex: number
+  actions: BundleAction[]
+}
+
+/** What is to be made into a bundle. */
+export interface Unfinished {
+  network: string
+  chainId: number
+  user: Address
+  action: string
+  /** The block that the plan stands on. */
+  block: bigint
+  /** Tokens whose balances the run watches. */
+  tokens: readonly Token[]
+  /** Pure. `resetAllowance`: the token refuses to change a nonzero allowance. */
+  plan(options: { resetAllowance: boolean }): Plan
+  simulate?: boolean | undefined
+  /** Appended to the payload of every action. */
+  suffix?: Hex | undefined
+}
+
+/** The first read is of the newest block (or a young one); those after it are of the same. */
+export function pinnedReads(reader: ChainReader, network: string, age: 'fresh' | 'cached'): ReadViews {
+  let at: bigint | undefined
+  return async views => {
+    const reading = await reader.read(network, views, at === undefined ? { age } : { block: at })
+    at = reading.block.number
+    return reading
+  }
+}
+
+/**
+ * Runs a plan on the newest state before it is handed out; where it would revert, or would take something and give
+ * nothing, the answer is a RefusedError with the reason.
+ */
+export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
+  const run = ({ network, user, tokens }: Unfinished, plan: Plan): Promise<DryRun> =>
+    dryRun(network, user, plan.actions.slice(plan.currentActionIndex), tokens)
+
+  return async (unfinished: Unfinished): Promise<Bundle & { block: bigint }> => {
+    const { chainId, tokens, suffix, simulate, block } = unfinished
+    let plan = unfinished.plan({ resetAllowance: false })
+    let outcome = await run(unfinished, plan)
+    const refused = plan.actions[plan.currentActionIndex + (outcome.status === 'failed' ? outcome.action : 0)]
+    if (outcome.status === 'failed' && refused?.name === 'approve') {
+      plan = unfinished.plan({ resetAllowance: true })
+      outcome = await run(unfinished, plan)
+    }
+    check(unfinished, plan, outcome)
+    return {
+      block,
+      currentActionIndex: plan.currentActionIndex,
+      actions: plan.actions.map(({ name, to, data, value }, n) => ({
+        name,
+        tx: {
+          to,
+          chainId,
+          data: withSuffix(data, suffix),
+          ...(value ? { value: String(value) } : {}),
+        },
+        ...(simulate && n >= plan.currentActionIndex
+          ? { simulation: simulationOf(tokens, outcome, n - plan.currentActionIndex) }
+          : {}),
+      })),
+    }
+  }
+}
+
+function check({ action, tokens }: Unfinished, plan: Plan, outcome: DryRun): void {
+  if (outcome.status === 'unknown') return
+  if (outcome.status === 'failed') {
+    const name = plan.actions[plan.currentActionIndex + outcome.action]?.name ?? action
+    throw new RefusedError(
+      `This ${action} would fail on chain at the action ${name}: ${revertReason(outcome.data)}.`,
+    )
+  }
+  const before = outcome.balances[0] ?? []
+  const after = outcome.balances.at(-1) ?? []
+  for (const gained of plan.gains) {
+    const n = tokens.findIndex(token => token.address === gained.address)
+    if (n >= 0 && (after[n] ?? 0n) <= (before[n] ?? 0n)) {
+      throw new RefusedError(`The amount is too small: this ${action} would give no ${gained.symbol}.`)
+    }
+  }
+}
+
+function simulationOf(tokens: readonly Token[], outcome: DryRun, n: number): Simulation {
+  const before = outcome.status === 'done' ? outcome.balances[n] : undefined
+  const after = outcome.status === 'done' ? outcome.balances[n + 1] : undefined
+  if (!before || !after) return { url: '', status: 'internal server error' }
+  return { url: '', status: 'success', ...exchanged(tokens, before, after) }
+}
