@@ -1,0 +1,262 @@
+import request from 'supertest'
+import type { Address, Hex, LocalAccount } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { keyCodeOf } from '../../db/attribution.ts'
+import { runChain } from '../../processors/chain-processor.ts'
+import { networks } from '../../processors/chains.ts'
+import { loadProtocols } from '../../processors/load-protocols.ts'
+import {
+  BorrowAssetPosition,
+  BorrowContext,
+  BorrowEvents,
+  BorrowPosition,
+  Market,
+  MarketPoint,
+} from '../../read-api/schemas/borrow.ts'
+import { BundleShape } from '../../read-api/schemas/transactions.ts'
+import { deposit } from '../chain/deploy.ts'
+import { type Node, startNode } from '../chain/node.ts'
+import { buildWorld, type World } from '../chain/world.ts'
+import { type ApiHarness, startApi } from './harness.ts'
+import { openStage, type Stage } from './transactions/stage.ts'
+
+/** Over HTTP: context, actionsUrl, bundle, signed and sent, indexed, and read back as events and positions. */
+
+const DAY = 86_400
+let node: Node
+let world: World
+let api: ApiHarness
+let stage: Stage
+let user: LocalAccount
+let keyCode: string
+let processor: Awaited<ReturnType<typeof startProcessor>>
+
+beforeAll(async () => {
+  node = await startNode()
+  world = await buildWorld(node)
+  api = await startApi({ rpcUrl: node.rpcUrl })
+  const { WETH, USDC } = world.assets
+  await api.recordFacts(
+    [WETH, USDC].map(({ token, feed }) => ({
+      subject: `asset:1:${token.address}`,
+      kind: 'feed',
+      value: { feed: feed.proxy, decimals: feed.decimals },
+    })),
+    1,
+  )
+  stage = await openStage(node)
+  user = await stage.newUser()
+  keyCode = (await api.deps.verifyKey(api.apiKey))?.code ?? ''
+  await stage.mint(WETH.token, user.address, 10n ** 19n)
+  await stage.mint(USDC.token, user.address, 1_000_000_000n)
+  // Vaults are found by their events, and their assets with them.
+  for (const vault of [world.vaults.usdc, world.vaults.weth])
+    await deposit(node, { vault, user: world.actors.whale, assets: 10n ** 6n })
+  processor = await startProcessor()
+  await index()
+}, 120_000)
+afterAll(async () => {
+  await processor?.stop()
+  await api?.stop()
+  await node?.stop()
+})
+
+/** A processor that follows the node. */
+async function startProcessor() {
+  const stop = new AbortController()
+  const done = runChain({
+    network: networks.mainnet,
+    protocols: await loadProtocols(),
+    pool: api.pool,
+    rpcUrls: [node.rpcUrl],
+    pollInterval: 50,
+    signal: stop.signal,
+    contracts: {
+      'morpho-blue': [world.morpho.address],
+      'aave-v3-pool': [world.aave.pool],
+      'aave-v3-configurator': [world.aave.configurator],
+      'aave-v3-oracle': [world.aave.oracle],
+      'chainlink-feed': Object.values(world.assets).map(({ feed }) => feed.proxy),
+    },
+  })
+  let failure: unknown
+  done.catch(error => {
+    failure = error
+  })
+  return {
+    async reached(block: number) {
+      for (;;) {
+        const { rows } = await api.pool.query<{ head_height: number }>(
+          'SELECT head_height FROM stream WHERE id = 1',
+        )
+        if ((rows[0]?.head_height ?? -1) >= block) return
+        if (failure) throw failure
+        await new Promise(resolve => setTimeout(resolve, 20))
+      }
+    },
+    async stop() {
+      stop.abort()
+      await done
+    },
+  }
+}
+
+/** Everything up to the node's head, and a block more, is in the store and in the projections. */
+async function index() {
+  const { number } = await node.mine()
+  await processor.reached(number)
+  await api.catchUp()
+}
+
+async function get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> {
+  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return schema.parse(answer.body)
+}
+
+/** Takes the bundle of a context's actionsUrl, waits, signs and sends what is left of it. */
+async function follow(url: string | undefined, query: string, after = 0): Promise<Hex> {
+  const { actions, currentActionIndex } = await get(`${url}?${query}`, BundleShape)
+  if (after > 0) await stage.wait(after)
+  let last: Hex = '0x'
+  for (const { name, tx } of actions.slice(currentActionIndex)) {
+    const sent = await stage.sign(user, { ...tx, to: tx.to as Address, data: (tx.data ?? '0x') as Hex })
+    expect(sent.landed, name).toBe(true)
+    expect(keyCodeOf(sent.input)).toBe(keyCode)
+    last = sent.hash
+  }
+  return last
+}
+
+interface Place {
+  market: string
+  loan: string
+  collateral: string
+}
+const context = ({ market }: Place, asset: string) =>
+  get(`/beta/borrow/markets/transactions/context/${user.address}/mainnet/${market}/${asset}`, BorrowContext)
+const eventsOf = async ({ market }: Place, asset: string) =>
+  (await get(`/beta/borrow/portfolio/events/${user.address}/mainnet/${market}/${asset}`, BorrowEvents)).data
+const positionIn = ({ market }: Place) =>
+  get(`/beta/borrow/portfolio/positions/${user.address}/mainnet/${market}`, BorrowPosition)
+const marketsOwed = async () => {
+  const shape = z.object({ data: z.array(BorrowPosition) })
+  const { data } = await get(`/beta/borrow/portfolio/positions/${user.address}`, shape)
+  return data.map(({ marketId }) => marketId.toLowerCase()).sort()
+}
+const wallet = () => stage.balance(world.assets.USDC.token.address, user.address)
+
+test('what was signed and sent comes back as events and positions', { timeout: 120_000 }, async () => {
+  const { USDC, WETH } = world.assets
+  const places: Place[] = [
+    { market: world.aave.pool, loan: USDC.token.address, collateral: WETH.token.address },
+    {
+      market: world.morpho.markets[0]?.id ?? '',
+      loan: `${USDC.token.address}-loan`,
+      collateral: `${WETH.token.address}-collateral`,
+    },
+  ]
+  const told = new Map(places.map(place => [place, { loan: [] as string[][], collateral: [] as string[][] }]))
+
+  for (const place of places) {
+    const { loan, collateral } = told.get(place) ?? {}
+    const weth = 10n ** 18n
+    const supplied = await follow(
+      (await context(place, place.collateral)).supplySteps[0]?.actionsUrl,
+      `amount=${weth}`,
+    )
+    const lent = await follow(
+      (await context(place, place.loan)).supplySteps[0]?.actionsUrl,
+      'amount=40000000',
+    )
+    collateral?.push(['supply', String(weth), supplied])
+    loan?.push(['supply', '40000000', lent])
+  }
+  await index()
+  // Without debt: read by market, not in the list of the wallet.
+  for (const place of places) {
+    const { ltv, healthFactor, assets } = await positionIn(place)
+    expect([ltv, healthFactor, assets.length]).toEqual([0, null, 2])
+  }
+  expect(await marketsOwed()).toEqual([])
+
+  for (const place of places) {
+    const { loan } = told.get(place) ?? {}
+    const borrowed = await follow(
+      (await context(place, place.loan)).borrowSteps[0]?.actionsUrl,
+      'amount=500000000',
+    )
+    await stage.wait(20 * DAY)
+    const repaid = await follow(
+      (await context(place, place.loan)).repaySteps[0]?.actionsUrl,
+      'amount=100000000',
+    )
+    loan?.push(['borrow', '500000000', borrowed], ['repay', '100000000', repaid])
+  }
+  await index()
+  expect(await marketsOwed()).toEqual(places.map(({ market }) => market.toLowerCase()).sort())
+  for (const place of places) {
+    const { market, loan } = place
+    // The events of Morpho Blue name the rate up to them; the rate from there on only the contract knows.
+    const within = market.length === 66 ? 2n : 0n
+    const isNear = (one: string | undefined, other: string) => {
+      const apart = BigInt(one ?? '-1') - BigInt(other)
+      expect(apart < 0n ? -apart : apart, `${one} and ${other}`).toBeLessThanOrEqual(within)
+    }
+    const { balances } = await context(place, loan)
+    const path = `/beta/borrow/portfolio/positions/${user.address}/mainnet/${market}/${loan}`
+    const { asset } = await get(path, BorrowAssetPosition)
+    isNear(asset.suppliedNative, balances.supplied)
+    isNear(asset.borrowedNative, balances.borrowed)
+    const now = await get(`/beta/borrow/markets/nrt/mainnet/${market}/${loan}`, MarketPoint)
+    const { assetsData } = await get(`/beta/borrow/markets/mainnet/${market}`, Market)
+    const indexed = assetsData.find(({ marketAssetId }) => marketAssetId === loan)
+    if (within === 0n) {
+      isNear(indexed?.totalSupplied.native, now.totalSupplied.native)
+      isNear(indexed?.totalBorrowed.native, now.totalBorrowed.native)
+    }
+    expect(now.totalSupplied.usd).toBeCloseTo(Number(now.totalSupplied.native) / 1e6, 3)
+  }
+
+  for (const place of places) {
+    const { loan, collateral } = told.get(place) ?? {}
+    const atFirst = await wallet()
+    const closed = await follow(
+      (await context(place, place.loan)).repaySteps[0]?.actionsUrl,
+      'all=true',
+      2 * DAY,
+    )
+    const afterwards = await wallet()
+    const out = await follow(
+      (await context(place, place.loan)).withdrawSteps[0]?.actionsUrl,
+      'all=true',
+      2 * DAY,
+    )
+    loan?.push(
+      ['repay', String(atFirst - afterwards), closed],
+      ['withdraw', String((await wallet()) - afterwards), out],
+    )
+    const held = await stage.balance(WETH.token.address, user.address)
+    const home = await follow(
+      (await context(place, place.collateral)).withdrawSteps[0]?.actionsUrl,
+      'all=true',
+    )
+    const back = (await stage.balance(WETH.token.address, user.address)) - held
+    collateral?.push(['withdraw', String(back), home])
+  }
+  await index()
+  for (const place of places) {
+    for (const side of ['loan', 'collateral'] as const) {
+      const events = await eventsOf(place, place[side])
+      expect(events.map(e => [e.eventType, e.assetAmountNative, e.transactionHash])).toEqual(
+        told.get(place)?.[side],
+      )
+    }
+    const { ltv, healthFactor, assets } = await positionIn(place)
+    expect([ltv, healthFactor, assets]).toEqual([0, null, []])
+    const { balances } = await context(place, place.loan)
+    expect([balances.supplied, balances.borrowed]).toEqual(['0', '0'])
+  }
+  expect(await marketsOwed()).toEqual([])
+})
