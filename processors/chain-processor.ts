@@ -138,7 +138,7 @@ async function runOnce(options: ChainProcessorOptions, progressed: () => void): 
         gateway: options.gateway,
         rpc: options.rpcUrls[0],
         finality: options.finality ?? network.finality,
-        pollInterval: options.pollInterval ?? Math.min(1000, network.blockTime * 250),
+        pollInterval: options.pollInterval ?? Math.max(100, Math.min(1000, network.blockTime * 100)),
         from: options.startBlock ?? 0,
         to: options.endBlock,
         subscriptions: decoder.subscriptions(kind => contracts.watchedContracts(kind)),
