@@ -2,15 +2,11 @@ import type { EventWriter } from '../db/events/chain-database.ts'
 import type { BlockEvents, BlockRef } from '../db/events/event-store.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
-import { log } from '../db/process/log.ts'
 import type { KnownContracts } from './contracts.ts'
 import type { Candidate, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
 import type { Protocol, RawLog } from './protocol.ts'
 import type { BlockLogs, ChainRpc } from './rpc.ts'
-import { RpcRefusedError } from './rpc.ts'
-import { findHourlyBlocks } from './samples/hours.ts'
-import type { SampledVault } from './samples/vault-state.ts'
-import { sampleVaults } from './samples/vault-state.ts'
+import { Sampler } from './samples/sampler.ts'
 
 export interface SourceBlock {
   ref: BlockRef
@@ -37,6 +33,8 @@ export interface ChainHandlerOptions {
   listed?: readonly Candidate[]
   /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
   standingLogs(contracts: readonly string[]): Promise<ReadonlySet<string>>
+  /** Accounts that ever had collateral in a contract. */
+  collateralHolders(contract: string): Promise<readonly string[]>
   onDeadLetters(letters: DeadLetter[]): Promise<void>
 }
 
@@ -49,19 +47,8 @@ export class BranchMismatchError extends VaultlogError {
   }
 }
 
-/** Events of vaults after which their state is worth a sample. */
-const ACTIVITY = new Set<DomainEvent['type']>([
-  'Deposited',
-  'Redeemed',
-  'ShareTransferred',
-  'FeeChanged',
-  'RequestClaimed',
-])
-const SAMPLE_CONCURRENCY = 16
 /** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
 const LOOK_AGAIN = 3600
-/** Up to this many blocks, all headers in one round trip beat a bisection. */
-const SHORT_GAP = 100
 
 /**
  * Turns blocks of logs into blocks of events: decodes, inspects contracts seen for the first time and fetches their
@@ -70,13 +57,15 @@ const SHORT_GAP = 100
  */
 export class ChainHandler {
   private readonly options: ChainHandlerOptions
-  private previous: BlockRef | undefined
+  private readonly sampler: Sampler | undefined
   /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
   private readonly unborn = new Map<string, number>()
   watchesMore = false
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
+    const { rpc, samples, contracts, protocols, collateralHolders: holders } = options
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
@@ -102,12 +91,13 @@ export class ChainHandler {
     // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
     const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
     const newest = timed.at(-1)?.ref
-    if (newest) await this.addSamples(store, timed[0]?.ref ?? newest, newest, queue, output, letters)
+    if (newest && this.sampler)
+      letters.push(...(await this.sampler.add(store, timed[0]?.ref ?? newest, newest, queue, output)))
     if (letters.length > 0) await this.options.onDeadLetters(letters)
     store.append(output)
     if (newest) {
       store.setHeadTime(newest.timestamp)
-      this.previous = newest
+      this.sampler?.stood(newest)
     }
   }
 
@@ -247,107 +237,6 @@ export class ChainHandler {
     const ref = await this.options.rpc?.header(found.number)
     if (ref?.hash !== found.hash) throw new BranchMismatchError(found.number)
     return ref
-  }
-
-  /** State of vaults with events, after their block, and of every vault once an hour; at most once per vault and block. */
-  private async addSamples(
-    store: EventWriter,
-    first: BlockRef,
-    last: BlockRef,
-    queue: ReadonlyMap<number, SourceBlock>,
-    output: BlockEvents[],
-    letters: DeadLetter[],
-  ): Promise<void> {
-    const { rpc, samples, contracts } = this.options
-    if (!rpc || !samples) return
-    const tasks = new Map<string, { block: BlockRef; vaults: Map<string, SampledVault> }>()
-    const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
-      const known = contracts.vault(vault)
-      if (!known || known.block > block.number) return
-      let task = tasks.get(block.hash)
-      if (!task) {
-        task = { block, vaults: new Map() }
-        tasks.set(block.hash, task)
-      }
-      if (!task.vaults.has(vault)) {
-        const { asset, protocol, decimals, assetDecimals } = known
-        task.vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, reason })
-      }
-    }
-    if (contracts.allVaults().length > 0) {
-      const previous = await this.previousOf(store, first)
-      if (previous) {
-        const headers = await this.headersBetween(previous.number, last, queue, rpc)
-        for (const block of await findHourlyBlocks(previous, last, headers)) {
-          if (store.isStored(block.number, block.hash)) continue
-          for (const vault of contracts.allVaults()) want(block, vault, 'hourly')
-        }
-      }
-    }
-    for (const { block, events } of output) {
-      for (const event of events) {
-        if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
-        else if (ACTIVITY.has(event.type)) want(block, event.contract, 'activity')
-      }
-    }
-    const list = [...tasks.values()]
-    for (let i = 0; i < list.length; i += SAMPLE_CONCURRENCY) {
-      await Promise.all(
-        list.slice(i, i + SAMPLE_CONCURRENCY).map(async ({ block, vaults }) => {
-          const events = await this.sample(rpc, block, [...vaults.values()], letters)
-          const existing = output.find(entry => entry.block.hash === block.hash)
-          if (existing) existing.events.push(...events)
-          else output.push({ block, events })
-        }),
-      )
-    }
-    output.sort((a, b) => a.block.number - b.block.number)
-  }
-
-  private async sample(
-    rpc: ChainRpc,
-    block: BlockRef,
-    vaults: SampledVault[],
-    letters: DeadLetter[],
-  ): Promise<DomainEvent[]> {
-    try {
-      return await sampleVaults(rpc, vaults, block)
-    } catch (error) {
-      if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
-      // A node without old states: the state of that block stays unknown, and the operator sees it.
-      log.warn({ block: block.number, error: error.message }, 'state could not be sampled')
-      letters.push({ stage: 'sample', block, contract: vaults[0]?.vault ?? '', reason: error.message })
-      return []
-    }
-  }
-
-  /** The block after which hours count: that on which the batch stands, however the batches are cut. */
-  private async previousOf(
-    { parent }: EventWriter,
-    first: BlockRef,
-  ): Promise<{ number: number; timestamp: number } | undefined> {
-    if (this.previous && this.previous.hash === parent.hash) return this.previous
-    const { rpc } = this.options
-    if (parent.height >= 0) return rpc?.header(parent.height)
-    return first.number > 0 ? rpc?.header(first.number - 1) : first
-  }
-
-  /** Headers by height: those at hand, those of a short gap asked for together, others one by one. */
-  private async headersBetween(
-    after: number,
-    last: BlockRef,
-    queue: ReadonlyMap<number, SourceBlock>,
-    rpc: ChainRpc,
-  ): Promise<(height: number) => Promise<BlockRef | undefined>> {
-    const known = new Map<number, BlockRef | undefined>([...queue].map(([height, { ref }]) => [height, ref]))
-    if (last.number - after <= SHORT_GAP) {
-      const missing = Array.from({ length: last.number - after }, (_, i) => after + 1 + i).filter(
-        n => !known.has(n),
-      )
-      const found = await Promise.all(missing.map(height => rpc.header(height)))
-      for (const [i, height] of missing.entries()) known.set(height, found[i])
-    }
-    return async height => (known.has(height) ? known.get(height) : rpc.header(height))
   }
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
-import { readStandingLogs } from '../db/events/event-store.ts'
+import { readCollateralHolders, readStandingLogs } from '../db/events/event-store.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { ChainHandler, type DeadLetter } from './chain-handler.ts'
@@ -125,6 +125,7 @@ async function runOnce(options: ChainProcessorOptions, progressed: () => void): 
       rpc,
       samples: options.samples ?? true,
       listed: (options.listedVaults ?? []).map(contract => ({ contract, protocol: 'erc4626' })),
+      collateralHolders: contract => readCollateralHolders(pool, network.chainId, contract),
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => keepDeadLetters(pool, network.chainId, letters),
     })

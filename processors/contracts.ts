@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { decodeEventData } from '../db/events/event-json.ts'
 import { readEvents } from '../db/events/event-store.ts'
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
-import type { Protocol } from './protocol.ts'
+import type { Protocol, StateRead } from './protocol.ts'
 
 /** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
 const SUBJECTS: EventType[] = [
@@ -11,6 +11,10 @@ const SUBJECTS: EventType[] = [
   'VaultRejected',
   'ReserveListed',
   'MarketCreated',
+  'ImplementationChanged',
+  'CometConfigured',
+  'CometAssetConfigured',
+  'AssetDescribed',
 ]
 
 interface Learned {
@@ -25,6 +29,14 @@ export interface KnownVault extends Learned {
   assetDecimals: number
 }
 
+/** @example learnedKey(event) → 'AssetDescribed 0xa0b8…' */
+const learnedKey = ({ type, contract }: Pick<DomainEvent, 'type' | 'contract'>) => `${type} ${contract}`
+
+interface StandingRead extends Learned {
+  subject: string
+  read: StateRead
+}
+
 /**
  * What a processor knows about contracts: a fold of its own stored events, so that a restart or a fork gives the
  * same. What an attempt learns is undone by the next `begin` unless `commit` came first.
@@ -34,6 +46,9 @@ export class KnownContracts {
   private readonly watched = new Map<string, Map<string, Learned>>()
   private readonly inspected = new Map<string, Learned>()
   private readonly vaults = new Map<string, KnownVault>()
+  private readonly facts = new Map<string, Learned>()
+  /** By key; what was learned last is the one to make. */
+  private readonly reads = new Map<string, StandingRead[]>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
 
@@ -71,6 +86,9 @@ export class KnownContracts {
   begin(baseHeight: number): void {
     for (const undo of this.undo.reverse()) undo()
     this.undo = []
+    for (const versions of this.reads.values())
+      while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
+    for (const [fact, { block }] of this.facts) if (block > baseHeight) this.facts.delete(fact)
     for (const map of [...this.watched.values(), this.inspected, this.vaults]) {
       for (const [contract, { block }] of map) {
         if (block <= baseHeight) continue
@@ -92,6 +110,16 @@ export class KnownContracts {
       this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals })
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
+    }
+    if (SUBJECTS.includes(event.type)) this.put(this.facts, learnedKey(event), { block })
+    for (const protocol of this.protocols) {
+      for (const { subject, read } of protocol.samples?.(event) ?? []) {
+        const versions = this.reads.get(read.key) ?? []
+        this.reads.set(read.key, versions)
+        const version = { block, subject, read }
+        versions.push(version)
+        this.undo.push(() => versions.splice(versions.indexOf(version), 1))
+      }
     }
     return this.watchedBecauseOf(event).filter(({ kind, contract }) =>
       this.put(this.watchedOf(kind), contract, { block }),
@@ -117,6 +145,25 @@ export class KnownContracts {
 
   watchedContracts(kind: string): string[] {
     return [...(this.watched.get(kind)?.keys() ?? [])]
+  }
+
+  /** Whether an event of this type and contract was seen, as `<type> <contract>`. */
+  hasLearned(fact: string): boolean {
+    return this.facts.has(fact)
+  }
+
+  /** The standing reads known at a block: all, or those of these subjects. */
+  readsAt(block: number, subjects?: ReadonlySet<string>): StateRead[] {
+    const reads: StateRead[] = []
+    for (const versions of this.reads.values()) {
+      const version = versions.findLast(of => of.block <= block)
+      if (version && (!subjects || subjects.has(version.subject))) reads.push(version.read)
+    }
+    return reads
+  }
+
+  hasReads(): boolean {
+    return this.reads.size > 0
   }
 
   vault(contract: string): KnownVault | undefined {

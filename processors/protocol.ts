@@ -39,6 +39,27 @@ export interface Source {
   at: 'anywhere' | 'discovered' | Partial<Record<NetworkName, readonly string[]>>
 }
 
+/** Calls made at the end of a block, and the events that their answers are. */
+export interface StateRead {
+  /** Reads of one key are made once a block. */
+  key: string
+  calls: { to: string; data: string }[]
+  /** Pure. An answer is undefined where the call reverts; what was not answered gives no event. */
+  events(answers: readonly (string | undefined)[]): DomainEvent[]
+}
+
+/** What deserves a read after a block. */
+export interface Wanted {
+  /** Subjects whose standing reads are made. */
+  subjects?: readonly string[]
+  /** Reads of this block alone. */
+  reads?: readonly StateRead[]
+  /** Reads for each account that ever had collateral in the contract. */
+  ofHolders?: { contract: string; read(account: string): StateRead }
+  /** Made before the others, because of what their events teach; not made where `unless` was learned already. */
+  lessons?: readonly (StateRead & { unless?: string })[]
+}
+
 /** Reads a contract at one block; undefined where the call reverts or the answer cannot be decoded. */
 export interface ContractReader {
   readonly blockNumber: number
@@ -57,6 +78,10 @@ export interface Protocol {
   candidates?(event: DomainEvent): string[]
   /** Looks at a contract on chain and says what it is (VaultDiscovered) or is not (VaultRejected). */
   inspect?(contract: string, read: ContractReader, hint?: DomainEvent): Promise<DomainEvent[]>
+  /** State to be read hourly from this event on, and after blocks that want its subject (a market). Pure. */
+  samples?(event: DomainEvent): { subject: string; read: StateRead }[]
+  /** State to be read at the end of this event's block. Pure. */
+  wants?(event: DomainEvent): Wanted | undefined
   /** Sees all events of one transaction on one contract, in log order, before they are stored. Pure. */
   reconcile?(events: DomainEvent[]): DomainEvent[]
 }

@@ -13,6 +13,9 @@ export const CHAIN_PROJECTIONS = [
   'drawdown',
   'morpho_market',
   'aave_reserve',
+  'comet_market',
+  'oracle_price',
+  'asset',
   'lending_event',
   'vault_setting',
 ] as const

@@ -140,7 +140,8 @@ export async function readStandingLogs(
   const { rows } = await db.query<{ log: string }>(
     `WITH first AS (
        SELECT position, recorded_at FROM event_log
-       WHERE stream = $1 AND type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated')
+       WHERE stream = $1 AND type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated',
+           'ImplementationChanged')
          AND EXISTS (SELECT FROM unnest($2::text[]) AS c(contract) WHERE strpos(data::text, contract) > 0)
        ORDER BY position LIMIT 1
      ), before AS (
@@ -159,6 +160,20 @@ export async function readStandingLogs(
     [stream, contracts],
   )
   return new Set(rows.map(({ log }) => log))
+}
+
+/** Accounts that ever had collateral in a market which is the contract itself (Compound v3): whoever owes is one of them. */
+export async function readCollateralHolders(
+  db: pg.Pool,
+  stream: number,
+  contract: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ account: string }>(
+    `SELECT DISTINCT coalesce(data->>'onBehalf', data->>'to') AS account FROM event_log
+     WHERE stream = $1 AND contract = decode(substr($2, 3), 'hex') AND type IN ('CollateralSupplied', 'CollateralTransferred')`,
+    [stream, contract],
+  )
+  return rows.map(({ account }) => account)
 }
 
 /** Appends facts that belong to no block (registry, off-chain prices) to a stream; gives the new head. */

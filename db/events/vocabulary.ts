@@ -166,14 +166,23 @@ export const vocabulary = {
     assets: uint,
     shares: uint.optional(),
   }),
-  CollateralSupplied: z.object({ market: text, sender: address, onBehalf: address, assets: uint }),
+  /** asset: where a market takes more than one kind of collateral (Compound v3). */
+  CollateralSupplied: z.object({
+    market: text,
+    sender: address,
+    onBehalf: address,
+    asset: address.optional(),
+    assets: uint,
+  }),
   CollateralWithdrawn: z.object({
     market: text,
     sender: address,
     onBehalf: address,
     receiver: address,
+    asset: address.optional(),
     assets: uint,
   }),
+  CollateralTransferred: z.object({ market: text, from: address, to: address, asset: address, assets: uint }),
   CollateralEnabled: z.object({ market: text, user: address }),
   CollateralDisabled: z.object({ market: text, user: address }),
   Borrowed: z.object({
@@ -256,6 +265,87 @@ export const vocabulary = {
   /** A role of a protocol's access control was given to an account or taken from it. */
   RoleChanged: z.object({ role: text, account: address, granted: z.boolean() }),
   FlashLoaned: z.object({ market: text, sender: address, assets: uint, premium: uint.optional() }),
+
+  // ---- Compound v3; `market` is the Comet, rates are per second and factors fractions, both scaled by 1e18
+  /**
+   * Lent base token came to an account's balance or went from it (the other side is the zero address) without a supply
+   * or withdrawal. unnamed: the other end of it is an account that owes, which no log names.
+   */
+  BaseTransferred: z.object({
+    market: text,
+    from: address,
+    to: address,
+    assets: uint,
+    unnamed: z.boolean().optional(),
+  }),
+  DebtAbsorbed: z.object({ market: text, absorber: address, borrower: address, assets: uint }),
+  CollateralAbsorbed: z.object({
+    market: text,
+    absorber: address,
+    borrower: address,
+    asset: address,
+    assets: uint,
+  }),
+  CollateralBought: z.object({
+    market: text,
+    buyer: address,
+    asset: address,
+    baseAssets: uint,
+    assets: uint,
+  }),
+  ReservesWithdrawn: z.object({ market: text, receiver: address, assets: uint }),
+  /** A market's code changed, and with it its configuration. Of a configurator: the code that it is about to get. */
+  ImplementationChanged: z.object({ market: address, implementation: address }),
+  /** The configuration that a market answered. */
+  CometConfigured: z.object({
+    market: text,
+    baseAsset: address,
+    baseOracle: address,
+    baseScale: uint,
+    baseBorrowMin: uint,
+    targetReserves: uint,
+    storeFrontPriceFactorWad: uint,
+    supplyKinkWad: uint,
+    supplyRateBaseWad: uint,
+    supplyRateSlopeLowWad: uint,
+    supplyRateSlopeHighWad: uint,
+    borrowKinkWad: uint,
+    borrowRateBaseWad: uint,
+    borrowRateSlopeLowWad: uint,
+    borrowRateSlopeHighWad: uint,
+    assetCount: count,
+  }),
+  /** One collateral asset of that configuration; supplyCap in base units. */
+  CometAssetConfigured: z.object({
+    market: text,
+    asset: address,
+    offset: count,
+    oracle: address,
+    scale: uint,
+    borrowCollateralFactorWad: uint,
+    liquidateCollateralFactorWad: uint,
+    liquidationFactorWad: uint,
+    supplyCap: uint,
+  }),
+  /** totalsBasic() at the end of the block: indexes scaled by 1e15, principals before interest. */
+  CometStateSampled: z.object({
+    market: text,
+    supplyIndex: uint,
+    borrowIndex: uint,
+    supplyPrincipal: uint,
+    borrowPrincipal: uint,
+    updatedAt: unixSeconds,
+    pauseFlags: count,
+    reserves: int.optional(),
+  }),
+  /** userBasic(account).principal at the end of the block: what is lent, or below zero what is owed, before interest. */
+  PrincipalSampled: z.object({ market: text, account: address, principal: int }),
+
+  // ---- state that lending markets of several protocols are sampled for
+  /** What a market's oracle answered for an asset (none named: its collateral in its loan asset), in the oracle's unit. */
+  OraclePriceSampled: z.object({ market: text, asset: address.optional(), oracle: address, price: uint }),
+  /** A token that no vault describes; `contract` is the token. */
+  AssetDescribed: z.object({ asset: address, name: text, symbol: text, decimals: count }),
 
   // ---- the registry of curated facts (stream 0); `contract` is absent
   /** One curated fact set or removed: subject is e.g. 'vault:1:0x…', 'feed:1:0x…', 'protocol:morpho', fact its JSON. */

@@ -33,7 +33,8 @@ CREATE TABLE event_log (
 
 -- What a processor must know at start (which contracts it watches) without reading its whole history.
 CREATE INDEX event_log_subjects ON event_log (stream, position)
-  WHERE type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated', 'BlockRetracted');
+  WHERE type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated', 'BlockRetracted',
+    'ImplementationChanged', 'CometConfigured', 'CometAssetConfigured', 'AssetDescribed');
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

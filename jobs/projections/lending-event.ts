@@ -13,6 +13,8 @@ export default defineProjection({
     'Borrowed',
     'Repaid',
     'Liquidated',
+    'DebtAbsorbed',
+    'CollateralAbsorbed',
   ],
   streams: 'chains',
   row: z.object({

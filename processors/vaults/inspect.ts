@@ -8,27 +8,16 @@ import {
   text as wordText,
 } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
-import { MalformedLogError } from '../../db/process/errors.ts'
 import { cleanText, some } from '../decoder.ts'
 import type { ContractReader } from '../protocol.ts'
-
-/** A word of answer, or undefined where there is none that reads so. */
-function read<T>(answer: string | undefined, as: (hex: string) => T): T | undefined {
-  if (answer === undefined || answer.length < 66) return undefined
-  try {
-    return as(answer)
-  } catch (error) {
-    if (error instanceof MalformedLogError) return undefined
-    throw error
-  }
-}
+import { answered as read } from '../samples/answers.ts'
 
 const asAddress = (hex: string) => some(wordAddress(hex, 2))
 const asDecimals = (hex: string) => smallUint(hex, 2, 8)
 const asWord = (hex: string) => BigInt(`0x${word(hex, 2)}`)
 
 /** Text answered as string or, as old tokens do (MKR), as bytes32. Empty where the contract does not say. */
-function asText(answer: string | undefined): string {
+export function asText(answer: string | undefined): string {
   const bytes32 = answer?.length === 66
   return cleanText(read(answer, hex => (bytes32 ? utf8(hex) : wordText(hex, 2))) ?? '')
 }

@@ -4,7 +4,7 @@ import { checksum, decimalString } from '../amounts.ts'
 import { assetGroup } from './asset-group.ts'
 import type { PricePlan } from './prices.ts'
 
-/** An asset of at least one vault, at one moment. */
+/** An asset of at least one vault or lending market, at one moment. */
 export interface AssetInfo {
   /** `<chain>:<address>` */
   readonly key: string
@@ -12,6 +12,8 @@ export interface AssetInfo {
   readonly address: string
   readonly decimals: number
   readonly symbol: string
+  /** No vault has it for its asset. */
+  readonly isLentOnly: boolean
   readonly plan: PricePlan | undefined
   /** USD of one whole unit; undefined where it is not known. */
   readonly price: number | undefined
@@ -35,6 +37,7 @@ export interface AssetMetadata {
   readonly name: string
   readonly symbol: string
   readonly decimals: number
+  readonly isLentOnly?: boolean
 }
 
 export function deriveAsset(
@@ -52,6 +55,7 @@ export function deriveAsset(
     address,
     decimals,
     symbol,
+    isLentOnly: metadata.isLentOnly ?? false,
     plan,
     price,
     wire: assetWire(network, metadata, facts, price),

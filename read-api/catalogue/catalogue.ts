@@ -104,13 +104,15 @@ export class Catalogue {
     return this.lazy.curators
   }
 
-  /** Assets by chain and symbol. */
+  /** Assets of vaults, by chain and symbol. */
   assetList(): AssetInfo[] {
-    this.lazy.assetList ??= [...this.assets.values()].sort(
-      (a, b) =>
-        a.chainId - b.chainId ||
-        (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : a.address < b.address ? -1 : 1),
-    )
+    this.lazy.assetList ??= [...this.assets.values()]
+      .filter(({ isLentOnly }) => !isLentOnly)
+      .sort(
+        (a, b) =>
+          a.chainId - b.chainId ||
+          (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : a.address < b.address ? -1 : 1),
+      )
     return this.lazy.assetList
   }
 

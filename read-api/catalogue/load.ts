@@ -44,6 +44,7 @@ export async function loadChain(
   now: number,
 ): Promise<void> {
   const range = { chain, from, p: to, rangeSince: Math.max(0, now - RANGE_DAYS * 86_400) }
+  const assets = await ask(clickhouse, queries.describedAssets, range)
   let forgotten: string[] = []
   let loaded: Loaded[]
   if (from === 0) {
@@ -69,6 +70,7 @@ export async function loadChain(
   // From here on nothing can fail: a reader of `raw` finds the old moment or the new one.
   for (const contract of forgotten) raw.forget(chain, contract)
   for (const part of loaded) for (const row of part.vaults) raw.putVault(chain, row)
+  for (const row of assets) raw.putAsset(chain, row)
   for (const { samples, apy, feeds, held, holders, ranges, settings } of loaded) {
     for (const row of samples) raw.putSample(chain, row)
     for (const row of apy) raw.putApy(chain, row)

@@ -1,4 +1,4 @@
-import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
 import type { PriceRangeRow } from '../queries/price-range.ts'
 import type { SettingRow } from '../queries/settings.ts'
@@ -50,16 +50,26 @@ export class RawState {
     const siblings = this.byAsset.get(asset)
     if (siblings) siblings.add(key)
     else this.byAsset.set(asset, new Set([key]))
-    if (!this.assets.has(asset)) {
+    if (this.assets.get(asset)?.isLentOnly !== false) {
       this.assets.set(asset, {
         chainId,
         address: row.asset,
         name: row.asset_name,
         symbol: row.asset_symbol,
         decimals: row.asset_decimals,
+        isLentOnly: false,
       })
     }
     this.moved.add(key)
+    this.vaultsChanged = true
+  }
+
+  /** A token that a lending market names; a vault's own word for its asset stands. */
+  putAsset(chainId: number, row: AssetRow): void {
+    const key = keyOf(chainId, row.asset)
+    if (this.assets.has(key)) return
+    const { asset: address, name, symbol, decimals } = row
+    this.assets.set(key, { chainId, address, name, symbol, decimals, isLentOnly: true })
     this.vaultsChanged = true
   }
 

@@ -48,6 +48,7 @@ export function aaveMarkets(
       id: row.asset,
       info,
       side: 'loan',
+      eventMarket: row.asset,
       isCollateralEnabled: reserve.liquidationThresholdBps > 0n,
       isBorrowEnabled: isOn('borrowing') && !isClosed,
       supplyRate: yearlyOfRay(reserve.indexes.liquidityRate),

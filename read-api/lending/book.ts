@@ -6,6 +6,7 @@ import { ask } from '../queries/query.ts'
 import { network, text } from '../schemas/parameters.ts'
 import { z } from '../schemas/zod.ts'
 import { aaveMarkets, settingKey } from './aave.ts'
+import { cometMarkets } from './comet.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { morphoMarket } from './morpho.ts'
 
@@ -53,7 +54,8 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const { clickhouse } = context.deps
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
-  const [morpho, rows, totals, settings] = await Promise.all([
+  const [comets, morpho, rows, totals, settings] = await Promise.all([
+    cometMarkets(clickhouse, catalogue, chain),
     morphoRows(context, chain),
     ask(clickhouse, queries.aaveReserves, pinned),
     ask(clickhouse, queries.aaveTotals, pinned),
@@ -80,6 +82,7 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   }
   return [
     ...aaveMarkets(catalogue, chain, figures, blockTime),
+    ...comets,
     ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
   ]
 }

@@ -1,4 +1,5 @@
 import type { AaveIndexes } from '../../db/lending/aave-math.ts'
+import type { CometHolding, CometTotals } from '../../db/lending/comet-math.ts'
 import type { MorphoMarket } from '../../db/lending/morpho-math.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 
@@ -8,6 +9,8 @@ export interface LendingAsset {
   readonly id: string
   readonly info: AssetInfo
   readonly side: 'loan' | 'collateral'
+  /** Under which market its events are kept: the asset where the market has several of its side. */
+  readonly eventMarket: string
   readonly isCollateralEnabled: boolean
   readonly isBorrowEnabled: boolean
   /** Per year, compounded, as fractions; undefined where no rate was recorded yet. */
@@ -32,11 +35,13 @@ export interface RiskParameters {
   liquidationPenalty: number
 }
 
+export type LendingProtocol = 'morpho-blue' | 'aave-v3' | 'compound-v3'
+
 interface MarketBase {
   readonly chainId: number
   readonly id: string
   readonly name: string
-  readonly protocol: 'morpho-blue' | 'aave-v3'
+  readonly protocol: LendingProtocol
   /** Pool or core contract. */
   readonly root: string
   readonly assets: readonly LendingAsset[]
@@ -79,7 +84,25 @@ export interface AaveLendingMarket extends MarketBase {
   readonly reserves: readonly AaveReserve[]
 }
 
-export type LendingMarket = MorphoLendingMarket | AaveLendingMarket
+export interface CometCollateral extends Omit<CometHolding, 'balance' | 'price'> {
+  readonly asset: string
+  /** USD per whole unit scaled by 1e8; undefined where none was recorded, or none above zero. */
+  readonly oraclePrice: bigint | undefined
+}
+
+export interface CometLendingMarket extends MarketBase {
+  readonly protocol: 'compound-v3'
+  /** With interest up to the moment. */
+  readonly totals: CometTotals
+  readonly base: { asset: string; scale: bigint; oraclePrice: bigint | undefined }
+  readonly collaterals: readonly CometCollateral[]
+}
+
+export type LendingMarket = MorphoLendingMarket | AaveLendingMarket | CometLendingMarket
+
+/** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */
+export const positionId = (market: LendingMarket, account: string, asset: LendingAsset) =>
+  `${market.chainId}:${market.id}:${account}:${asset.id}`
 
 export const SECONDS_PER_YEAR = 31_536_000
 

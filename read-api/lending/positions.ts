@@ -3,7 +3,9 @@ import { morphoBalances } from '../../db/lending/morpho-math.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import * as queries from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
+import { cometPosition, readComets } from './comet.ts'
 import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
+import { positionId } from './market.ts'
 
 /** What a user has of one asset of a market, base units with interest up to the moment. */
 export interface AssetPosition {
@@ -25,10 +27,12 @@ export interface LendingPosition {
   healthFactor: number | undefined
 }
 
-interface Held {
+export interface Held {
   morpho: Map<string, { supplyShares: bigint; borrowShares: bigint; collateral: bigint }>
   scaled: Map<string, bigint>
   choices: Map<string, number>
+  /** Base principal and balances by collateral asset, by Comet. */
+  comets: Map<string, { principal: bigint; collateral: Map<string, bigint> }>
 }
 
 /** An account's positions in markets of one chain; all of them, also empty ones. */
@@ -40,19 +44,21 @@ export async function readPositions(
   const chain = markets[0]?.chainId
   if (chain === undefined) return []
   const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
-  const [balances, choices] = await Promise.all([
+  const [comets, balances, choices] = await Promise.all([
+    readComets(deps.clickhouse, pinned, signal),
     readHeld(chain, account, { deps, catalogue, signal }),
     ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
   ])
   const held: Held = {
     ...balances,
+    comets,
     choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
   }
-  return markets.map(market =>
-    market.protocol === 'morpho-blue'
-      ? morphoPosition(market, account, held)
-      : aavePosition(market, account, held),
-  )
+  return markets.map(market => {
+    if (market.protocol === 'morpho-blue') return morphoPosition(market, account, held)
+    if (market.protocol === 'compound-v3') return cometPosition(market, account, held)
+    return aavePosition(market, account, held)
+  })
 }
 
 /** What an account holds in the markets of a chain, in the units that the contracts store. */
@@ -80,10 +86,6 @@ export async function readHeld(
     scaled: new Map(balances.map(({ token, scaled }) => [token, BigInt(scaled)])),
   }
 }
-
-/** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */
-const positionId = (market: LendingMarket, account: string, asset: LendingAsset) =>
-  `${market.chainId}:${market.id}:${account}:${asset.id}`
 
 function morphoPosition(market: MorphoLendingMarket, account: string, held: Held): LendingPosition {
   const position = held.morpho.get(market.id) ?? { supplyShares: 0n, borrowShares: 0n, collateral: 0n }

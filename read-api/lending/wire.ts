@@ -5,6 +5,7 @@ import type { AssetPosition, LendingPosition } from './positions.ts'
 
 const PROTOCOLS = {
   'morpho-blue': { name: 'morpho', protocolId: 'morpho-blue', product: 'blue', version: 'v1' },
+  'compound-v3': { name: 'compound', protocolId: 'compound-v3', product: 'lending', version: 'v3' },
   'aave-v3': { name: 'aave', protocolId: 'aave-v3', product: 'lending', version: 'v3' },
 } as const
 
@@ -20,7 +21,7 @@ export const tvlOf = (market: LendingMarket) =>
   market.assets.reduce((sum, asset) => sum + (usdOf(asset, asset.supplied) ?? 0), 0)
 
 export const marketIdOf = (market: LendingMarket) =>
-  market.protocol === 'aave-v3' ? checksum(market.id) : market.id
+  market.id.length === 42 ? checksum(market.id) : market.id
 
 function identityOf(market: LendingMarket) {
   const network = networkOfChain(market.chainId)

@@ -35,6 +35,15 @@ export const theseVaults = defineQuery({
   row: vaultRow,
 })
 
+const assetRow = z.object({ asset: z.string(), name: z.string(), symbol: z.string(), decimals: z.number() })
+export type AssetRow = z.output<typeof assetRow>
+
+export const describedAssets = defineQuery({
+  name: 'catalogue_assets',
+  sql: `SELECT asset, name, symbol, decimals FROM asset WHERE ${CHANGED} ORDER BY asset, position DESC LIMIT 1 BY asset`,
+  row: assetRow,
+})
+
 const sampleRow = z.object({
   vault: z.string(),
   total_assets: z.string().nullable(),

@@ -53,6 +53,8 @@ const own = {
     'FeedOracle',
     'PaymentToken',
     'DepositBurst',
+    'CometLike',
+    'CometConfigurator',
   ],
 } as const satisfies ContractSet
 

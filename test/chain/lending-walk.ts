@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, maxUint256, parseAbi } from 'viem'
 import { aaveCalls, aaveConfigCalls } from './aave.ts'
 import { aaveAbi, morphoAbi } from './abis.ts'
+import { type CometMarket, cometCalls, cometRates } from './comet.ts'
 import { calls } from './deploy.ts'
 import { ScenarioError } from './errors.ts'
 import { morphoCalls } from './morpho.ts'
@@ -31,7 +32,7 @@ export function configure(
 }
 
 /** One act of a random user; it may be refused, which is a step as well. */
-export function act(world: World, users: readonly Address[], random: Random): Call {
+export function act(world: World, comet: CometMarket, users: readonly Address[], random: Random): Call {
   const user = random.pick(users) as Address
   const { morpho, aave, actors } = world
   const blue = morphoCalls(morpho.address)
@@ -111,20 +112,57 @@ export function act(world: World, users: readonly Address[], random: Random): Ca
         BigInt(random.below(2)) * 10n ** 9n,
       ),
   ]
-  const chosen = random.pick(choices)
+  const chosen = random.chance(0.35)
+    ? cometAct(world, comet, user, users, random, some)
+    : random.pick(choices)
   if (!chosen) throw new Error('no choice')
   return { ...chosen(), mayFail: true }
+}
+
+function cometAct(
+  world: World,
+  comet: CometMarket,
+  user: Address,
+  users: readonly Address[],
+  random: Random,
+  some: (token: { symbol: string; decimals: number }) => bigint,
+): (() => Call) | undefined {
+  const { admin, whale, liquidator } = world.actors
+  const to = cometCalls(comet.address)
+  const base = comet.base.token
+  const collateral = random.pick(comet.collaterals)?.token ?? base
+  return random.pick<() => Call>([
+    () => to.supply(user, base.address, random.chance(0.2) ? maxUint256 : some(base)),
+    () => to.supply(user, base.address, some(base)),
+    () => to.withdraw(user, base.address, random.chance(0.2) ? maxUint256 : some(base)),
+    () => to.withdraw(user, base.address, some(base)),
+    () => to.withdraw(user, base.address, some(base)),
+    () => to.supply(user, collateral.address, some(collateral)),
+    () => to.supply(user, collateral.address, some(collateral)),
+    () => to.withdraw(user, collateral.address, some(collateral)),
+    // One end always lends: a debt that goes from one borrower to another is told by no log at all.
+    () => to.transfer(user, random.chance(0.5) ? whale : liquidator, some(base)),
+    () => to.transfer(whale, random.chance(0.7) ? user : liquidator, some(base)),
+    () => to.transferAsset(user, random.pick(users) as Address, collateral.address, some(collateral)),
+    () => to.absorb(liquidator, user),
+    () => to.buyCollateral(liquidator, collateral.address, some(base)),
+    () => to.pause(admin, [false, random.chance(0.3), false, false, random.chance(0.2)]),
+    () => to.configure(admin, random.chance(0.5) ? cometRates.steeper : cometRates.borrow),
+    () => to.withdrawReserves(admin, some(base)),
+  ])
 }
 
 /** Loans near their limit, a fall of the price, liquidations: a part, all (which leaves bad debt), and one on Aave. */
 export async function stageFall(
   node: Node,
   world: World,
+  comet: CometMarket,
   doomed: readonly [Address, Address, Address],
 ): Promise<(() => Promise<Call>)[]> {
   const { morpho, aave, actors, assets } = world
   const blue = morphoCalls(morpho.address)
   const pool = aaveCalls(aave.pool)
+  const third = cometCalls(comet.address)
   const [market] = morpho.markets
   if (!market) throw new ScenarioError('no market')
   const [weth, usdc] = [assets.WETH.token.address, assets.USDC.token.address]
@@ -142,7 +180,16 @@ export async function stageFall(
     ...doomed.slice(0, 2).map(user => now(blue.borrow(user, market, 12_000n * 10n ** 6n))),
     now(pool.supply(doomed[2], weth, collateral)),
     now(pool.borrow(doomed[2], usdc, 9_000n * 10n ** 6n)),
+    now(third.pause(actors.admin, [false, false, false, false, false])),
+    // One whose collateral covers the debt after the fall and one whose does not.
+    now(third.supply(doomed[0], weth, collateral)),
+    now(third.withdraw(doomed[0], usdc, 7_000n * 10n ** 6n)),
+    now(third.supply(doomed[1], weth, collateral)),
+    now(third.withdraw(doomed[1], usdc, 12_000n * 10n ** 6n)),
     now(price(1500)),
+    now(third.absorb(actors.liquidator, doomed[0])),
+    now(third.absorb(actors.liquidator, doomed[1])),
+    now(third.buyCollateral(actors.liquidator, weth, 1_000n * 10n ** 6n)),
     now(blue.liquidate(actors.liquidator, market, doomed[0], 10n ** 15n)),
     async () => blue.seize(actors.liquidator, market, doomed[1], await held(doomed[1])),
     now(pool.liquidate(actors.liquidator, weth, usdc, doomed[2], maxUint256)),

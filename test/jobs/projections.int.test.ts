@@ -90,7 +90,7 @@ async function rowsOf(table: string, position: number, columns = '*'): Promise<R
 }
 
 const key = (row: Row) =>
-  [row.holder, row.account, row.key, row.market, row.side].reduce<string>(
+  [row.holder, row.account, row.key, row.market, row.asset, row.side].reduce<string>(
     (text, part) => `${text} ${part ?? ''}`,
     String(row.position).padStart(9, '0'),
   )
@@ -118,13 +118,16 @@ describe('every projection', () => {
     expect(projections.map(({ name, version }) => `${name} ${version}`)).toMatchInlineSnapshot(`
       [
         "aave_reserve 1",
+        "asset 1",
         "balance 1",
+        "comet_market 1",
         "daily_flow 1",
         "drawdown 1",
         "feed_price 1",
         "flow 1",
         "lending_event 1",
         "morpho_market 1",
+        "oracle_price 1",
         "registry_fact 1",
         "vault_hourly 1",
         "vault_sample 1",

@@ -1,5 +1,6 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
+import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
@@ -47,6 +48,7 @@ export const hex = (kind: string, n: number, digits = 40) =>
 export class RandomChain {
   readonly log: Positioned[] = []
   private readonly random: () => number
+  private readonly other: () => number
   private blocks: CanonicalBlock[] = []
   private vaults: VaultModel[] = []
   private time = 1_700_000_000
@@ -56,6 +58,7 @@ export class RandomChain {
 
   constructor(seed: number) {
     this.random = seeded(seed)
+    this.other = seeded(seed + 1_000)
   }
 
   /** `blocks` more blocks, forks among them. */
@@ -115,6 +118,7 @@ export class RandomChain {
     for (let n = this.int(5); n >= 0; n--)
       events.push(...this.activity(this.pick(this.vaults), events.length))
     if (this.int(2) === 0) events.push(...this.lend(events.length))
+    events.push(...cometActs(this.other, this.accounts, { logIndex: events.length + 800, time: this.time }))
     this.append(block, events)
   }
 

@@ -12,9 +12,12 @@ import { describeRecorded, recordedBlockLogs, recordedReceipts, WHOLE_BLOCKS } f
 const protocols = await loadProtocols()
 const nothing: ContractView = { isWatched: () => false, isInspected: () => false }
 
+/** Kinds of contracts whose logs look like those of another kind. */
+const ALIKE = ['aave-v3-variable-debt', 'chainlink-aggregator', 'compound-v3-comet']
+
 /** Everything is taken for ours, of every kind whose logs are told apart by their topics. */
 const everything: ContractView = {
-  isWatched: kind => kind !== 'aave-v3-variable-debt' && kind !== 'chainlink-aggregator',
+  isWatched: kind => !ALIKE.includes(kind),
   isInspected: () => false,
 }
 
@@ -190,13 +193,38 @@ describeRecorded('605 recorded receipts', () => {
     }
     // Aave v2 and forks of v3 have the same topics: they are not ours.
     expect(counts).toMatchObject({
-      Supplied: 17,
-      Withdrawn: 9,
-      Borrowed: 6,
+      Supplied: 20,
+      Withdrawn: 12,
+      Borrowed: 7,
       Repaid: 4,
       InterestAccrued: 9,
       RateUpdated: 25,
     })
+  })
+
+  // Its Supply also repays and its Withdraw also borrows: what is said apart adds up to what the log says.
+  test('a Supply or Withdraw of Compound v3 is told whole', () => {
+    const [supply, withdraw] = ['Supply(address,address,uint256)', 'Withdraw(address,address,uint256)'].map(
+      s => toEventSelector(s),
+    )
+    const types: Partial<Record<EventType, number>> = {}
+    let told = 0
+    for (const { chainId, logs } of receipts) {
+      const network = networkOfChain(chainId)
+      if (!network) continue
+      const decoder = createDecoder(protocols, network.name)
+      const comets = new Set(decoder.fixedContracts()['compound-v3-comet'])
+      const { events } = decoder.decodeBlock(logs, known(network.name))
+      for (const { address, topics, data, logIndex } of logs) {
+        if (!comets.has(address) || (topics[0] !== supply && topics[0] !== withdraw)) continue
+        const parts = events.filter(event => event.logIndex === logIndex)
+        for (const { type } of parts) types[type] = (types[type] ?? 0) + 1
+        const sum = parts.reduce((total, e) => total + ('assets' in e.data ? e.data.assets : 0n), 0n)
+        expect(sum).toBe(BigInt(data))
+        told++
+      }
+    }
+    expect([told, types]).toEqual([7, { Supplied: 3, Withdrawn: 3, Borrowed: 1 }])
   })
 
   // Aave v3 rounds: what the aToken minted, less interest, may be one unit under what was supplied.

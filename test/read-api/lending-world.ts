@@ -21,6 +21,18 @@ const ORACLE = address('9c')
 /** Per second, scaled by 1e18: about 3.2 % a year. */
 export const MORPHO_RATE = 10n ** 9n
 export const ACCRUED_AT_HOUR = 10
+export const COMET = address('c3')
+/** A token that is no vault's asset: only the market names it. */
+export const LENT_ONLY = address('c4')
+/** Per second, scaled by 1e18: lenders and borrowers, whatever the utilization. */
+export const COMET_RATES = { supply: 5n * 10n ** 8n, borrow: 10n ** 9n }
+export const COMET_SAMPLED_AT_HOUR = 12
+export const COMET_TOTALS = {
+  supplyIndex: 1_100_000_000_000_000n,
+  borrowIndex: 1_200_000_000_000_000n,
+  supplyPrincipal: 10_000_000_000n,
+  borrowPrincipal: 1_000_000_000n,
+}
 
 export interface LendingNames {
   usd: string
@@ -29,6 +41,8 @@ export interface LendingNames {
   ethFeed: string
   alice: string
   bob: string
+  /** Unix seconds of an hour of the world. */
+  timeOf(hour: number): number
 }
 
 /** By hour from the beginning of the world. Rates of the pool are zero, so that its amounts stay what they were. */
@@ -137,5 +151,79 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
     data: { market: usd, sender: alice, onBehalf: alice, assets: 1_200_000_000n },
   })
   mint(address('d2'), 'variableDebt', alice, 1_200_000_000n, (RAY * 12n) / 10n)
+  putComet(put, names)
   return events
+}
+
+/** Bob lends, Alice has the token that only this market knows as collateral and owes. */
+function putComet(
+  put: (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => void,
+  { usd, usdFeed, alice, bob, timeOf }: LendingNames,
+): void {
+  const market = COMET
+  const hour = COMET_SAMPLED_AT_HOUR
+  const unit = 10n ** 18n
+  const rate = (side: 'supply' | 'borrow') => ({
+    [`${side}KinkWad`]: (8n * unit) / 10n,
+    [`${side}RateBaseWad`]: COMET_RATES[side],
+    [`${side}RateSlopeLowWad`]: 0n,
+    [`${side}RateSlopeHighWad`]: 0n,
+  })
+  put(hour, LENT_ONLY, {
+    type: 'AssetDescribed',
+    data: { asset: LENT_ONLY, name: 'Lent only', symbol: 'LENT', decimals: 18 },
+  })
+  put(hour, COMET, {
+    type: 'CometConfigured',
+    data: {
+      market,
+      baseAsset: usd,
+      baseOracle: usdFeed,
+      baseScale: 10n ** 6n,
+      baseBorrowMin: 0n,
+      targetReserves: 0n,
+      storeFrontPriceFactorWad: unit / 2n,
+      ...rate('supply'),
+      ...rate('borrow'),
+      assetCount: 1,
+    } as DomainEvent<'CometConfigured'>['data'],
+  })
+  put(hour, COMET, {
+    type: 'CometAssetConfigured',
+    data: {
+      market,
+      asset: LENT_ONLY,
+      offset: 0,
+      oracle: address('c5'),
+      scale: unit,
+      borrowCollateralFactorWad: (80n * unit) / 100n,
+      liquidateCollateralFactorWad: (85n * unit) / 100n,
+      liquidationFactorWad: (93n * unit) / 100n,
+      supplyCap: 1_000n * unit,
+    },
+  })
+  put(hour, COMET, {
+    type: 'CollateralSupplied',
+    data: { market, sender: alice, onBehalf: alice, asset: LENT_ONLY, assets: 3n * unit },
+  })
+  put(hour, COMET, {
+    type: 'Borrowed',
+    data: { market, sender: alice, onBehalf: alice, receiver: alice, assets: 1_200_000_000n },
+  })
+  put(hour, COMET, {
+    type: 'CometStateSampled',
+    data: {
+      market,
+      ...COMET_TOTALS,
+      updatedAt: timeOf(hour),
+      pauseFlags: 0,
+      reserves: 7n,
+    },
+  })
+  put(hour, COMET, { type: 'PrincipalSampled', data: { market, account: alice, principal: -1_000_000_000n } })
+  put(hour, COMET, { type: 'PrincipalSampled', data: { market, account: bob, principal: 10_000_000_000n } })
+  put(hour, COMET, {
+    type: 'OraclePriceSampled',
+    data: { market, asset: LENT_ONLY, oracle: address('c5'), price: 1_000n * 10n ** 8n },
+  })
 }

@@ -3,7 +3,17 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
-import { ACCRUED_AT_HOUR, MORPHO_MARKET, MORPHO_RATE, POOL } from './lending-world.ts'
+import {
+  ACCRUED_AT_HOUR,
+  COMET,
+  COMET_RATES,
+  COMET_SAMPLED_AT_HOUR,
+  COMET_TOTALS,
+  LENT_ONLY,
+  MORPHO_MARKET,
+  MORPHO_RATE,
+  POOL,
+} from './lending-world.ts'
 import * as w from './world.ts'
 
 /** Figures are reckoned here from the events of lending-world.ts, with blue-sdk where interest comes in. */
@@ -30,15 +40,19 @@ const accrued = (assets: bigint) => {
   return assets + MarketUtils.getAccruedInterest(MORPHO_RATE, totals, elapsed).interest
 }
 
+/** From the sample of the Comet to the moment. */
+const cometSeconds = () => BigInt(now() - (w.START + COMET_SAMPLED_AT_HOUR * w.HOUR))
+
 describe('borrow markets', () => {
-  it('lists both families with their totals', async () => {
+  it('lists all families with their totals', async () => {
     const { data, nextPage } = await get('/markets')
     expect(nextPage).toBeNull()
     expect(data.map((market: { protocol: { name: string } }) => market.protocol.name)).toEqual([
       'aave',
+      'compound',
       'morpho',
     ])
-    const [pool, market] = data
+    const [pool, , market] = data
     const [usd, eth] = pool.assetsData
     expect(pool.marketId.toLowerCase()).toBe(POOL)
     expect([usd.totalSupplied.native, usd.totalBorrowed.native]).toEqual(['3300000000', '1200000000'])
@@ -63,18 +77,40 @@ describe('borrow markets', () => {
     expect(collateral.defaultRiskParameters.liquidationPenalty).toBeCloseTo(1 / 0.958 - 1, 12)
   })
 
+  it('knows a Comet as its sample, grown by its rates to the moment, and a token of no vault', async () => {
+    const { data } = await get('/markets', { allowedProtocols: 'compound-v3' })
+    const [base, collateral] = data[0].assetsData
+    const grown = (index: bigint, rate: bigint) => index + (index * rate * cometSeconds()) / 10n ** 18n
+    const supplied = (10_000_000_000n * grown(COMET_TOTALS.supplyIndex, COMET_RATES.supply)) / 10n ** 15n
+    const borrowed = (1_000_000_000n * grown(COMET_TOTALS.borrowIndex, COMET_RATES.borrow)) / 10n ** 15n
+    expect([base.totalSupplied.native, base.totalBorrowed.native]).toEqual([`${supplied}`, `${borrowed}`])
+    // Cash is what reserves are more than supply less debt, and does not move with interest.
+    expect(base.availableLiquidity.native).toBe((7n + 11_000_000_000n - 1_200_000_000n).toString())
+    expect(base.borrowRate).toBeCloseTo(Math.expm1((Number(COMET_RATES.borrow) / 1e18) * 31_536_000), 12)
+    expect(collateral.asset).toMatchObject({ symbol: 'LENT', decimals: 18 })
+    expect(collateral.totalSupplied.native).toBe((3n * 10n ** 18n).toString())
+    expect(collateral.defaultRiskParameters.liquidationPenalty).toBeCloseTo(0.07, 12)
+    expect(base.pairRiskParameters).toEqual([
+      { collateralMarketAssetId: collateral.marketAssetId, ...collateral.defaultRiskParameters },
+    ])
+    // What no vault has is no asset of the vaults' own list.
+    const assets = await request(api.app).get('/v2/assets').set('x-api-key', api.apiKey)
+    expect(assets.body.data.map((asset: { symbol: string }) => asset.symbol)).not.toContain('LENT')
+  })
+
   it('narrows by every filter', async () => {
     const count = async (query: Record<string, string>) => (await get('/markets', query)).data.length
     expect(await count({ allowedProtocols: 'morpho' })).toBe(1)
-    expect(await count({ disallowedProtocols: 'aave-v3' })).toBe(1)
+    expect(await count({ disallowedProtocols: 'aave-v3,compound' })).toBe(1)
     expect(await count({ allowedCollateralAssets: 'usdx' })).toBe(1)
-    expect(await count({ disallowedCollateralAssets: 'WETH' })).toBe(1)
+    expect(await count({ disallowedCollateralAssets: 'WETH' })).toBe(2)
     expect(await count({ allowedBorrowAssets: 'WETH' })).toBe(1)
     expect(await count({ disallowedBorrowAssets: 'USDX' })).toBe(1)
+    expect(await count({ allowedCollateralAssets: 'lent' })).toBe(1)
     expect(await count({ allowedNetworks: 'base' })).toBe(0)
     expect(await count({ disallowedNetworks: 'mainnet' })).toBe(0)
     expect(await count({ minTvl: '1000000000' })).toBe(0)
-    expect(await count({ minTvl: '0' })).toBe(2)
+    expect(await count({ minTvl: '0' })).toBe(3)
     expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(1)
   })
 
@@ -109,8 +145,14 @@ describe('borrow positions', () => {
   it('are exact with interest, and healthy by the protocol’s own oracle', async () => {
     const { data, errors } = await get(`/portfolio/positions/${w.ALICE}`, { allowedAssets: 'USDX,WETH,NOPE' })
     expect(errors).toEqual({ unsupportedNetworks: [], unsupportedAssets: ['NOPE'] })
-    expect(data).toHaveLength(2)
-    const [aave, morpho] = data
+    expect(data).toHaveLength(3)
+    const [aave, comet, morpho] = data
+    const index = COMET_TOTALS.borrowIndex
+    const owed = index + (index * COMET_RATES.borrow * cometSeconds()) / 10n ** 18n
+    expect(comet.assets[0].borrowedNative).toBe(((1_000_000_000n * owed) / 10n ** 15n).toString())
+    const owedUsd = (Number(comet.assets[0].borrowedNative) / 1e6) * (Number(lastAnswer(w.USD_FEED)) / 1e8)
+    expect(comet.ltv).toBeCloseTo(owedUsd / 3_000, 9)
+    expect(comet.healthFactor).toBeCloseTo((3_000 * 0.85) / owedUsd, 6)
     const eth = lastAnswer(w.ETH_FEED)
     const usd = lastAnswer(w.USD_FEED)
     const collateral = Number(2n * eth)
@@ -137,12 +179,13 @@ describe('borrow positions', () => {
     const path = `/portfolio/positions/${w.ALICE}`
     expect((await get(path, { disallowedAssets: 'USDX' })).data).toEqual([])
     const { data } = await get(path, { disallowedAssets: 'WETH' })
-    expect(data).toHaveLength(2)
+    expect(data).toHaveLength(3)
     expect(data[0].assets).toHaveLength(1)
-    expect((await get(path, { minUsdAssetValueThreshold: '1000' })).data).toHaveLength(1)
+    expect((await get(path, { minUsdAssetValueThreshold: '1000' })).data).toHaveLength(2)
     expect((await get(path, { minUsdAssetValueThreshold: '100000' })).data).toEqual([])
     const sorted = await get(path, { sortBy: 'borrowedUsd', sortOrder: 'desc' })
     expect(sorted.data.map((p: { protocol: { name: string } }) => p.protocol.name)).toEqual([
+      'compound',
       'aave',
       'morpho',
     ])
@@ -150,7 +193,7 @@ describe('borrow positions', () => {
 
   it('without debt are read by market, and not in the wallet-wide list', async () => {
     expect((await get(`/portfolio/positions/${w.BOB}`)).data).toEqual([])
-    for (const market of [MORPHO_MARKET, POOL]) {
+    for (const market of [MORPHO_MARKET, POOL, COMET]) {
       const position = await get(`/portfolio/positions/${w.BOB}/mainnet/${market}`)
       expect([position.ltv, position.healthFactor, position.assets.length]).toEqual([0, null, 1])
     }
@@ -167,6 +210,8 @@ describe('borrow positions', () => {
     expect(await of(MORPHO_MARKET, `${w.USD_ASSET}-loan`)).toEqual(['borrow 400000000', 'repay 100000000'])
     expect(await of(MORPHO_MARKET, `${w.ETH_ASSET}-collateral`)).toEqual(['supply 1000000000000000000'])
     expect(await of(POOL, w.USD_ASSET)).toEqual(['borrow 1200000000'])
+    expect(await of(COMET, w.USD_ASSET)).toEqual(['borrow 1200000000'])
+    expect(await of(COMET, LENT_ONLY)).toEqual(['supply 3000000000000000000'])
   })
 })
 
@@ -184,6 +229,14 @@ describe('borrow history', () => {
       [5, '0'],
       [10, '400007200'],
     ])
+    const comet = await get(`/markets/historical/mainnet/${COMET}/${w.USD_ASSET}`)
+    expect(comet.data).toHaveLength(1)
+    expect(comet.data[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, blockNumber: '73' })
+    expect(comet.data[0].totalSupplied.native).toBe('11000000000')
+    const lent = await get(`/markets/historical/mainnet/${COMET}/${LENT_ONLY}`)
+    expect(
+      lent.data.map((point: { totalSupplied: { native: string } }) => point.totalSupplied.native),
+    ).toEqual([(3n * 10n ** 18n).toString()])
     const daily = await get(`/markets/historical/mainnet/${POOL}/${w.USD_ASSET}`, { granularity: '1day' })
     expect(daily.data).toHaveLength(1)
     expect(daily.data[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, supplyRate: 0 })

@@ -214,6 +214,7 @@ export function makeWorld(): World {
   const names = {
     usd: USD_ASSET,
     eth: ETH_ASSET,
+    timeOf: (hour: number) => START + hour * HOUR,
     usdFeed: USD_FEED,
     ethFeed: ETH_FEED,
     alice: ALICE,

@@ -1,5 +1,6 @@
 -- What accounts did in lending markets, by account: one row per asset that moved, so that a liquidation has two.
 -- side: 'loan' is what is lent and borrowed, 'collateral' what only secures (Aave has one kind of asset, always 'loan').
+-- market: where a market has several assets of a side, the asset (Aave; collateral of Compound v3).
 CREATE TABLE IF NOT EXISTS lending_event (
   chain_id UInt32,
   account String CODEC(ZSTD(1)),
@@ -25,13 +26,15 @@ SELECT toUInt32(stream) AS chain_id, account, contract, moved.1 AS market, moved
   toUInt256OrZero(moved.3) AS assets, tx_hash, log_index
 FROM (
   SELECT stream, contract, timestamp, position, block_number, type, tx_hash, log_index,
-    JSONExtract(data, 'Tuple(market String, onBehalf String, borrower String, assets String, repaidAssets String, seizedAssets String, collateralMarket String)') AS fields,
-    if(type = 'Liquidated', fields.borrower, fields.onBehalf) AS account
+    JSONExtract(data, 'Tuple(market String, onBehalf String, borrower String, asset String, assets String, repaidAssets String, seizedAssets String, collateralMarket String)') AS fields,
+    if(type IN ('Liquidated', 'DebtAbsorbed', 'CollateralAbsorbed'), fields.borrower, fields.onBehalf) AS account
   FROM event
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
-    AND type IN ('Supplied', 'Withdrawn', 'CollateralSupplied', 'CollateralWithdrawn', 'Borrowed', 'Repaid', 'Liquidated')
+    AND type IN ('Supplied', 'Withdrawn', 'CollateralSupplied', 'CollateralWithdrawn', 'Borrowed', 'Repaid', 'Liquidated',
+      'DebtAbsorbed', 'CollateralAbsorbed')
 )
 ARRAY JOIN multiIf(
   type = 'Liquidated', [(fields.market, 'loan', fields.repaidAssets),
     if(fields.collateralMarket = '', (fields.market, 'collateral', fields.seizedAssets), (fields.collateralMarket, 'loan', fields.seizedAssets))],
-  [(fields.market, if(type IN ('CollateralSupplied', 'CollateralWithdrawn'), 'collateral', 'loan'), fields.assets)]) AS moved;
+  [(if(fields.asset = '', fields.market, fields.asset),
+    if(type IN ('CollateralSupplied', 'CollateralWithdrawn', 'CollateralAbsorbed'), 'collateral', 'loan'), fields.assets)]) AS moved;

@@ -22,7 +22,7 @@ const sections: Section[] = readme
   }))
 
 /** Parts of the machinery, named in the README as no interface. */
-const INTERNAL = /_rows$|^share_movement$|^morpho_change$|^aave_movement$/
+const INTERNAL = /_rows$|^share_movement$|^morpho_change$|^aave_movement$|^comet_movement$/
 
 const chain = new RandomChain(5).grow(90)
 const [known] = chain.canonical().filter(({ event }) => event.type === 'VaultDiscovered')

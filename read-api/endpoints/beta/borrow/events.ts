@@ -35,7 +35,7 @@ export default defineEndpoint({
         p: context.catalogue.chain(market.chainId)?.position ?? 0,
         account: params.userAddress,
         contract: market.root,
-        market: market.protocol === 'aave-v3' ? asset.info.address : market.id,
+        market: asset.eventMarket,
         side: asset.side,
       },
       context.signal,

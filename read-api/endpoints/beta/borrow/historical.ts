@@ -1,11 +1,15 @@
 import { rayMul } from '../../../../db/lending/aave-math.ts'
+import { cometAmounts } from '../../../../db/lending/comet-math.ts'
 import { toWhole } from '../../../amounts.ts'
 import { defineEndpoint, type EndpointContext } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { cometPoint } from '../../../lending/comet.ts'
 import {
   type AaveLendingMarket,
+  type CometLendingMarket,
   fractionOfWad,
   type LendingAsset,
+  type LendingMarket,
   type MorphoLendingMarket,
   ratio,
   yearlyOfRay,
@@ -13,6 +17,7 @@ import {
 } from '../../../lending/market.ts'
 import { limits, pageOfRows } from '../../../paging.ts'
 import { pricesAt } from '../../../price-history.ts'
+import { cometCollateralSeries, cometSeries } from '../../../queries/comet.ts'
 import { SECONDS } from '../../../queries/history.ts'
 import { aaveSeries, morphoSeries } from '../../../queries/lending.ts'
 import { ask } from '../../../queries/query.ts'
@@ -62,10 +67,7 @@ export default defineEndpoint({
       ...bucketRange(readRange(query), query.granularity),
       ...limits(query),
     }
-    const points =
-      market.protocol === 'aave-v3'
-        ? await aavePoints(market, asset, window, context)
-        : await morphoPoints(market, asset, window, context)
+    const points = await readPoints(market, asset, window, context)
     const page = pageOfRows(points, query)
     const prices = await pricesAt(
       asset.info.plan,
@@ -97,6 +99,54 @@ export default defineEndpoint({
     }
   },
 })
+
+type Window = Record<string, number>
+
+function readPoints(
+  market: LendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<Point[]> {
+  if (market.protocol === 'aave-v3') return aavePoints(market, asset, window, context)
+  if (market.protocol === 'compound-v3') return cometPoints(market, asset, window, context)
+  return morphoPoints(market, asset, window, context)
+}
+
+async function cometPoints(
+  { id }: CometLendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  { deps, signal }: EndpointContext,
+): Promise<Point[]> {
+  if (asset.side === 'collateral') {
+    const of = { ...window, comet: id, asset: asset.id }
+    const rows = await ask(deps.clickhouse, cometCollateralSeries, of, signal)
+    return rows.map(row => ({
+      at: row.bucket,
+      block: row.block_number,
+      supplyRate: 0,
+      borrowRate: 0,
+      supplied: BigInt(row.total),
+      borrowed: 0n,
+      supplyIndex: 1,
+      borrowIndex: 1,
+    }))
+  }
+  const rows = await ask(deps.clickhouse, cometSeries, { ...window, comet: id }, signal)
+  return rows.map(row => {
+    const { totals, supplyRate, borrowRate } = cometPoint(row)
+    return {
+      at: row.bucket,
+      block: row.block_number,
+      ...cometAmounts(totals),
+      supplyRate: yearlyOfWad(supplyRate),
+      borrowRate: yearlyOfWad(borrowRate),
+      supplyIndex: toWhole(totals.supplyIndex, 15),
+      borrowIndex: toWhole(totals.borrowIndex, 15),
+    }
+  })
+}
 
 async function morphoPoints(
   market: MorphoLendingMarket,

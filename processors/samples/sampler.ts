@@ -1,0 +1,215 @@
+import type { EventWriter } from '../../db/events/chain-database.ts'
+import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { log } from '../../db/process/log.ts'
+import type { DeadLetter, SourceBlock } from '../chain-handler.ts'
+import type { KnownContracts } from '../contracts.ts'
+import type { Protocol, StateRead } from '../protocol.ts'
+import { type ChainRpc, RpcRefusedError } from '../rpc.ts'
+import { findHourlyBlocks } from './hours.ts'
+import { type SampledVault, sampleVaults } from './vault-state.ts'
+
+/** Events of vaults after which their state is worth a sample. */
+const ACTIVITY = new Set<DomainEvent['type']>([
+  'Deposited',
+  'Redeemed',
+  'ShareTransferred',
+  'FeeChanged',
+  'RequestClaimed',
+])
+const CONCURRENCY = 16
+/** Up to this many blocks, all headers in one round trip beat a bisection. */
+const SHORT_GAP = 100
+
+interface Task {
+  block: BlockRef
+  vaults: Map<string, SampledVault>
+  reads: Map<string, StateRead>
+}
+
+export interface SamplerOptions {
+  rpc: ChainRpc
+  contracts: KnownContracts
+  protocols: readonly Protocol[]
+  /** Accounts that stored events say ever had collateral in a contract. */
+  holders(contract: string): Promise<readonly string[]>
+}
+
+/** Reads state at the ends of blocks: after events that make it worth while, and every hour. */
+export class Sampler {
+  private readonly rpc: ChainRpc
+  private readonly contracts: KnownContracts
+  private readonly protocols: readonly Protocol[]
+  private readonly holders: SamplerOptions['holders']
+  private previous: BlockRef | undefined
+
+  constructor(options: SamplerOptions) {
+    this.rpc = options.rpc
+    this.holders = options.holders
+    this.contracts = options.contracts
+    this.protocols = options.protocols
+  }
+
+  /** The last block of a batch that was handled whole. */
+  stood(block: BlockRef): void {
+    this.previous = block
+  }
+
+  /** Adds to `output`: at most one sample per vault and key of a read in a block. */
+  async add(
+    store: EventWriter,
+    first: BlockRef,
+    last: BlockRef,
+    queue: ReadonlyMap<number, SourceBlock>,
+    output: BlockEvents[],
+  ): Promise<DeadLetter[]> {
+    const letters: DeadLetter[] = []
+    await this.learnLessons(output, letters)
+    const tasks = new Map<string, Task>()
+    const taskOf = (block: BlockRef): Task => {
+      const task = tasks.get(block.hash) ?? { block, vaults: new Map(), reads: new Map() }
+      tasks.set(block.hash, task)
+      return task
+    }
+    const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
+      const known = this.contracts.vault(vault)
+      if (!known || known.block > block.number) return
+      const { asset, protocol, decimals, assetDecimals } = known
+      const { vaults } = taskOf(block)
+      if (!vaults.has(vault)) vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, reason })
+    }
+    const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
+      for (const read of reads) taskOf(block).reads.set(read.key, read)
+    }
+    const vaults = this.contracts.allVaults()
+    if (vaults.length > 0 || this.contracts.hasReads()) {
+      const previous = await this.previousOf(store, first)
+      if (previous) {
+        const headers = await this.headersBetween(previous.number, last, queue)
+        for (const block of await findHourlyBlocks(previous, last, headers)) {
+          if (store.isStored(block.number, block.hash)) continue
+          for (const vault of vaults) want(block, vault, 'hourly')
+          wantReads(block, this.contracts.readsAt(block.number))
+        }
+      }
+    }
+    for (const { block, events } of output) {
+      const subjects = new Set<string>()
+      for (const event of events) {
+        if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
+        else if (ACTIVITY.has(event.type)) want(block, event.contract, 'activity')
+        for (const protocol of this.protocols) {
+          const wanted = protocol.wants?.(event)
+          if (wanted?.reads) wantReads(block, wanted.reads)
+          for (const subject of wanted?.subjects ?? []) subjects.add(subject)
+          if (wanted?.ofHolders) {
+            const { contract, read } = wanted.ofHolders
+            wantReads(block, (await this.holdersOf(contract, output)).map(read))
+          }
+        }
+      }
+      if (subjects.size > 0) wantReads(block, this.contracts.readsAt(block.number, subjects))
+    }
+    const list = [...tasks.values()]
+    for (let i = 0; i < list.length; i += CONCURRENCY) {
+      await Promise.all(
+        list.slice(i, i + CONCURRENCY).map(async task => {
+          put(output, task.block, await this.sample(task, letters))
+        }),
+      )
+    }
+    output.sort((a, b) => a.block.number - b.block.number)
+    return letters
+  }
+
+  private async holdersOf(contract: string, output: readonly BlockEvents[]): Promise<string[]> {
+    const accounts = new Set(await this.holders(contract))
+    for (const { events } of output) {
+      for (const event of events) {
+        if (event.contract !== contract) continue
+        if (event.type === 'CollateralSupplied') accounts.add(event.data.onBehalf)
+        if (event.type === 'CollateralTransferred') accounts.add(event.data.to)
+      }
+    }
+    return [...accounts]
+  }
+
+  /** In the order of blocks: what one teaches decides what is read later. */
+  private async learnLessons(output: BlockEvents[], letters: DeadLetter[]): Promise<void> {
+    for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
+      // What is learned may want a lesson itself: a market's configuration names its assets.
+      for (let fresh: readonly DomainEvent[] = [...events]; fresh.length > 0; ) {
+        const reads = new Map<string, StateRead>()
+        for (const event of fresh) {
+          for (const protocol of this.protocols) {
+            for (const lesson of protocol.wants?.(event)?.lessons ?? []) {
+              if (lesson.unless === undefined || !this.contracts.hasLearned(lesson.unless))
+                reads.set(lesson.key, lesson)
+            }
+          }
+        }
+        if (reads.size === 0) break
+        fresh = await this.sample({ block, vaults: new Map(), reads }, letters)
+        for (const event of fresh) this.contracts.learn(event, block.number)
+        put(output, block, fresh)
+      }
+    }
+  }
+
+  private async sample({ block, vaults, reads }: Task, letters: DeadLetter[]): Promise<DomainEvent[]> {
+    try {
+      const events = await sampleVaults(this.rpc, [...vaults.values()], block)
+      const calls = [...reads.values()].flatMap(read => read.calls)
+      const answers = await this.rpc.calls(calls, block)
+      let at = 0
+      for (const read of reads.values()) {
+        events.push(...read.events(answers.slice(at, at + read.calls.length)))
+        at += read.calls.length
+      }
+      return events
+    } catch (error) {
+      if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
+      // A node without old states: the state of that block stays unknown, and the operator sees it.
+      log.warn({ block: block.number, error: error.message }, 'state could not be sampled')
+      const [vault = ''] = vaults.keys()
+      const [read] = reads.values()
+      const contract = vault || (read?.calls[0]?.to ?? '')
+      letters.push({ stage: 'sample', block, contract, reason: error.message })
+      return []
+    }
+  }
+
+  /** The block after which hours count: that on which the batch stands, however the batches are cut. */
+  private async previousOf(
+    { parent }: EventWriter,
+    first: BlockRef,
+  ): Promise<{ number: number; timestamp: number } | undefined> {
+    if (this.previous && this.previous.hash === parent.hash) return this.previous
+    if (parent.height >= 0) return this.rpc.header(parent.height)
+    return first.number > 0 ? this.rpc.header(first.number - 1) : first
+  }
+
+  /** Headers by height: those at hand, those of a short gap asked for together, others one by one. */
+  private async headersBetween(
+    after: number,
+    last: BlockRef,
+    queue: ReadonlyMap<number, SourceBlock>,
+  ): Promise<(height: number) => Promise<BlockRef | undefined>> {
+    const known = new Map<number, BlockRef | undefined>([...queue].map(([height, { ref }]) => [height, ref]))
+    if (last.number - after <= SHORT_GAP) {
+      const missing = Array.from({ length: last.number - after }, (_, i) => after + 1 + i).filter(
+        n => !known.has(n),
+      )
+      const found = await Promise.all(missing.map(height => this.rpc.header(height)))
+      for (const [i, height] of missing.entries()) known.set(height, found[i])
+    }
+    return async height => (known.has(height) ? known.get(height) : this.rpc.header(height))
+  }
+}
+
+function put(output: BlockEvents[], block: BlockRef, events: readonly DomainEvent[]): void {
+  if (events.length === 0) return
+  const existing = output.find(entry => entry.block.hash === block.hash)
+  if (existing) existing.events.push(...events)
+  else output.push({ block, events: [...events] })
+}
