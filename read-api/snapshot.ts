@@ -12,6 +12,7 @@ export const CHAIN_PROJECTIONS = [
   'balance',
   'drawdown',
   'morpho_market',
+  'morpho_rate',
   'aave_reserve',
   'comet_market',
   'oracle_price',

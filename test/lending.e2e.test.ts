@@ -1,7 +1,7 @@
-import type { Address, Hex } from 'viem'
+import { type Address, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accrueMorpho } from '../db/lending/morpho-math.ts'
-import { type CometMarket, cometCalls, deployComet } from './chain/comet.ts'
+import { type CometMarket, cometAbi, cometCalls, deployComet } from './chain/comet.ts'
 import { calls } from './chain/deploy.ts'
 import { act, configure, stageFall } from './chain/lending-walk.ts'
 import { morphoCalls } from './chain/morpho.ts'
@@ -19,6 +19,7 @@ import { createPipeline, type Pipeline } from './pipeline.ts'
  * user is held against the contracts' own view functions, at that block and at earlier ones.
  */
 
+const oracleAbi = parseAbi(['function price() view returns (uint256)'])
 const STEPS = 280
 const EVERY = 40
 let node: Node
@@ -145,6 +146,33 @@ describe('a random walk over Morpho Blue, Aave v3 and Compound v3', () => {
       FROM event`)
     console.info(met)
     for (const [what, times] of Object.entries(met ?? {})) expect(times, what).toBeGreaterThan(0)
+  })
+
+  test('each sampled price is what the oracle says at its block', async () => {
+    const samples = await pipeline.rows<Record<string, string>>(
+      `SELECT contract, asset, oracle, toString(block_number) AS block, toString(price) AS price FROM oracle_price`,
+    )
+    const families = new Map<string | undefined, number>()
+    for (const { contract, asset, oracle, block, price } of samples) {
+      const blockNumber = BigInt(block ?? 0)
+      const address = (asset === '' ? oracle : contract) as Address
+      const said =
+        asset === ''
+          ? await node.client.readContract({ address, abi: oracleAbi, functionName: 'price', blockNumber })
+          : await node.client.readContract({
+              address,
+              abi: cometAbi,
+              functionName: 'getPrice',
+              args: [oracle as Address],
+              blockNumber,
+            })
+      expect(price).toBe(`${said}`)
+      families.set(contract, (families.get(contract) ?? 0) + 1)
+    }
+    counted.values += samples.length
+    console.info('prices', [...families.values()])
+    expect(families.get(world.morpho.address)).toBeGreaterThan(100)
+    expect(families.get(comet.address)).toBeGreaterThan(100)
   })
 
   test('each accrual that happened is what the arithmetic gives at the rate it names', async () => {

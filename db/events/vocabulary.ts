@@ -261,6 +261,8 @@ export const vocabulary = {
   ReserveFlagChanged: z.object({ market: text, flag: text, enabled: z.boolean() }),
   OracleChanged: z.object({ market: text.optional(), oracle: address }),
   RateModelChanged: z.object({ market: text.optional(), model: address, enabled: z.boolean().optional() }),
+  /** An adaptive rate model moved: the rate per second of the period that ended, and the one at target utilization from here on. */
+  RateAtTargetChanged: z.object({ market: text, averageRateWad: uint, rateAtTargetWad: uint }),
   OwnerChanged: z.object({ owner: address, previous: address.optional(), role: text.optional() }),
   /** A role of a protocol's access control was given to an account or taken from it. */
   RoleChanged: z.object({ role: text, account: address, granted: z.boolean() }),

@@ -1,12 +1,33 @@
+import * as AdaptiveCurveIrm from '../../abi/morpho-blue/AdaptiveCurveIrm.ts'
 import * as Morpho from '../../abi/morpho-blue/Morpho.ts'
+import { functions as oracle } from '../../abi/morpho-blue/Oracle.ts'
+import { encodeCall, uint } from '../../abi/words.ts'
 import morphoBlue from '../../db/registry/contracts/morpho-blue.json' with { type: 'json' }
 import { on, some } from '../decoder.ts'
-import { defineProtocol } from '../protocol.ts'
+import { defineProtocol, type StateRead } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
+import { answered } from '../samples/answers.ts'
+
+/** Ids of Morpho's markets are 32 bytes, which no other protocol's are. */
+const isMarket = (market: string) => market.length === 66
+
+/** What a market's oracle says one unit of collateral is worth in the loan asset. It may revert: then nothing is known. */
+function readPrice(morpho: string, market: string, address: string): StateRead {
+  return {
+    key: `morpho price ${market}`,
+    calls: [{ to: address, data: encodeCall(oracle.price) }],
+    events: ([answer]) => {
+      const price = answered(answer, hex => uint(hex, 2, 256))
+      if (price === undefined) return []
+      return [{ type: 'OraclePriceSampled', contract: morpho, data: { market, oracle: address, price } }]
+    },
+  }
+}
 
 /**
  * Morpho Blue: one contract a network holds all markets; a market is its bytes32 id. The events are declared in
- * EventsLib, so that the ABI of the contract alone (Morpho.sol, solc 0.8.19) has none of them.
+ * EventsLib, so that the ABI of the contract alone (Morpho.sol, solc 0.8.19) has none of them. The price of a market's
+ * oracle is no log either: it is read after blocks in which the market moved, and hourly.
  */
 export default defineProtocol({
   name: 'morpho-blue',
@@ -89,5 +110,30 @@ export default defineProtocol({
         on(Morpho.SetFeeRecipient, 'OwnerChanged', a => ({ owner: a.newFeeRecipient, role: 'feeRecipient' })),
       ],
     },
+    {
+      kind: 'morpho-adaptive-irm',
+      at: 'discovered',
+      decoders: [
+        on(AdaptiveCurveIrm.BorrowRateUpdate, 'RateAtTargetChanged', a => ({
+          market: a.id,
+          averageRateWad: a.avgBorrowRate,
+          rateAtTargetWad: a.rateAtTarget,
+        })),
+      ],
+    },
   ],
+  // Whatever model a market has, only the adaptive one has logs.
+  watches: event =>
+    event.type === 'MarketCreated' && event.data.irm !== undefined
+      ? [{ kind: 'morpho-adaptive-irm', contract: event.data.irm }]
+      : [],
+  samples: event => {
+    if (event.type !== 'MarketCreated' || event.data.oracle === undefined) return []
+    const { market, oracle: address } = event.data
+    return [{ subject: market, read: readPrice(event.contract, market, address) }]
+  },
+  wants: event =>
+    'market' in event.data && typeof event.data.market === 'string' && isMarket(event.data.market)
+      ? { subjects: [event.data.market] }
+      : undefined,
 })

@@ -51,6 +51,8 @@ export interface MorphoLendingMarket extends MarketBase {
   readonly protocol: 'morpho-blue'
   /** With interest up to the moment. */
   readonly state: MorphoMarket
+  /** As its oracle last answered; undefined where it has not. */
+  readonly oraclePrice: bigint | undefined
   /** What the id is the hash of; the zero address: none. */
   readonly params: MorphoParams
 }

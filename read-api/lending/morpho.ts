@@ -1,4 +1,5 @@
 import { zeroAddress } from 'viem'
+import { adaptiveRate } from '../../db/lending/adaptive-curve-math.ts'
 import { accrueMorpho, liquidationIncentiveFactor, type MorphoMarket } from '../../db/lending/morpho-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { MorphoRow } from '../queries/lending.ts'
@@ -6,6 +7,18 @@ import { fractionOfWad, type LendingAsset, type MorphoLendingMarket, ratio, year
 
 /** @example morphoAssetId('0xa0b8…', 'loan') → '0xa0b8…-loan' */
 export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
+
+/**
+ * The rate per second since the last accrual, and the one at `at`: exact by the adaptive model's own log, otherwise
+ * those of the last accrual.
+ */
+function rateOf(row: MorphoRow, stored: MorphoMarket, at: number): { average?: bigint; end?: bigint } {
+  if (row.irm === null) return { average: 0n, end: 0n }
+  if (row.rate_at_target !== null)
+    return adaptiveRate(stored, BigInt(row.rate_at_target), BigInt(Math.max(0, at - stored.lastUpdate)))
+  if (row.borrow_rate === null) return {}
+  return { average: BigInt(row.borrow_rate), end: BigInt(row.borrow_rate) }
+}
 
 /** A market as it was last stored, its rate per second (undefined before the first accrual), and as it is at `at`. */
 export function morphoStateAt(row: MorphoRow, at: number) {
@@ -17,8 +30,8 @@ export function morphoStateAt(row: MorphoRow, at: number) {
     lastUpdate: row.last_update,
     feeWad: BigInt(row.fee),
   }
-  const rate = row.irm === null ? 0n : row.borrow_rate === null ? undefined : BigInt(row.borrow_rate)
-  return { stored, rate, state: accrueMorpho(stored, rate ?? 0n, at).market }
+  const { average, end } = rateOf(row, stored, at)
+  return { stored, rate: end, state: accrueMorpho(stored, average ?? 0n, at).market }
 }
 
 /** A market at `at`; undefined where one of its assets is not described yet. */
@@ -100,5 +113,6 @@ export function morphoMarket(
       irm: row.irm ?? zeroAddress,
       lltv,
     },
+    oraclePrice: row.oracle_price === null ? undefined : BigInt(row.oracle_price),
   }
 }

@@ -1,5 +1,5 @@
 import { type AaveHolding, aaveAccount, rayMul } from '../../db/lending/aave-math.ts'
-import { morphoBalances } from '../../db/lending/morpho-math.ts'
+import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE, WAD } from '../../db/lending/morpho-math.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import * as queries from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
@@ -100,9 +100,19 @@ function morphoPosition(market: MorphoLendingMarket, account: string, held: Held
       supplied: asset.side === 'loan' ? supplied : position.collateral,
       borrowed: asset.side === 'loan' ? borrowed : 0n,
     })),
-    // The price of a market's oracle is a state read that nothing records yet.
-    ltv: borrowed === 0n ? 0 : undefined,
-    healthFactor: undefined,
+    ...morphoHealth(market, position.collateral, borrowed),
+  }
+}
+
+/** What _isHealthy of Morpho.sol weighs. */
+function morphoHealth(market: MorphoLendingMarket, collateral: bigint, borrowed: bigint) {
+  if (borrowed === 0n) return { ltv: 0, healthFactor: undefined }
+  if (market.oraclePrice === undefined) return { ltv: undefined, healthFactor: undefined }
+  const worth = (collateral * market.oraclePrice) / ORACLE_PRICE_SCALE
+  const limit = morphoMaxBorrow(collateral, market.oraclePrice, market.params.lltv)
+  return {
+    ltv: worth === 0n ? undefined : Number((borrowed * WAD) / worth) / 1e18,
+    healthFactor: Number((limit * WAD) / borrowed) / 1e18,
   }
 }
 

@@ -14,9 +14,12 @@ export const morphoMarkets = defineQuery({
       toString(s.supply_assets) AS supply_assets, toString(s.supply_shares) AS supply_shares,
       toString(s.borrow_assets) AS borrow_assets, toString(s.borrow_shares) AS borrow_shares,
       toString(s.collateral) AS collateral, s.last_update AS last_update, toString(s.fee_wad) AS fee,
-      toString(s.borrow_rate_wad) AS borrow_rate
+      toString(s.borrow_rate_wad) AS borrow_rate, if(r.market = '', NULL, toString(r.rate_at_target_wad)) AS rate_at_target,
+      if(o.market = '', NULL, toString(o.price)) AS oracle_price
     FROM (${newest('morpho_market', 'market')}) AS m
     INNER JOIN (${newest('morpho_state', 'market')}) AS s ON m.market = s.market
+    LEFT JOIN (${newest('morpho_rate', 'market')}) AS r ON m.market = r.market
+    LEFT JOIN (${newest('oracle_price', 'market, asset')}) AS o ON m.market = o.market
     ORDER BY market`,
   row: z.object({
     morpho: z.string(),
@@ -34,6 +37,8 @@ export const morphoMarkets = defineQuery({
     last_update: z.number(),
     fee: z.string(),
     borrow_rate: z.string().nullable(),
+    rate_at_target: z.string().nullable(),
+    oracle_price: z.string().nullable(),
   }),
 })
 export type MorphoRow = z.output<typeof morphoMarkets.row>

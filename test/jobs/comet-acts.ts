@@ -108,6 +108,11 @@ export function cometActs(
       ]),
     }),
     () => ({
+      type: 'RateAtTargetChanged',
+      ...log,
+      data: { market: hex('aaa', int(2), 64), averageRateWad: assets, rateAtTargetWad: BigInt(int(1e9)) },
+    }),
+    () => ({
       type: 'AssetDescribed',
       contract: asset,
       data: { asset, name: 'a "name"', symbol: 'MKR', decimals: int(19) },

@@ -127,6 +127,7 @@ describe('every projection', () => {
         "flow 1",
         "lending_event 1",
         "morpho_market 1",
+        "morpho_rate 1",
         "oracle_price 1",
         "registry_fact 1",
         "vault_hourly 1",

@@ -54,6 +54,7 @@ const SHAPES: [EventType, string, topics: number, bytes: number][] = [
   ['CollateralWithdrawn', 'WithdrawCollateral(bytes32,address,address,address,uint256)', 4, 64],
   ['Liquidated', 'LiquidationCall(address,address,address,uint256,uint256,address,bool)', 4, 128],
   ['InterestAccrued', 'AccrueInterest(bytes32,uint256,uint256,uint256)', 2, 96],
+  ['RateAtTargetChanged', 'BorrowRateUpdate(bytes32,uint256,uint256)', 2, 64],
   ['RateUpdated', 'ReserveDataUpdated(address,uint256,uint256,uint256,uint256,uint256)', 2, 160],
   ['CollateralEnabled', 'ReserveUsedAsCollateralEnabled(address,address)', 3, 0],
   ['CollateralDisabled', 'ReserveUsedAsCollateralDisabled(address,address)', 3, 0],
@@ -200,6 +201,28 @@ describeRecorded('605 recorded receipts', () => {
       InterestAccrued: 9,
       RateUpdated: 25,
     })
+  })
+
+  test('the rate that Morpho’s model logs is the one that the accrual of the same market names', () => {
+    const decoder = createDecoder(protocols, 'mainnet')
+    let compared = 0
+    for (const { logs } of receipts) {
+      const { events } = decoder.decodeBlock(logs, everything)
+      for (const rate of events) {
+        if (rate.type !== 'RateAtTargetChanged') continue
+        // The model is asked first, the accrual logged after it.
+        const accrual = events.find(
+          e =>
+            e.type === 'InterestAccrued' &&
+            e.data.market === rate.data.market &&
+            Number(e.logIndex) > Number(rate.logIndex),
+        )
+        if (accrual?.type !== 'InterestAccrued') throw new Error('a rate without its accrual')
+        expect(accrual.data.previousBorrowRateWad).toBe(rate.data.averageRateWad)
+        compared++
+      }
+    }
+    expect(compared).toBe(9)
   })
 
   // Its Supply also repays and its Withdraw also borrows: what is said apart adds up to what the log says.

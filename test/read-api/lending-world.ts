@@ -20,6 +20,8 @@ const CONFIGURATOR = address('9b')
 const ORACLE = address('9c')
 /** Per second, scaled by 1e18: about 3.2 % a year. */
 export const MORPHO_RATE = 10n ** 9n
+/** Base units of the loan asset (6 decimals) per unit of collateral (18), scaled by 1e36: 3,000 a whole one. */
+export const MORPHO_PRICE = 3_000n * 10n ** 24n
 export const ACCRUED_AT_HOUR = 10
 export const COMET = address('c3')
 /** A token that is no vault's asset: only the market names it. */
@@ -111,6 +113,7 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
     type: 'CapChanged',
     data: { kind: 'borrow', cap: 5_000n, capDecimals: 0, market: usd, asset: usd },
   })
+  put(5, MORPHO, { type: 'OraclePriceSampled', data: { market, oracle: ORACLE, price: MORPHO_PRICE } })
   const lend = (hour: number, user: string, assets: bigint) =>
     put(hour, MORPHO, {
       type: 'Supplied',

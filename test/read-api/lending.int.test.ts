@@ -11,6 +11,7 @@ import {
   COMET_TOTALS,
   LENT_ONLY,
   MORPHO_MARKET,
+  MORPHO_PRICE,
   MORPHO_RATE,
   POOL,
 } from './lending-world.ts'
@@ -168,7 +169,12 @@ describe('borrow positions', () => {
     const total = accrued(300_007_200n) + 1n
     const virtual = shares + 1_000_000n
     expect(loan.borrowedNative).toBe(((shares * total + virtual - 1n) / virtual).toString())
-    expect([morpho.ltv, morpho.healthFactor]).toEqual([null, null])
+    const market = { collateral: 10n ** 18n, price: MORPHO_PRICE, lltv: 86n * 10n ** 16n }
+    const owed6 = BigInt(loan.borrowedNative)
+    const worth = MarketUtils.getCollateralValue(market.collateral, market) ?? 0n
+    const limit = MarketUtils.getMaxBorrowAssets(market.collateral, market, market) ?? 0n
+    expect(morpho.ltv).toBeCloseTo(Number(owed6) / Number(worth), 12)
+    expect(morpho.healthFactor).toBeCloseTo(Number(limit) / Number(owed6), 12)
     const ids = data.flatMap((position: { assets: { positionId: string }[] }) =>
       position.assets.map(({ positionId }) => positionId),
     )
