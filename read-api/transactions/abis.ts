@@ -119,6 +119,26 @@ export const cometAbi = parseAbi([
   'function withdraw(address asset, uint256 amount)',
 ])
 
+/** What a market is made of, and its interest. @see CometMainInterface.sol and CometExt.sol of compound-finance/comet */
+export const cometMarketAbi = parseAbi([
+  'struct TotalsBasic { uint64 baseSupplyIndex; uint64 baseBorrowIndex; uint64 trackingSupplyIndex; uint64 trackingBorrowIndex; uint104 totalSupplyBase; uint104 totalBorrowBase; uint40 lastAccrualTime; uint8 pauseFlags; }',
+  'struct AssetInfo { uint8 offset; address asset; address priceFeed; uint64 scale; uint64 borrowCollateralFactor; uint64 liquidateCollateralFactor; uint64 liquidationFactor; uint128 supplyCap; }',
+  'function baseTokenPriceFeed() view returns (address)',
+  'function baseScale() view returns (uint256)',
+  'function baseBorrowMin() view returns (uint256)',
+  'function totalsBasic() view returns (TotalsBasic)',
+  'function totalSupply() view returns (uint256)',
+  'function totalBorrow() view returns (uint256)',
+  'function getUtilization() view returns (uint256)',
+  'function getSupplyRate(uint256 utilization) view returns (uint64)',
+  'function getBorrowRate(uint256 utilization) view returns (uint64)',
+  'function numAssets() view returns (uint8)',
+  'function getAssetInfo(uint8 n) view returns (AssetInfo)',
+  'function getPrice(address priceFeed) view returns (uint256)',
+  'function totalsCollateral(address asset) view returns (uint128 totalSupplyAsset)',
+  'function collateralBalanceOf(address account, address asset) view returns (uint128)',
+])
+
 /** @see IEVault.sol of euler-xyz/euler-vault-kit */
 export const evkAbi = parseAbi([
   'function EVC() view returns (address)',
