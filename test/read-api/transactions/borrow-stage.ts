@@ -10,7 +10,7 @@ import { morphoAbi } from '../../chain/abis.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { deployMorpho, type Market, morphoCalls } from '../../chain/morpho.ts'
 import { multicall3Address } from '../../chain/multicall.ts'
-import { startStage } from './stage.ts'
+import { type Stage, startStage } from './stage.ts'
 
 export const aaveConfigAbi = parseAbi([
   'function setReserveFreeze(address asset, bool freeze)',
@@ -41,11 +41,48 @@ export interface Place {
   asset: MarketAssetRef
 }
 
+/** Ways to take bundles for markets, and to sign and send them. */
+export function openBorrowing(stage: Stage) {
+  const borrowing = createBorrowPreparer(stage.reader, stage.preparer.dryRun)
+  type Wish = { amount?: bigint; all?: boolean; simulate?: boolean }
+
+  const bundle = ({ market, asset }: Place, user: LocalAccount, action: BorrowAction, wish: Wish) =>
+    borrowing.bundle({ market, asset, user: user.address.toLowerCase() as Address, action, ...wish })
+
+  /** Takes the bundle, waits `after` seconds, signs and sends what is left of it; every transaction has to land. */
+  const perform = async (
+    place: Place,
+    user: LocalAccount,
+    action: BorrowAction,
+    { after = 0, ...wish }: Wish & { after?: number },
+  ) => {
+    const made = await bundle(place, user, action, wish)
+    if (after > 0) await stage.wait(after)
+    for (const { name, tx } of made.actions.slice(made.currentActionIndex)) {
+      const { landed } = await stage.sign(user, tx)
+      expect(landed, `${action}: ${name}`).toBe(true)
+    }
+    return made.actions.slice(made.currentActionIndex).map(({ name }) => name)
+  }
+
+  const look = ({ market, asset }: Place, user: LocalAccount) =>
+    borrowing.look(market, asset, user.address.toLowerCase() as Address)
+
+  /** Whether a call of the user would go through at that block. */
+  const wouldPass = (user: LocalAccount, to: Address, data: `0x${string}`, blockNumber: bigint) =>
+    stage.node.client.call({ account: user.address, to, data, blockNumber, gas: 3_000_000n }).then(
+      () => true,
+      () => false,
+    )
+
+  return { borrowing, bundle, perform, look, wouldPass }
+}
+
 /** Aave v3 and Morpho Blue with lenders in them, on a node of its own. */
 export async function startLending() {
   const stage = await startStage()
-  const { node, reader, preparer, mint, act, sign } = stage
-  const borrowing = createBorrowPreparer(reader, preparer.dryRun)
+  const { node, mint, act, sign } = stage
+  const hands = openBorrowing(stage)
   const usdc = await deployToken(node, { decimals: 6, symbol: 'USDC' })
   const usdt = await deployToken(node, { decimals: 6, symbol: 'USDT', returnsNothing: true })
   const weth = await deployToken(node, { decimals: 18, symbol: 'WETH' })
@@ -134,43 +171,12 @@ export async function startLending() {
     return placeIn(morphoRef(market), of => of.side === side)
   }
 
-  type Wish = { amount?: bigint; all?: boolean; simulate?: boolean }
-
-  const bundle = ({ market, asset }: Place, user: LocalAccount, action: BorrowAction, wish: Wish) =>
-    borrowing.bundle({ market, asset, user: user.address.toLowerCase() as Address, action, ...wish })
-
-  /** Takes the bundle, waits `after` seconds, signs and sends what is left of it; every transaction has to land. */
-  const perform = async (
-    place: Place,
-    user: LocalAccount,
-    action: BorrowAction,
-    { after = 0, ...wish }: Wish & { after?: number },
-  ) => {
-    const made = await bundle(place, user, action, wish)
-    if (after > 0) await stage.wait(after)
-    for (const { name, tx } of made.actions.slice(made.currentActionIndex)) {
-      const { landed } = await sign(user, tx)
-      expect(landed, `${action}: ${name}`).toBe(true)
-    }
-    return made.actions.slice(made.currentActionIndex).map(({ name }) => name)
-  }
-
-  const look = ({ market, asset }: Place, user: LocalAccount) =>
-    borrowing.look(market, asset, user.address.toLowerCase() as Address)
-
   const configure = (functionName: string, ...args: readonly unknown[]) =>
     act(aave.configurator, aaveConfigAbi, functionName, ...args)
 
   /** The user's own call to the pool. */
   const poolCall = async (user: LocalAccount, data: `0x${string}`) =>
     (await sign(user, { to: aave.pool, chainId: 1, data })).landed
-
-  /** Whether a call of the user would go through at that block. */
-  const wouldPass = (user: LocalAccount, to: Address, data: `0x${string}`, blockNumber: bigint) =>
-    node.client.call({ account: user.address, to, data, blockNumber, gas: 3_000_000n }).then(
-      () => true,
-      () => false,
-    )
 
   const accountData = (user: LocalAccount) =>
     node.client.readContract({
@@ -231,19 +237,15 @@ export async function startLending() {
 
   return {
     ...stage,
-    borrowing,
+    ...hands,
     tokens: { usdc, usdt, weth, iso },
     feeds,
     aave,
     morpho,
     inAave,
     inMorpho,
-    bundle,
-    perform,
-    look,
     configure,
     poolCall,
-    wouldPass,
     accountData,
     position,
     accrued,
