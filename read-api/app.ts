@@ -11,6 +11,7 @@ import { loadEndpoints } from './load-endpoints.ts'
 import { createEntityTags } from './middleware/entity-tags.ts'
 import { handleErrors, methodNotAllowed, notFound } from './middleware/errors.ts'
 import type { Payments } from './middleware/payments.ts'
+import { COMPRESSION_THRESHOLD, createReadyAnswers } from './middleware/ready-answers.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { mountEndpoint } from './mount.ts'
@@ -40,6 +41,8 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   app.set('trust proxy', options.trustProxy ?? false)
   app.use(requestId)
   app.use(requestLog)
+  const ready = createReadyAnswers(deps, { isForEveryOrigin: options.corsOrigins === undefined })
+  app.use(ready.handle)
   app.use(
     helmet({
       // Plain http is how people run it at home: a browser told to upgrade would load none of the page's parts.
@@ -71,7 +74,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
       ],
     }),
   )
-  app.use(compression({ threshold: 4_096 }))
+  app.use(compression({ threshold: COMPRESSION_THRESHOLD }))
   app.use(express.json({ limit: '100kb', type: () => true }))
 
   const endpoints = options.endpoints ?? (await loadEndpoints())
@@ -80,6 +83,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
     deadlineMs: options.deadlineMs ?? 15_000,
     tags: createEntityTags(),
     payments: options.payments,
+    ready,
   }
   for (const { endpoint } of endpoints) mountEndpoint(app, endpoint, deps, mounting)
   mountRedirects(

@@ -10,6 +10,7 @@ import type { EntityTags, Ground } from './middleware/entity-tags.ts'
 import { sendError } from './middleware/errors.ts'
 import { admit, charge, refuseExhausted, sayCostless } from './middleware/limits.ts'
 import type { Payment, Payments } from './middleware/payments.ts'
+import type { ReadyAnswers } from './middleware/ready-answers.ts'
 import { parseStrictly } from './validation.ts'
 
 /** Nothing is kept without asking again: a tag says whether the projections have moved, a clock cannot. */
@@ -23,6 +24,7 @@ export interface MountOptions {
   deadlineMs: number
   tags: EntityTags
   payments?: Payments
+  ready: ReadyAnswers
 }
 
 /** Serves an endpoint in each of its tiers. */
@@ -121,7 +123,15 @@ async function answer(exchange: Exchange): Promise<void> {
   }
   if (tag) response.setHeader('etag', tag)
   if (isUnchanged || outcome.kind === 'unchanged') response.status(304).end()
-  else response.type('application/json').send(outcome.text)
+  else {
+    response.type('application/json')
+    if (isConditional(exchange)) {
+      const { text, credits } = outcome
+      const route = String(response.locals['route'])
+      options.ready.keep(request, response, { catalogue, route, credits, text })
+    }
+    response.send(outcome.text)
+  }
 }
 
 /** From the key to the answer: everything that the deadline is for. */

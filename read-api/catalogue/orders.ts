@@ -96,8 +96,12 @@ export function reorderBy(order: Order, key: SortKey, moves: readonly Move[]): O
   }
 }
 
-/** Vaults in an order and direction, the unknown last. A copy of pointers is cheaper than a generator's steps. */
+const whole = new WeakMap<Order, { asc?: readonly Vault[]; desc?: readonly Vault[] }>()
+
+/** Vaults in an order and direction, the unknown last. Put together once per order. */
 export function inOrder(order: Order, direction: 'asc' | 'desc'): readonly Vault[] {
-  const known = direction === 'asc' ? order.known : order.known.toReversed()
-  return order.unknown.length === 0 ? known : known.concat(order.unknown)
+  const lists = whole.get(order) ?? {}
+  whole.set(order, lists)
+  lists[direction] ??= (direction === 'asc' ? order.known : order.known.toReversed()).concat(order.unknown)
+  return lists[direction]
 }

@@ -35,6 +35,44 @@ const tagOf = async (path: string) => {
 const vault = `/v2/detailed-vaults/mainnet/${w.USD_VAULT}`
 const list = '/v2/detailed-vaults?perPage=10'
 
+describe('an answer that is at hand', () => {
+  const own = /^(x-request-id|date|x-credits-remaining|ratelimit.*|content-length|transfer-encoding)$/
+  const asked = async (path: string, encoding: string, key = api.apiKey) => {
+    const answer = await fetch(`${one.url}${path}`, {
+      headers: { 'x-api-key': key, 'accept-encoding': encoding },
+    })
+    const headers = [...answer.headers].filter(([name]) => !own.test(name)).sort()
+    return { answer, status: answer.status, headers, text: await answer.text() }
+  }
+
+  it.each([
+    ['/v2/detailed-vaults?perPage=9&sortBy=apy7day', 'identity'],
+    ['/v2/detailed-vaults?perPage=9&sortBy=apy7day', 'gzip'],
+    ['/v2/detailed-vaults?perPage=9&sortBy=apy7day', 'br, gzip;q=0.5'],
+    [`/v2/historical/mainnet/${w.USD_VAULT}?perPage=7`, 'identity'],
+  ])('goes out as it was made, for its price: %s, %s', async (path, encoding) => {
+    const query = `${path}&page=0`.replace('page=0', `page=${encoding.length % 2}`)
+    const [made, again] = [await asked(query, encoding), await asked(query, encoding)]
+    expect(made.status).toBe(200)
+    expect(again.headers).toEqual(made.headers)
+    expect(again.text).toBe(made.text)
+    expect(again.answer.headers.get('x-request-id')).not.toBe(made.answer.headers.get('x-request-id'))
+    const left = ({ answer }: typeof made) => Number(answer.headers.get('x-credits-remaining'))
+    expect(left(made) - left(again)).toBe(Number(made.answer.headers.get('x-credits-used')))
+    expect(left(again)).toBeLessThan(left(made))
+  })
+
+  it('is for keys only', async () => {
+    await asked(list, 'identity')
+    const refused = await asked(list, 'identity', 'vl_nobody')
+    expect(refused.status).toBe(401)
+    expect(refused.answer.headers.get('cache-control')).toBe('no-store')
+    expect(refused.answer.headers.get('x-as-of-block')).toBeNull()
+    expect(refused.answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(refused.text).toContain('not known')
+  })
+})
+
 describe('conditional requests', () => {
   it.each([
     [list, 1],
