@@ -10,6 +10,7 @@ import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores, type Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
+import { readOwnerFlows } from './flows.ts'
 import { openProgress } from './progress.ts'
 import { hasHead, loadProjections, type Projection } from './projection.ts'
 import { type ReplayOptions, replay } from './replay.ts'
@@ -356,6 +357,48 @@ keys.command('revoke <code>').action((code: string) =>
     return 0
   }),
 )
+
+function day(value: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(Date.parse(value)))
+    throw new InvalidArgumentError('must be a day, YYYY-MM-DD.')
+  return value
+}
+
+program
+  .command('flows')
+  .description('daily deposits and redemptions by API key, from the suffix of transactions')
+  .option('--owner <name>', "only this key's name")
+  .option('--from <day>', 'first day, UTC', day, '1970-01-01')
+  .option('--to <day>', 'last day, UTC', day, '2149-06-06')
+  .option('--json', 'as JSON, with exact amounts')
+  .action((options: { owner?: string; from: string; to: string; json?: boolean }) =>
+    withStores(async stores => {
+      const rows = await readOwnerFlows(stores, options)
+      const usd = (value: number | null) => (value === null ? 'unknown' : value.toFixed(2))
+      if (options.json) print(JSON.stringify(rows, null, 2))
+      else if (rows.length === 0) print('No transaction with the suffix of a key is known.')
+      else {
+        print(
+          table(
+            ['day', 'owner', 'code', 'network', 'vault', 'asset', 'deposits', 'USD', 'redemptions', 'USD'],
+            rows.map(row => [
+              row.day,
+              row.owner ?? '(no such key)',
+              row.code,
+              row.network,
+              row.vault,
+              row.asset,
+              row.deposits,
+              usd(row.deposits_usd),
+              row.redemptions,
+              usd(row.redemptions_usd),
+            ]),
+          ),
+        )
+      }
+      return 0
+    }),
+  )
 
 const plans = program.command('plans').description('what keys may use')
 plans.command('list').action(() =>

@@ -2,15 +2,18 @@ import type { EventWriter } from '../db/events/chain-database.ts'
 import type { BlockEvents, BlockRef } from '../db/events/event-store.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
+import { attribute, toAttribute } from './attribute.ts'
 import type { KnownContracts } from './contracts.ts'
 import type { Candidate, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
 import type { Protocol, RawLog } from './protocol.ts'
-import type { BlockLogs, ChainRpc } from './rpc.ts'
+import type { BlockLogs, ChainRpc, TransactionCall } from './rpc.ts'
 import { Sampler } from './samples/sampler.ts'
 
 export interface SourceBlock {
   ref: BlockRef
   logs: RawLog[]
+  /** What the transactions call whose input matters, by hash, as far as the source gives them. */
+  calls?: ReadonlyMap<string, TransactionCall>
 }
 
 /** A log or state read that gave no event, for the dead-letter table. */
@@ -93,6 +96,7 @@ export class ChainHandler {
     const newest = timed.at(-1)?.ref
     if (newest && this.sampler)
       letters.push(...(await this.sampler.add(store, timed[0]?.ref ?? newest, newest, queue, output)))
+    await this.attribute(output, queue, letters)
     if (letters.length > 0) await this.options.onDeadLetters(letters)
     store.append(output)
     if (newest) {
@@ -169,6 +173,30 @@ export class ChainHandler {
         return [...found, ...events]
       }
       await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+    }
+  }
+
+  /** Says of deposits, redemptions and claims which suffix their transaction bears; the source gave most inputs already. */
+  private async attribute(
+    output: BlockEvents[],
+    queue: ReadonlyMap<number, SourceBlock>,
+    letters: DeadLetter[],
+  ): Promise<void> {
+    const { rpc } = this.options
+    const callsOf = (block: BlockRef) => queue.get(block.number)?.calls
+    const missing = output.flatMap(({ block, events }) =>
+      toAttribute(events).filter(hash => !callsOf(block)?.has(hash)),
+    )
+    const fetched = rpc && missing.length > 0 ? await rpc.transactions(missing) : undefined
+    for (const entry of output) {
+      for (const hash of toAttribute(entry.events)) {
+        const call = callsOf(entry.block)?.get(hash) ?? fetched?.get(hash)
+        if (call) entry.events = attribute(entry.events, hash, call)
+        else {
+          const reason = `transaction ${hash} is not to be had: what it did is attributed to nobody`
+          letters.push({ stage: 'inspect', block: entry.block, contract: '', reason })
+        }
+      }
     }
   }
 

@@ -35,6 +35,7 @@ export interface DecodedBlock {
 export interface Subscription {
   address?: string[]
   topic0: string[]
+  transaction?: boolean
 }
 
 export interface Decoder {
@@ -95,9 +96,10 @@ export function createDecoder(protocols: readonly Protocol[], network: string): 
     subscriptions: watched =>
       sources.flatMap(source => {
         const topic0 = [...new Set(source.decoders.map(d => d.topic0))]
-        if (source.at === 'anywhere') return [{ topic0 }]
+        const asked = { topic0, ...(source.transactions ? { transaction: true } : {}) }
+        if (source.at === 'anywhere') return [asked]
         const address = [...new Set([...addressesOf(source), ...watched(source.kind)])]
-        return address.length > 0 ? [{ address, topic0 }] : []
+        return address.length > 0 ? [{ address, ...asked }] : []
       }),
     decodeBlock: (logs, contracts) => new BlockDecoding(byTopic, contracts).run(logs),
   }

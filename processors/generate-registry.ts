@@ -22,6 +22,7 @@ const market = z.object({
   ORACLE: hex,
   ACL_MANAGER: hex,
   STATA_FACTORY: hex.optional(),
+  DEFAULT_INCENTIVES_CONTROLLER: hex.optional(),
   ASSETS: z.record(
     z.string(),
     z.object({ UNDERLYING: hex, A_TOKEN: hex, V_TOKEN: hex, decimals: z.number() }),
@@ -143,6 +144,7 @@ export function aave(): unknown {
       oracle: m.ORACLE,
       aclManager: m.ACL_MANAGER,
       ...(m.STATA_FACTORY ? { stataFactory: m.STATA_FACTORY } : {}),
+      ...(m.DEFAULT_INCENTIVES_CONTROLLER ? { rewardsController: m.DEFAULT_INCENTIVES_CONTROLLER } : {}),
       reserves: Object.entries(m.ASSETS).map(([symbol, a]) => ({
         symbol,
         asset: a.UNDERLYING,

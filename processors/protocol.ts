@@ -37,6 +37,8 @@ export interface Source {
    * A record: on these addresses, by network.
    */
   at: 'anywhere' | 'discovered' | Partial<Record<NetworkName, readonly string[]>>
+  /** Whether the transactions of these logs are asked for too, for the suffix of their input. */
+  transactions?: boolean
 }
 
 /** Calls made at the end of a block, and the events that their answers are. */

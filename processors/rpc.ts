@@ -26,6 +26,8 @@ const logSchema = z.object({
   blockHash: hex,
 })
 
+const transactionSchema = z.object({ to: hex.nullish(), input: hex }).nullable()
+
 export interface BlockLogs {
   number: number
   hash: string
@@ -41,7 +43,15 @@ export interface ChainRpc {
   logs(filter: { address: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
   /** eth_calls at one block through Multicall3, or one by one where it does not exist; undefined for a call that reverts. */
   calls(calls: { to: string; data: string }[], block: BlockRef): Promise<(string | undefined)[]>
+  /** What transactions call, by hash; one that the node does not have is left out. */
+  transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
   reader(block: BlockRef): ContractReader
+}
+
+export interface TransactionCall {
+  /** Absent where a contract is created. */
+  to?: string
+  input: string
 }
 
 /** Range of eth_getLogs that any public node serves; halved on refusal, doubled again on success. */
@@ -182,6 +192,17 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return answers.flat()
   }
 
+  async function transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>> {
+    const found = new Map<string, TransactionCall>()
+    await Promise.all(
+      hashes.map(async hash => {
+        const answer = transactionSchema.parse(await ask('eth_getTransactionByHash', [hash]))
+        if (answer) found.set(hash, { to: answer.to?.toLowerCase(), input: answer.input })
+      }),
+    )
+    return found
+  }
+
   async function deployment(
     contract: string,
     upTo: number,
@@ -211,6 +232,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     header,
     logs,
     calls,
+    transactions,
     reader: block => ({
       blockNumber: block.number,
       call: (contract, data) => call(contract, data, block),

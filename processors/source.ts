@@ -3,6 +3,7 @@ import type { Logger } from '@subsquid/logger'
 import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import type { SourceBlock } from './chain-handler.ts'
+import type { Subscription } from './decode.ts'
 
 export interface SourceOptions {
   gateway?: string
@@ -12,7 +13,7 @@ export interface SourceOptions {
   from: number
   /** Last block to process; the source ends there. */
   to?: number
-  subscriptions: { address?: string[]; topic0?: string[] }[]
+  subscriptions: Partial<Subscription>[]
 }
 
 type Config = RunnerConfig<unknown, unknown>
@@ -39,7 +40,11 @@ export async function runSource<Store>(
   const processor = new EvmBatchProcessor()
     .setFinalityConfirmation(options.finality)
     .setBlockRange({ from: options.from, to: options.to })
-    .setFields({ log: { topics: true, data: true, transactionHash: true }, block: { timestamp: true } })
+    .setFields({
+      log: { topics: true, data: true, transactionHash: true },
+      transaction: { hash: true, to: true, input: true },
+      block: { timestamp: true },
+    })
   if (options.gateway) processor.setGateway(options.gateway)
   if (options.rpc) {
     processor.setRpcEndpoint({ url: options.rpc, capacity: 10, maxBatchCallSize: 100, retryAttempts: 10 })
@@ -89,11 +94,13 @@ export async function runSource<Store>(
 interface SqdBlock {
   header: { height: number; hash: string; timestamp: number }
   logs: { address: string; topics: string[]; data: string; logIndex: number; transactionHash: string }[]
+  transactions: { hash: string; to?: string; input: string }[]
 }
 
-function toSourceBlock({ header, logs }: SqdBlock): SourceBlock {
+function toSourceBlock({ header, logs, transactions }: SqdBlock): SourceBlock {
   return {
     ref: { number: header.height, hash: header.hash, timestamp: Math.floor(header.timestamp / 1000) },
     logs,
+    calls: new Map(transactions.map(({ hash, to, input }) => [hash, { to, input }])),
   }
 }

@@ -19,6 +19,7 @@ export const CHAIN_PROJECTIONS = [
   'asset',
   'lending_event',
   'vault_setting',
+  'reward_claim',
 ] as const
 
 export const REGISTRY_PROJECTION = 'registry_fact'

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
@@ -6,6 +7,7 @@ import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
 import { networks } from '../processors/chains.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
+import type { Protocol } from '../processors/protocol.ts'
 import type { Scenario } from './chain/scenario.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from './databases.ts'
 
@@ -15,12 +17,9 @@ export interface Pipeline {
   clickhouse: ClickHouse
   projections: Projection[]
   /** Runs the processor until the store's head block is at least `block`; resolves with it stopped. */
-  indexTo(block: number, options: Partial<ChainProcessorOptions> & { rpcUrl: string }): Promise<void>
+  indexTo(block: number, options: FollowOptions): Promise<void>
   /** Keeps the processor running until `stop`. */
-  follow(options: Partial<ChainProcessorOptions> & { rpcUrl: string }): {
-    stop(): Promise<void>
-    reached(block: number): Promise<void>
-  }
+  follow: Follow
   project(): Promise<void>
   /** Rows and checksum of what a reader sees of each projection; positions left out, which differ after a reorg. */
   visibleSums(): Promise<Record<string, { rows: number; checksum: string }>>
@@ -30,24 +29,20 @@ export interface Pipeline {
 
 const network = networks.mainnet
 
-export async function createPipeline(): Promise<Pipeline> {
-  const postgres = await createPostgres()
-  const { house: clickhouse, drop } = await createClickHouse()
-  const projections = await loadProjections()
-  const protocols = await loadProtocols()
+type FollowOptions = Partial<ChainProcessorOptions> & { rpcUrl: string }
+type Follow = (options: FollowOptions) => { stop(): Promise<void>; reached(block: number): Promise<void> }
 
-  const rows = <T>(query: string, parameters?: Record<string, unknown>) =>
-    clickhouse.query<T>('test', query, parameters)
+/** Runs the real processor on an event store. */
+export function follower(pool: pg.Pool, protocols: readonly Protocol[]): Follow {
   const headBlock = async () =>
-    (await listStreams(postgres.pool)).find(({ id }) => id === network.chainId)?.head_height ?? -1
-
-  const follow: Pipeline['follow'] = ({ rpcUrl, ...options }) => {
+    (await listStreams(pool)).find(({ id }) => id === network.chainId)?.head_height ?? -1
+  return ({ rpcUrl, ...options }) => {
     const stop = new AbortController()
     let failure: unknown
     const done = runChain({
       network,
       protocols,
-      pool: postgres.pool,
+      pool,
       rpcUrls: [rpcUrl],
       pollInterval: 50,
       signal: stop.signal,
@@ -69,17 +64,30 @@ export async function createPipeline(): Promise<Pipeline> {
       },
     }
   }
+}
+
+export async function indexTo(follow: Follow, block: number, options: FollowOptions): Promise<void> {
+  const run = follow(options)
+  await run.reached(block)
+  await run.stop()
+}
+
+export async function createPipeline(): Promise<Pipeline> {
+  const postgres = await createPostgres()
+  const { house: clickhouse, drop } = await createClickHouse()
+  const projections = await loadProjections()
+  const protocols = await loadProtocols()
+
+  const rows = <T>(query: string, parameters?: Record<string, unknown>) =>
+    clickhouse.query<T>('test', query, parameters)
+  const follow = follower(postgres.pool, protocols)
 
   return {
     postgres,
     clickhouse,
     projections,
     follow,
-    async indexTo(block, options) {
-      const run = follow(options)
-      await run.reached(block)
-      await run.stop()
-    },
+    indexTo: (block, options) => indexTo(follow, block, options),
     project: () => catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections }),
     visibleSums: () => visibleSumsOf(clickhouse, projections),
     rows,

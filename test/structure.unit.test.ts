@@ -12,7 +12,6 @@ const MAY_IMPORT: Record<string, string[]> = {
   processors: ['processors', 'db', 'abi'],
   jobs: ['jobs', 'db'],
   'read-api': ['read-api', 'db', 'abi'],
-  bench: ['bench', 'processors', 'jobs', 'read-api', 'db', 'abi'],
   test: ['test', 'processors', 'jobs', 'read-api', 'db', 'abi'],
   bench: ['bench', 'test', 'processors', 'jobs', 'read-api', 'db', 'abi'],
 }

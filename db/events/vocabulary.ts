@@ -19,6 +19,12 @@ const unixSeconds = z.number().int().nonnegative()
 /** Which log moves the shares of a deposit or redemption: its own ERC-20 Transfer, or (sDAI) none but itself. */
 const ledger = z.enum(['transfer', 'self'])
 
+/**
+ * Codes of the ERC-8021 suffix of the transaction's input, in their order. On what the transaction was made for, not on
+ * what that entailed (a vault's own deposit into another); absent where there is no suffix.
+ */
+const codes = z.array(text).optional()
+
 export const vocabulary = {
   // ---- the chain itself
   /** Appended when a stored block turns out not to be canonical: its events are positions from..to of this stream. */
@@ -46,7 +52,7 @@ export const vocabulary = {
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),
-  Deposited: z.object({ sender: address, owner: address, assets: uint, shares: uint, ledger }),
+  Deposited: z.object({ sender: address, owner: address, assets: uint, shares: uint, ledger, codes }),
   Redeemed: z.object({
     sender: address,
     receiver: address,
@@ -54,6 +60,7 @@ export const vocabulary = {
     assets: uint,
     shares: uint,
     ledger,
+    codes,
   }),
   ShareTransferred: z.object({ from: address, to: address, shares: uint }),
   /**
@@ -120,6 +127,18 @@ export const vocabulary = {
   }),
   Paused: z.object({ account: address.optional(), scope: text.optional() }),
   Unpaused: z.object({ account: address.optional(), scope: text.optional() }),
+
+  // ---- rewards; `contract` is the distributor
+  /** What a distributor paid out: `amount` base units of `token`, which may be none (Merkl logs a repeated claim as 0). */
+  RewardClaimed: z.object({
+    source: z.enum(['merkl', 'morpho-urd', 'aave-v3', 'compound-v3']),
+    account: address,
+    /** Who was paid, where the log says so. */
+    receiver: address.optional(),
+    token: address,
+    amount: uint,
+    codes,
+  }),
 
   // ---- prices; `contract` is the feed
   /** answer is the price of one whole unit in the quote currency, scaled by 10^decimals. */

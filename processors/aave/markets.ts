@@ -11,6 +11,7 @@ const market = z.object({
   oracle: address,
   aclManager: address,
   stataFactory: address.optional(),
+  rewardsController: address.optional(),
   reserves: z.array(
     z.object({ symbol: z.string(), asset: address, aToken: address, variableDebtToken: address }),
   ),

@@ -33,6 +33,7 @@ export default defineProtocol({
     {
       kind: 'erc4626',
       at: 'anywhere',
+      transactions: true,
       decoders: [
         // The ledger is settled by reconcile, which sees the whole transaction.
         on(Vault.Deposit, 'Deposited', a => ({ ...a, ledger: 'self' as const })),

@@ -85,22 +85,34 @@ export const balanceAfter = defineQuery({
   row: z.object({ balance: z.string() }),
 })
 
-/** Deposits and redemptions, oldest first, with the sampled share price of their block where there is one. */
+/**
+ * Deposits, redemptions and rewards claimed in the vault's {asset} since the account first held its shares, oldest
+ * first, with the sampled share price of their block where there is one.
+ */
+const POSITION_FLOWS = `SELECT kind, timestamp, position, block_number, assets, shares, tx_hash, log_index
+  FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}
+  UNION ALL
+  SELECT 'claim', timestamp, position, block_number, amount, toUInt256(0), tx_hash, log_index
+  FROM reward_claim
+  WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND token = {asset:String} AND amount > 0
+    AND timestamp >= (SELECT if(count() = 0, toDateTime(4294967295, 'UTC'), min(timestamp)) FROM balance
+      WHERE ${OF_ACCOUNT} AND holder = {account:String})`
+
 export const positionEvents = defineQuery({
   name: 'position_events',
-  sql: `SELECT flows.kind AS kind, toUnixTimestamp(flows.timestamp) AS at, flows.block_number AS block_number,
+  sql: `WITH flows AS (${POSITION_FLOWS})
+    SELECT flows.kind AS kind, toUnixTimestamp(flows.timestamp) AS at, flows.block_number AS block_number,
       toString(flows.assets) AS assets, toString(flows.shares) AS shares, flows.tx_hash AS tx_hash,
       flows.log_index AS log_index, if(samples.block_number = 0, NULL, samples.price) AS share_price
-    FROM (SELECT * FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}) AS flows
+    FROM flows
     LEFT JOIN (
       SELECT block_number, argMax(share_price, position) AS price FROM vault_sample
-      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
-        AND timestamp IN (SELECT timestamp FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String})
+      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL AND timestamp IN (SELECT timestamp FROM flows)
       GROUP BY block_number
     ) AS samples ON flows.block_number = samples.block_number
     ORDER BY flows.timestamp, flows.position`,
   row: z.object({
-    kind: z.enum(['deposit', 'redeem']),
+    kind: z.enum(['deposit', 'redeem', 'claim']),
     at: z.number(),
     block_number: uint,
     assets: z.string(),

@@ -3,7 +3,7 @@ import { log } from '../../db/process/log.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { view } from '../chain/view.ts'
 import { cometRewardsAbi } from '../transactions/abis.ts'
-import { cometRewards } from '../transactions/compound-v3.ts'
+import { cometRewardsOn } from './comet-rewards.ts'
 import { type Claim, claimIdOf, type RewardSource } from './source.ts'
 import type { TokenFinder } from './tokens.ts'
 
@@ -13,9 +13,10 @@ export function compoundRewards(options: {
   tokenOf: TokenFinder
   /** Comets of a network, from the catalogue. */
   cometsOn(network: string): readonly Address[]
+  /** By network, where it is not the published one. */
   contracts?: Partial<Record<string, Address>>
 }): RewardSource {
-  const { reader, tokenOf, contracts = cometRewards } = options
+  const { reader, tokenOf, contracts = {} } = options
   return {
     name: 'compound-v3',
     async find(user, networks) {
@@ -34,7 +35,7 @@ export function compoundRewards(options: {
   }
 
   async function onNetwork(network: string, user: Address): Promise<Claim[]> {
-    const rewards = contracts[network]
+    const rewards = contracts[network] ?? cometRewardsOn(network)
     const comets = options.cometsOn(network)
     if (!rewards || comets.length === 0) return []
     const { values } = await reader.read(

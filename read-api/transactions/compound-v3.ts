@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, maxUint256 } from 'viem'
 import { view } from '../chain/view.ts'
 import { RefusedError } from '../errors.ts'
+import { cometRewardsOn } from '../rewards/comet-rewards.ts'
 import { cometAbi, cometRewardsAbi, erc20Abi } from './abis.ts'
 import { type BuildRequest, defineFamily, defineFigures, type Plan } from './family.ts'
 import {
@@ -12,15 +13,6 @@ import {
   unsupported,
   walletViews,
 } from './wallet.ts'
-
-/** @see deployments/<network>/usdc/roots.json of compound-finance/comet */
-export const cometRewards: Partial<Record<string, Address>> = {
-  mainnet: '0x1b0e765f6224c21223aea2af16c1c46e38885a40',
-  arbitrum: '0x88730d254a2f7e6ac8388c3198afd694ba9f7fae',
-  base: '0x123964802e6ababbe1bc9547d72ef1b69b00a6b1',
-  polygon: '0x45939657d1ca34a8fa39a924b71d28fe8431e581',
-  unichain: '0x6f7d514bbd4aff3bcd1140b7344b32f063dee486',
-}
 
 /**
  * Supply of the base token to a Compound v3 market. The vault is the Comet itself: its balances are in the base token
@@ -35,7 +27,7 @@ export const compoundV3 = defineFamily({
   bind(vault, { base, paused }) {
     if (base === undefined || paused === undefined) return undefined
     const asset = vault.asset.address
-    const rewards = vault.rewards ?? cometRewards[vault.network]
+    const rewards = vault.rewards ?? cometRewardsOn(vault.network)
     return {
       family: 'compound-v3',
       figures: defineFigures({

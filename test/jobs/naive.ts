@@ -49,8 +49,13 @@ export function naiveBalances(events: readonly Positioned[]): {
   return { balance, holder: new Map([...held].map(([key, value]) => [key, `${value}`])), position_change }
 }
 
-export function naiveFlows(events: readonly Positioned[]): { flow: Row[]; daily_flow: Row[] } {
+export function naiveFlows(events: readonly Positioned[]): {
+  flow: Row[]
+  daily_flow: Row[]
+  attributed_flow: Row[]
+} {
   const flow: Row[] = []
+  const attributed_flow: Row[] = []
   const daily_flow: Row[] = []
   const days = new Map<
     string,
@@ -73,6 +78,20 @@ export function naiveFlows(events: readonly Positioned[]): { flow: Row[]; daily_
       tx_hash: event.transactionHash,
       log_index: event.logIndex,
     })
+    const [code, own] = (event.data.codes ?? []).slice(-3).filter(code => code !== 'wallet' && code !== 'app')
+    if (own === 'vaultlog')
+      attributed_flow.push({
+        ...base(entry),
+        code,
+        day: sqlDay(block.timestamp),
+        vault,
+        account,
+        kind,
+        assets: `${assets}`,
+        shares: `${shares}`,
+        tx_hash: event.transactionHash,
+        log_index: event.logIndex,
+      })
     const key = `${vault} ${sqlDay(block.timestamp)}`
     const day = days.get(key) ?? {
       deposits: 0n,
@@ -100,7 +119,28 @@ export function naiveFlows(events: readonly Positioned[]): { flow: Row[]; daily_
       unique_redeemers: day.who[1].size,
     })
   }
-  return { flow, daily_flow }
+  return { flow, daily_flow, attributed_flow }
+}
+
+export function naiveClaims(events: readonly Positioned[]): Row[] {
+  return events.flatMap(entry => {
+    const { event } = entry
+    if (event.type !== 'RewardClaimed') return []
+    const { account, token, source, receiver = null, amount } = event.data
+    return [
+      {
+        ...base(entry),
+        account,
+        token,
+        source,
+        distributor: event.contract,
+        receiver,
+        amount: `${amount}`,
+        tx_hash: event.transactionHash,
+        log_index: event.logIndex,
+      },
+    ]
+  })
 }
 
 export interface Sample {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
 import { applyRange, planRange } from '../../jobs/runner.ts'
 import { Engine } from './engine.ts'
-import { naiveBalances, naiveDrawdowns, naiveFlows, naiveHourly, type Row } from './naive.ts'
+import { naiveBalances, naiveClaims, naiveDrawdowns, naiveFlows, naiveHourly, type Row } from './naive.ts'
 import { type Positioned, RandomChain, renumbered, seeded, store } from './streams.ts'
 
 // Hundreds of small batches: seconds on a free machine, minutes on a busy one.
@@ -103,7 +103,7 @@ function expectRows(found: Row[], expected: Row[], what: string): void {
     for (const [column, value] of Object.entries(row)) {
       const cell = have[i]?.[column]
       const at = `${what} ${column} at ${row.position}`
-      if (typeof value === 'number' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 53)) {
+      if (typeof value === 'number' && ![value, cell].every(Number.isSafeInteger)) {
         expect(typeof cell, at).toBe('number')
         expect(Math.abs(Number(cell) - value), `${at}: ${cell} for ${value}`).toBeLessThanOrEqual(
           1e-8 * (1 + Math.abs(value)),
@@ -119,6 +119,7 @@ describe('every projection', () => {
       [
         "aave_reserve 1",
         "asset 1",
+        "attributed_flow 1",
         "balance 1",
         "comet_market 1",
         "daily_flow 1",
@@ -130,6 +131,7 @@ describe('every projection', () => {
         "morpho_rate 1",
         "oracle_price 1",
         "registry_fact 1",
+        "reward_claim 1",
         "vault_hourly 1",
         "vault_sample 1",
         "vault_setting 1",
@@ -195,6 +197,8 @@ describe('every projection', () => {
         expectRows(await rowsOf('position_change', position), balances.position_change, 'position_change')
         expectRows(await rowsOf('flow', position), flows.flow, 'flow')
         expectRows(await rowsOf('daily_flow', position), flows.daily_flow, 'daily_flow')
+        expectRows(await rowsOf('attributed_flow', position), flows.attributed_flow, 'attributed_flow')
+        expectRows(await rowsOf('reward_claim', position), naiveClaims(events), 'reward_claim')
         expectRows(await rowsOf('vault_hourly', position), naiveHourly(events), 'vault_hourly')
         expectRows(await rowsOf('drawdown', position), naiveDrawdowns(events), 'drawdown')
         for (const [table, type] of [

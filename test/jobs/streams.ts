@@ -2,6 +2,7 @@ import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
+import { claims, suffixes } from './reward-acts.ts'
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -197,6 +198,7 @@ export class RandomChain {
         ...pool,
         data: { market: reserve, ltvBps: 7_500n, eModeCategory: this.int(3), label: 'a "label"' },
       }),
+      () => ({ type: 'RewardClaimed', ...morpho, data: this.pick(claims(account, other, assets)) }),
       () => ({ type: 'CapChanged', ...pool, data: { kind: 'supply', cap: assets, market: reserve } }),
       () => ({
         type: 'Liquidated',
@@ -279,6 +281,7 @@ export class RandomChain {
               assets: shares * 2n,
               shares,
               ledger: vault.ledger,
+              ...this.pick(suffixes),
             },
           },
         ]
@@ -299,6 +302,7 @@ export class RandomChain {
               assets: out * 2n,
               shares: out,
               ledger: vault.ledger,
+              ...this.pick(suffixes),
             },
           },
         ]

@@ -25,7 +25,7 @@ export interface ApiHarness {
   pool: pg.Pool
   databaseUrl: string
   clickhouse: ClickHouseClient
-  clickhouseDatabase: string
+  house: ClickHouse
   catalogue: CatalogueKeeper
   apiKey: string
   /** Appends blocks to a chain's stream. */
@@ -76,7 +76,7 @@ export async function startApi(
     pool,
     databaseUrl: postgres.url,
     clickhouse,
-    clickhouseDatabase: house.database,
+    house,
     catalogue,
     apiKey,
     async append(chainId, name, blocks) {

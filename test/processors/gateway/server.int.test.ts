@@ -4,6 +4,7 @@ import { EvmBatchProcessor } from '@subsquid/evm-processor'
 import type { FinalDatabase } from '@subsquid/util-internal-processor-tools'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SourceBlock } from '../../../processors/chain-handler.ts'
+import type { Subscription } from '../../../processors/decode.ts'
 import {
   type GatewayBlock,
   generatedBlocks,
@@ -39,11 +40,7 @@ function memoryDatabase(): FinalDatabase<undefined> & { batches: number } {
 }
 
 /** Everything that the real processor hands over from a gateway up to block `to`. */
-async function processAll(
-  url: string,
-  to: number,
-  subscriptions: { address?: string[]; topic0?: string[] }[] = [{}],
-) {
+async function processAll(url: string, to: number, subscriptions: Partial<Subscription>[] = [{}]) {
   const blocks: SourceBlock[] = []
   const database = memoryDatabase()
   const options = { gateway: url, finality: 0, pollInterval: 100, from: 0, to, subscriptions }

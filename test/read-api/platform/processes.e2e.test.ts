@@ -31,7 +31,7 @@ describe.each([
       const running = start(['read-api/main.ts'], {
         DATABASE_URL: api.databaseUrl,
         CLICKHOUSE_URL: inject('clickhouseUrl'),
-        CLICKHOUSE_DATABASE: api.clickhouseDatabase,
+        CLICKHOUSE_DATABASE: api.house.database,
         REDIS_URL: url,
         REDIS_PREFIX: prefix,
         API_PORT: String(port),

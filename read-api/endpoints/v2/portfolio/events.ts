@@ -13,9 +13,9 @@ export default defineEndpoint({
   tier: 'v2',
   method: 'get',
   path: '/portfolio/events/{userAddress}/{network}/{vaultId}',
-  summary: 'Deposits and withdrawals of a wallet in a vault, oldest first',
+  summary: 'Deposits, withdrawals and reward claims of a wallet in a vault, oldest first',
   description:
-    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself.',
+    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself. A claim is a reward paid out in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and rewards in other tokens are left out.',
   params: vaultParams.extend({ userAddress: address() }),
   response: z.strictObject({
     asset: AssetShape,
@@ -47,7 +47,7 @@ export default defineEndpoint({
     const rows = await ask(
       context.deps.clickhouse,
       positionEvents,
-      { ...pinned, account: params.userAddress },
+      { ...pinned, account: params.userAddress, asset: vault.state.asset },
       context.signal,
     )
     return {
@@ -57,7 +57,7 @@ export default defineEndpoint({
       data: rows.map(row => ({
         timestamp: row.at,
         blockNumber: String(row.block_number),
-        eventType: row.kind === 'deposit' ? ('deposit' as const) : ('withdrawal' as const),
+        eventType: row.kind === 'redeem' ? ('withdrawal' as const) : row.kind,
         assetAmountNative: row.assets,
         sharePrice: row.share_price ?? ownPrice(vault, row),
         lpTokenAmount: row.shares,

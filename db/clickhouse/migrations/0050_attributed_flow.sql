@@ -1,0 +1,87 @@
+-- Deposits and redemptions of transactions that bear the suffix of one of our API keys: the code before our own in
+-- the ERC-8021 suffix is that key's public code. Whose the key is, is told by api_key in Postgres.
+CREATE TABLE IF NOT EXISTS attributed_flow (
+  code LowCardinality(String) COMMENT 'public code of the API key',
+  chain_id UInt32,
+  day Date,
+  vault LowCardinality(String),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  account String COMMENT 'owner of the shares' CODEC(ZSTD(1)),
+  kind LowCardinality(String) COMMENT 'deposit, redeem',
+  assets UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
+  shares UInt256 COMMENT 'share base units' CODEC(ZSTD(1)),
+  tx_hash String CODEC(ZSTD(1)),
+  log_index UInt32
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (code, chain_id, day, vault, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
+CREATE VIEW IF NOT EXISTS attributed_flow_rows AS
+SELECT
+  fields.codes[indexOf(fields.codes, 'vaultlog') - 1] AS code,
+  toUInt32(stream) AS chain_id,
+  toDate(timestamp) AS day,
+  contract AS vault,
+  position,
+  block_number,
+  timestamp,
+  fields.owner AS account,
+  if(type = 'Deposited', 'deposit', 'redeem') AS kind,
+  toUInt256(fields.assets) AS assets,
+  toUInt256(fields.shares) AS shares,
+  tx_hash,
+  log_index
+FROM (
+  SELECT stream, contract, timestamp, position, block_number, type, tx_hash, log_index,
+    JSONExtract(data, 'Tuple(owner String, assets String, shares String, codes Array(String))') AS fields
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+    AND type IN ('Deposited', 'Redeemed') AND data LIKE '%"codes":%'
+)
+WHERE indexOf(fields.codes, 'vaultlog') > 1;
+
+-- USD: the feed's last answer at the moment of each flow, or the peg; one flow without a price makes the day's NULL.
+CREATE VIEW IF NOT EXISTS attributed_daily_flows AS
+SELECT
+  code,
+  chain_id,
+  vault,
+  day,
+  any(asset) AS asset,
+  any(asset_symbol) AS asset_symbol,
+  toFloat64(deposits_raw) / pow(10., any(asset_decimals)) AS deposits,
+  toFloat64(redemptions_raw) / pow(10., any(asset_decimals)) AS redemptions,
+  if(countIf(kind = 'deposit' AND isNull(usd)) > 0, NULL, sumIf(ifNull(usd, 0), kind = 'deposit')) AS deposits_usd,
+  if(countIf(kind = 'redeem' AND isNull(usd)) > 0, NULL, sumIf(ifNull(usd, 0), kind = 'redeem')) AS redemptions_usd,
+  sumIf(assets, kind = 'deposit') AS deposits_raw,
+  sumIf(assets, kind = 'redeem') AS redemptions_raw,
+  countIf(kind = 'deposit') AS deposit_count,
+  countIf(kind = 'redeem') AS redemption_count,
+  uniqExact(account) AS accounts
+FROM (
+  SELECT valued.* EXCEPT (peg_usd, feed, feed_chain_id),
+    toFloat64(valued.assets) / pow(10., valued.asset_decimals)
+      * if(isNotNull(valued.peg_usd), valued.peg_usd, if(prices.price > 0, prices.price, NULL)) AS usd
+  FROM (
+    SELECT flows.code AS code, flows.chain_id AS chain_id, flows.vault AS vault, flows.day AS day, flows.timestamp AS timestamp,
+      flows.account AS account, flows.kind AS kind, flows.assets AS assets, known.asset AS asset,
+      known.asset_symbol AS asset_symbol, known.asset_decimals AS asset_decimals,
+      sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id
+    FROM (
+      SELECT * FROM attributed_flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+    ) AS flows
+    INNER JOIN (
+      SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
+      WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+    ) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault
+    LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
+  ) AS valued
+  ASOF LEFT JOIN (
+    SELECT chain_id, feed, timestamp, price FROM feed_price FINAL
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  ) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.timestamp >= prices.timestamp
+)
+GROUP BY code, chain_id, vault, day;

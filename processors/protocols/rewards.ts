@@ -1,0 +1,80 @@
+import * as Comet from '../../abi/rewards/CometRewards.ts'
+import * as Merkl from '../../abi/rewards/MerklDistributor.ts'
+import * as Aave from '../../abi/rewards/RewardsController.ts'
+import * as Urd from '../../abi/rewards/UniversalRewardsDistributor.ts'
+import table from '../../db/registry/contracts/rewards.json' with { type: 'json' }
+import { aaveMarkets } from '../aave/markets.ts'
+import { on } from '../decoder.ts'
+import { defineProtocol } from '../protocol.ts'
+import { addressesByNetwork } from '../registry.ts'
+
+const controllers = Object.fromEntries(
+  Object.entries(aaveMarkets).map(([network, markets]) => [
+    network,
+    [...new Set(markets.flatMap(({ rewardsController }) => rewardsController ?? []))],
+  ]),
+)
+
+/**
+ * Rewards paid out by distributors. Merkl and Morpho's URD log claims alike: which of the two it is, the address says.
+ * No log names the vault or market that earned a reward.
+ */
+export default defineProtocol({
+  name: 'rewards',
+  sources: [
+    {
+      kind: 'merkl-distributor',
+      at: addressesByNetwork(table['merkl-distributor']),
+      transactions: true,
+      decoders: [
+        on(Merkl.Claimed, 'RewardClaimed', a => ({
+          source: 'merkl' as const,
+          account: a.user,
+          token: a.token,
+          amount: a.amount,
+        })),
+      ],
+    },
+    {
+      kind: 'morpho-urd',
+      at: addressesByNetwork(table['morpho-urd']),
+      transactions: true,
+      decoders: [
+        on(Urd.Claimed, 'RewardClaimed', a => ({
+          source: 'morpho-urd' as const,
+          account: a.account,
+          token: a.reward,
+          amount: a.amount,
+        })),
+      ],
+    },
+    {
+      kind: 'aave-v3-rewards',
+      at: controllers,
+      transactions: true,
+      decoders: [
+        on(Aave.RewardsClaimed, 'RewardClaimed', a => ({
+          source: 'aave-v3' as const,
+          account: a.user,
+          receiver: a.to,
+          token: a.reward,
+          amount: a.amount,
+        })),
+      ],
+    },
+    {
+      kind: 'comet-rewards',
+      at: addressesByNetwork(table['comet-rewards']),
+      transactions: true,
+      decoders: [
+        on(Comet.RewardClaimed, 'RewardClaimed', a => ({
+          source: 'compound-v3' as const,
+          account: a.src,
+          receiver: a.recipient,
+          token: a.token,
+          amount: a.amount,
+        })),
+      ],
+    },
+  ],
+})
