@@ -17,7 +17,9 @@ const Hex = z.string().regex(/^0x[0-9a-f]*$/)
 
 const SimulationShape = z
   .strictObject({
-    url: z.string(),
+    url: z.string().openapi({
+      description: 'Page that shows the simulation. Empty: it is a call on the node, which no page shows.',
+    }),
     status: z.enum(['success', 'failure', 'internal server error']),
     tokensReceived: z.record(z.string(), Amount).optional(),
     tokensSpent: z.record(z.string(), Amount).optional(),

@@ -7,7 +7,8 @@ import type { Plan, ReadViews, Token } from './family.ts'
 import { revertReason } from './revert-reason.ts'
 
 export interface Simulation {
-  url: string
+  /** Of a page that shows it: there is none, the simulation is a call of ours. */
+  url: ''
   status: 'success' | 'failure' | 'internal server error'
   /** Base units by symbol. */
   tokensReceived?: Record<string, string>

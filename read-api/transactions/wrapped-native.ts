@@ -2,9 +2,9 @@ import type { Address } from 'viem'
 import type { NetworkName } from '../../db/networks.ts'
 
 /**
- * The wrapped form of each chain's own coin. From @aave-dao/aave-address-book 4.68.1 where Aave has it as an asset,
- * and 0x4200…0006 on the OP Stack (its predeploys). Celo's coin is itself an ERC-20 and needs no wrapping; chains
- * that neither source covers take deposits of the wrapped token only.
+ * The wrapped form of each chain's own coin: @morpho-org/blue-sdk 6.4.0 (addressesRegistry, wNative) and
+ * @aave-dao/aave-address-book 4.68.1 where they have it, 0x4200…0006 on the OP Stack (its predeploys), docs.chain.link
+ * (CCIP directory) for Berachain. All 22 networks but Celo, whose coin is itself an ERC-20 (0x471e…a438).
  */
 export const wrappedNatives: Partial<Record<NetworkName, Address>> = {
   mainnet: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',
@@ -22,4 +22,10 @@ export const wrappedNatives: Partial<Record<NetworkName, Address>> = {
   avalanche: '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7',
   linea: '0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f',
   'mega-eth': '0x4200000000000000000000000000000000000006',
+  berachain: '0x6969696969696969696969696969696969696969',
+  hyperliquid: '0x5555555555555555555555555555555555555555',
+  katana: '0xee7d8bcfb72bc1880d0cf19822eb0a2e6577ab62',
+  monad: '0x3bd359c1119da7da1d913d1c4d2b7c461115433a',
+  etherlink: '0xc9b53ab2679f573e480d01e0f49e2b5cfb7a3eab',
+  robinhood: '0x0bd7d308f8e1639fab988df18a8011f41eacad73',
 }

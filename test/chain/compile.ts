@@ -21,26 +21,28 @@ const artifactShape = z.object({
 export type Artifact = z.infer<typeof artifactShape>
 const setShape = z.record(z.string(), artifactShape)
 
-interface ContractSet {
+export interface ContractSet {
   /** npm name of the compiler; each set has the version that its pragmas want. */
   compiler: string
   /** Packages imported; with their versions, the key of the cache is complete. */
   imports: string[]
   /** Source unit name → content. */
   sources(): Record<string, string>
-  contracts: readonly string[]
 }
+
+/** The Solidity files of a folder. */
+export const sourcesIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter(file => file.endsWith('.sol'))
+      .sort()
+      .map(file => [file, readFileSync(join(folder, file), 'utf8')]),
+  )
 
 const own = {
   compiler: 'solc',
   imports: ['@openzeppelin/contracts'],
-  sources: () =>
-    Object.fromEntries(
-      readdirSync(ownContracts)
-        .filter(file => file.endsWith('.sol'))
-        .sort()
-        .map(file => [file, readFileSync(join(ownContracts, file), 'utf8')]),
-    ),
+  sources: () => sourcesIn(ownContracts),
   contracts: [
     'TestToken',
     'NoReturnToken',
@@ -56,7 +58,7 @@ const own = {
     'CometLike',
     'CometConfigurator',
   ],
-} as const satisfies ContractSet
+} as const satisfies ContractSet & { contracts: readonly string[] }
 
 const morpho = {
   compiler: 'solc-0.8.19',
@@ -68,7 +70,7 @@ const morpho = {
       ),
     ),
   contracts: ['Morpho', 'IrmMock'],
-} as const satisfies ContractSet
+} as const satisfies ContractSet & { contracts: readonly string[] }
 
 type OwnName = (typeof own.contracts)[number]
 type MorphoName = (typeof morpho.contracts)[number]
@@ -81,7 +83,8 @@ export const morphoArtifacts = (): Record<MorphoName, Artifact> => pick(compileO
 
 const compiled = new Map<ContractSet, Record<string, Artifact>>()
 
-function compileOnce(set: ContractSet): Record<string, Artifact> {
+/** A set's contracts with code, by name: compiled once a process, and once a machine. */
+export function compileOnce(set: ContractSet): Record<string, Artifact> {
   const artifacts = compiled.get(set) ?? fromCacheOrCompiler(set)
   compiled.set(set, artifacts)
   return artifacts
