@@ -1,5 +1,5 @@
 import request from 'supertest'
-import type { Address, Hex, LocalAccount } from 'viem'
+import { type Address, encodeFunctionData, type Hex, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCodeOf } from '../../db/attribution.ts'
@@ -15,7 +15,9 @@ import {
   MarketPoint,
 } from '../../read-api/schemas/borrow.ts'
 import { BundleShape } from '../../read-api/schemas/transactions.ts'
+import { aaveAbi } from '../chain/abis.ts'
 import { deposit } from '../chain/deploy.ts'
+import { configure, viewAbi } from '../chain/lending-walk.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { buildWorld, type World } from '../chain/world.ts'
 import { type ApiHarness, startApi } from './harness.ts'
@@ -53,6 +55,15 @@ beforeAll(async () => {
   // Vaults are found by their events, and their assets with them.
   for (const vault of [world.vaults.usdc, world.vaults.weth])
     await deposit(node, { vault, user: world.actors.whale, assets: 10n ** 6n })
+  // In eMode both assets of the user count otherwise.
+  const { admin } = world.actors
+  const none = `0x${'0'.repeat(40)}`
+  await node.send(configure(world, admin, 'setEModeCategory', [1, 9000, 9300, 10_200, none, 'all']))
+  for (const { token } of [WETH, USDC])
+    await node.send(configure(world, admin, 'setAssetEModeCategory', [token.address, 1]))
+  await node.mine()
+  const enter = encodeFunctionData({ abi: viewAbi, functionName: 'setUserEMode', args: [1] })
+  await stage.sign(user, { to: world.aave.pool, chainId: 1, data: enter })
   processor = await startProcessor()
   await index()
 }, 120_000)
@@ -209,7 +220,10 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
     const { asset } = await get(path, BorrowAssetPosition)
     isNear(asset.suppliedNative, balances.supplied)
     isNear(asset.borrowedNative, balances.borrowed)
-    const now = await get(`/beta/borrow/markets/nrt/mainnet/${market}/${loan}`, MarketPoint)
+    const nrt = `/beta/borrow/markets/nrt/mainnet/${market}/${loan}`
+    const now = await get(nrt, MarketPoint)
+    const { headers } = await request(api.app).get(nrt).set('x-api-key', api.apiKey)
+    expect(headers['x-as-of-block']).toBe(`mainnet=${now.blockNumber}`)
     const { assetsData } = await get(`/beta/borrow/markets/mainnet/${market}`, Market)
     const indexed = assetsData.find(({ marketAssetId }) => marketAssetId === loan)
     if (within === 0n) {
@@ -218,6 +232,22 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
     }
     expect(now.totalSupplied.usd).toBeCloseTo(Number(now.totalSupplied.native) / 1e6, 3)
   }
+
+  // One debt in eMode, at the pool's own figures of the block that the index is at.
+  const [pool] = places
+  if (!pool) throw new Error('no pool')
+  const { ltv, healthFactor, assets } = await positionIn(pool)
+  expect(assets.filter(({ borrowedNative }) => borrowedNative !== '0')).toHaveLength(1)
+  const [collateralBase, debtBase, , threshold, , health] = await node.client.readContract({
+    address: world.aave.pool,
+    abi: aaveAbi,
+    functionName: 'getUserAccountData',
+    args: [user.address],
+    blockNumber: BigInt(api.catalogue.current().chain(1)?.blockNumber ?? 0),
+  })
+  expect(threshold).toBe(9300n)
+  expect(ltv).toBeCloseTo(Number(debtBase) / Number(collateralBase), 12)
+  expect(healthFactor).toBeCloseTo(Number(health) / 1e18, 12)
 
   for (const place of places) {
     const { loan, collateral } = told.get(place) ?? {}
@@ -259,4 +289,37 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
     expect([balances.supplied, balances.borrowed]).toEqual(['0', '0'])
   }
   expect(await marketsOwed()).toEqual([])
+})
+
+test('what cannot be read is 400, what cannot be done is 422 with the limit', async () => {
+  const { USDC, WETH } = world.assets
+  const market = world.morpho.markets[0]?.id ?? ''
+  const path = (action: string, asset: string) =>
+    `/beta/borrow/markets/transactions/${action}/${user.address}/mainnet/${market}/${asset}`
+  const loan = `${USDC.token.address}-loan`
+  const collateral = `${WETH.token.address}-collateral`
+  await follow(path('supply', collateral), `amount=${10n ** 18n}`)
+  const refused: [string, number, RegExp][] = [
+    [
+      `${path('borrow', loan)}?amount=3000000000`,
+      422,
+      /^At most 26\d{8} base units of USDC can be borrowed now/,
+    ],
+    [`${path('withdraw', collateral)}?amount=${2n * 10n ** 18n}`, 422, /has supplied 1000000000000000000/],
+    [`${path('borrow', collateral)}?amount=1`, 422, /It has: supply, withdraw/],
+    [`${path('repay', loan)}?all=true`, 422, /owes 0/],
+    [`${path('supply', loan)}?amount=1&all=true`, 422, /exclude each other/],
+    [path('supply', loan), 422, /amount or all=true/],
+    [`${path('supply', loan)}?amount=1.5`, 400, /base units/],
+    [`${path('supply', loan)}?amount=1&slippage=1`, 400, /slippage/],
+    [`${path('lend', loan)}?amount=1`, 400, /supply, withdraw, borrow, repay/],
+    [`${path('supply', 'nothing')}?amount=1`, 404, /has no asset nothing/],
+    [`/beta/borrow/markets/nrt/mainnet/0x${'99'.repeat(32)}/${loan}`, 404, /no lending market/],
+  ]
+  for (const [url, status, words] of refused) {
+    const answer = await request(api.app).get(url).set('x-api-key', api.apiKey)
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(words)])
+    expect(answer.headers['x-credits-used']).toBe('0')
+  }
+  await follow(path('withdraw', collateral), 'all=true')
 })
