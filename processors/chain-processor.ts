@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
 import { readCollateralHolders, readStandingLogs } from '../db/events/event-store.ts'
@@ -33,6 +34,9 @@ export interface ChainProcessorOptions {
   signal?: AbortSignal
 }
 
+/** Milliseconds between attempts at most: a chain is to be fresh again soon after its node is. */
+const LONGEST_PAUSE = 10_000
+
 /** The chain replaced blocks that were taken as final. */
 export class DeepForkError extends VaultlogError {
   readonly code = 'DEEP_FORK'
@@ -42,6 +46,20 @@ export class DeepForkError extends VaultlogError {
         `Find the last common block, run \`vaultlog rewind ${network} --to <block>\` to retract what came after it, ` +
         `raise FINALITY_${network.toUpperCase().replaceAll('-', '_')} if this chain reorganises that deep, and start again.`,
     )
+  }
+}
+
+/** The node is one of another chain. */
+class WrongChainError extends VaultlogError {
+  readonly code = 'WRONG_CHAIN'
+  override readonly retryable: boolean
+  /** @param isNew the node has never been of the right chain in this run: a mistake in the configuration */
+  constructor(network: Network, found: number, isNew: boolean) {
+    super(
+      `The node of ${network.name} says eth_chainId ${found}; ${network.name} is ${network.chainId}. ` +
+        `Nothing of it is stored. Check RPC_${network.name.toUpperCase().replaceAll('-', '_')}.`,
+    )
+    this.retryable = !isNew
   }
 }
 
@@ -60,9 +78,13 @@ class FilterExtended extends VaultlogError {
 export async function runChain(options: ChainProcessorOptions): Promise<void> {
   const { network, pool, signal } = options
   let failures = 0
+  const node = { isRight: false }
   while (!signal?.aborted) {
+    // After a failure the next endpoint has its turn.
+    const turn = failures % Math.max(1, options.rpcUrls.length)
+    const rpcUrls = [...options.rpcUrls.slice(turn), ...options.rpcUrls.slice(0, turn)]
     try {
-      await runOnce(options, () => {
+      await runOnce({ ...options, rpcUrls }, node, () => {
         failures = 0
       })
       return
@@ -78,21 +100,34 @@ export async function runChain(options: ChainProcessorOptions): Promise<void> {
         continue
       }
       failures++
-      const pause = Math.min(30_000, 250 * 2 ** Math.min(failures, 7))
-      log.warn(
+      const pause = Math.min(LONGEST_PAUSE, 250 * 2 ** Math.min(failures, 7))
+      log[mapped instanceof WrongChainError ? 'error' : 'warn'](
         { network: network.name, error: mapped.message, pause, attempt: failures },
         'processor run failed, trying again',
       )
-      await new Promise(resolve => setTimeout(resolve, pause))
+      // A stop does not wait for the pause.
+      await sleep(pause, undefined, { signal }).catch(() => {})
+      if (signal?.aborted) return
       await pool.query('SELECT 1').catch(() => {})
     }
   }
 }
 
-async function runOnce(options: ChainProcessorOptions, progressed: () => void): Promise<void> {
+async function runOnce(
+  options: ChainProcessorOptions,
+  node: { isRight: boolean },
+  progressed: () => void,
+): Promise<void> {
   const { network, pool, signal } = options
   const rpc =
     options.rpcUrls.length > 0 ? openChainRpc(options.rpcUrls, network.multicall3 ?? MULTICALL3) : undefined
+  const assertRightChain = async () => {
+    if (!rpc) return
+    const found = await rpc.chainId()
+    if (found !== network.chainId) throw new WrongChainError(network, found, !node.isRight)
+    node.isRight = true
+  }
+  await assertRightChain()
   const protocols = await withFeeds(options, rpc)
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
@@ -138,6 +173,7 @@ async function runOnce(options: ChainProcessorOptions, progressed: () => void): 
       {
         gateway: options.gateway,
         rpc: options.rpcUrls[0],
+        ...(options.rpcUrls.length > 1 ? { rpcAttempts: 3 } : {}),
         finality: options.finality ?? network.finality,
         pollInterval: options.pollInterval ?? Math.max(100, Math.min(1000, network.blockTime * 100)),
         from: options.startBlock ?? 0,
@@ -145,7 +181,10 @@ async function runOnce(options: ChainProcessorOptions, progressed: () => void): 
         subscriptions: decoder.subscriptions(kind => contracts.watchedContracts(kind)),
       },
       database,
-      (store, blocks) => current.handle(store, blocks),
+      async (store, blocks) => {
+        // After the blocks were fetched: had the node changed before, they would be another chain's.
+        await Promise.all([current.handle(store, blocks), assertRightChain()])
+      },
       signal,
     )
   } finally {

@@ -4,10 +4,13 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
   fallback,
+  hexToBytes,
   hexToNumber,
   http,
+  keccak256,
   multicall3Abi,
   numberToHex,
+  webSocket,
 } from 'viem'
 import { z } from 'zod'
 import type { BlockRef } from '../db/events/event-store.ts'
@@ -16,6 +19,7 @@ import type { ContractReader, RawLog } from './protocol.ts'
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const headerSchema = z.object({ number: hex, hash: hex, timestamp: hex })
+const bloomSchema = z.object({ logsBloom: hex.length(514) })
 const logSchema = z.object({
   address: hex,
   topics: z.array(hex),
@@ -36,11 +40,17 @@ export interface BlockLogs {
 
 /** What a processor asks of a node besides what evm-processor fetches. Every answer is zod-checked. */
 export interface ChainRpc {
+  chainId(): Promise<number>
   head(): Promise<BlockRef>
   /** undefined when the node does not have the block. */
   header(height: number): Promise<BlockRef | undefined>
-  /** Logs of contracts in a range of blocks, grouped by block, ascending. Splits the range where the node refuses its size. */
-  logs(filter: { address: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
+  /**
+   * Logs of contracts in a range of blocks, grouped by block, ascending, each once. Splits the range where the node
+   * refuses its size.
+   */
+  logs(filter: { address?: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
+  /** Whether a contract may have logs in a block, by its header; undefined when the node does not have the block. */
+  bloom(height: number): Promise<((contract: string) => boolean) | undefined>
   /** eth_calls at one block through Multicall3, or one by one where it does not exist; undefined for a call that reverts. */
   calls(calls: { to: string; data: string }[], block: BlockRef): Promise<(string | undefined)[]>
   /** What transactions call, by hash; one that the node does not have is left out. */
@@ -54,13 +64,17 @@ export interface TransactionCall {
   input: string
 }
 
-/** Range of eth_getLogs that any public node serves; halved on refusal, doubled again on success. */
+/** Widest range of eth_getLogs ever asked for. */
 const LOG_RANGE = 10_000
+/** Answers in a row after which a range that was refused is asked for again: limits differ by how full blocks are. */
+const ANSWERS_BEFORE_WIDENING = 8
 const CALLS_PER_MULTICALL = 400
 
 export function openChainRpc(urls: readonly string[], multicall: string): ChainRpc {
   const transports = urls.map(url =>
-    http(url, { batch: { batchSize: 100, wait: 2 }, retryCount: 3, timeout: 20_000 }),
+    /^wss?:/.test(url)
+      ? webSocket(url, { retryCount: 3, timeout: 20_000 })
+      : http(url, { batch: { batchSize: 100, wait: 2 }, retryCount: 3, timeout: 20_000 }),
   )
   const client = createClient({ transport: fallback(transports) })
   const request = client.request as EIP1193RequestFn
@@ -91,38 +105,39 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return block
   }
 
+  const widest = openLogRange()
+
   async function logs(filter: {
-    address: string[]
+    address?: string[]
     topics?: string[][]
     from: number
     to: number
   }): Promise<BlockLogs[]> {
-    const blocks: BlockLogs[] = []
-    let range = LOG_RANGE
+    const blocks = new Map<number, BlockLogs>()
     for (let from = filter.from; from <= filter.to; ) {
-      const to = Math.min(filter.to, from + range - 1)
+      const to = Math.min(filter.to, from + widest.range() - 1)
       let answer: unknown
       try {
         answer = await ask('eth_getLogs', [
           {
-            address: filter.address,
+            ...(filter.address ? { address: filter.address } : {}),
             topics: filter.topics,
             fromBlock: numberToHex(from),
             toBlock: numberToHex(to),
           },
         ])
       } catch (error) {
-        if (range === 1) throw error
-        range = Math.max(1, Math.floor(range / 2))
+        // A node that cannot be reached would not answer for fewer blocks either.
+        if (from === to || (error instanceof RpcRefusedError && error.isUnreachable)) throw error
+        widest.refused(to - from + 1)
         continue
       }
       for (const log of z.array(logSchema).parse(answer)) {
         const number = hexToNumber(log.blockNumber as `0x${string}`)
-        let block = blocks.at(-1)
-        if (block?.number !== number) {
-          block = { number, hash: log.blockHash.toLowerCase(), logs: [] }
-          blocks.push(block)
-        }
+        const block = blocks.get(number) ?? { number, hash: log.blockHash.toLowerCase(), logs: [] }
+        blocks.set(number, block)
+        if (block.hash !== log.blockHash.toLowerCase())
+          throw new UnavailableError(`The node's logs of block ${number} are of two branches.`)
         block.logs.push({
           address: log.address.toLowerCase(),
           topics: log.topics,
@@ -131,10 +146,11 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
           transactionHash: log.transactionHash.toLowerCase(),
         })
       }
+      widest.answered(to - from + 1)
       from = to + 1
-      range = Math.min(LOG_RANGE, range * 2)
     }
-    return blocks
+    for (const block of blocks.values()) block.logs = eachOnce(block.logs)
+    return [...blocks.values()].sort((a, b) => a.number - b.number)
   }
 
   async function call(to: string, data: string, block: BlockRef): Promise<string | undefined> {
@@ -228,9 +244,16 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
   }
 
   return {
+    chainId: async () => hexToNumber(hex.parse(await ask('eth_chainId', [])) as `0x${string}`),
     head,
     header,
     logs,
+    async bloom(height) {
+      const answer = bloomSchema
+        .nullable()
+        .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
+      return answer ? contract => mayHold(answer.logsBloom, contract) : undefined
+    },
     calls,
     transactions,
     reader: block => ({
@@ -241,14 +264,61 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
   }
 }
 
+/** Logs in their block's order, each once: some nodes serve the seams of their ranges twice. */
+export function eachOnce<T extends { logIndex: number }>(logs: readonly T[]): T[] {
+  const byIndex = new Map(logs.map(log => [log.logIndex, log]))
+  return [...byIndex.values()].sort((a, b) => a.logIndex - b.logIndex)
+}
+
+/** A logs bloom has three bits of 2048 set for each address with a log (Yellow Paper, 4.3.1); no false negatives. */
+function mayHold(bloom: string, address: string): boolean {
+  const hash = hexToBytes(keccak256(address as `0x${string}`))
+  return [0, 2, 4].every(at => {
+    const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047
+    const byte = 2 + (255 - (bit >> 3)) * 2
+    return (Number.parseInt(bloom.slice(byte, byte + 2), 16) & (1 << (bit & 7))) !== 0
+  })
+}
+
+/** What a node was found to serve at once, for as long as the process knows it. */
+function openLogRange() {
+  let range = LOG_RANGE
+  let refusedAt = Number.POSITIVE_INFINITY
+  let inARow = 0
+  return {
+    range: () => range,
+    refused(blocks: number) {
+      refusedAt = blocks
+      range = Math.max(1, Math.floor(blocks / 2))
+      inARow = 0
+    },
+    answered(blocks: number) {
+      if (blocks < range) return
+      inARow++
+      if (inARow >= ANSWERS_BEFORE_WIDENING) {
+        refusedAt = Number.POSITIVE_INFINITY
+        inARow = 0
+      }
+      if (range * 2 < refusedAt) range = Math.min(LOG_RANGE, range * 2)
+    },
+  }
+}
+
 /** The node answered with an error or not at all. */
 export class RpcRefusedError extends UnavailableError {
   readonly isRevert: boolean
   /** The node does not keep the state of that block (not an archive node), or the block is not canonical any more. */
   readonly isMissingState: boolean
+  /** No answer came from the node itself: connection, gateway, rate limit. */
+  readonly isUnreachable: boolean
   constructor(method: string, cause: unknown) {
     const message = cause instanceof Error ? cause.message : String(cause)
     super(`${method} failed: ${message.split('\n')[0]}`, { cause })
+    const { name, status } = (cause ?? {}) as { name?: string; status?: number }
+    this.isUnreachable =
+      name === 'WebSocketRequestError' ||
+      (name === 'HttpRequestError' &&
+        (status === undefined || status === 429 || (status > 500 && status < 504)))
     this.isRevert = /revert|invalid opcode|out of gas|execution|stack|InvalidFEOpcode|OutOfGas/i.test(message)
     this.isMissingState =
       /missing trie node|state (is|not|histor|unavail)|pruned|archive|(header|block).{0,20}(not found|not exist|unknown)|BlockOutOfRange/i.test(

@@ -2,12 +2,17 @@ import { EvmBatchProcessor } from '@subsquid/evm-processor'
 import type { Logger } from '@subsquid/logger'
 import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
+import { UnavailableError } from '../db/process/errors.ts'
 import type { SourceBlock } from './chain-handler.ts'
 import type { Subscription } from './decode.ts'
+import { followHead, type HeadClient, type HotSource, withPlainRefusals } from './head.ts'
+import { eachOnce } from './rpc.ts'
 
 export interface SourceOptions {
   gateway?: string
   rpc?: string
+  /** How often a request is repeated before the run fails; then another endpoint may be tried. */
+  rpcAttempts?: number
   finality: number
   pollInterval: number
   from: number
@@ -15,6 +20,9 @@ export interface SourceOptions {
   to?: number
   subscriptions: Partial<Subscription>[]
 }
+
+/** Milliseconds without a new head after which a subscription is made anew: some go quiet and stay open. */
+const QUIET_SUBSCRIPTION = 15_000
 
 type Config = RunnerConfig<unknown, unknown>
 
@@ -25,8 +33,8 @@ type Config = RunnerConfig<unknown, unknown>
 interface ProcessorParts {
   getBatchRequests(): Config['requests']
   getArchiveDataSource(): Config['archive']
-  getHotDataSource(): Config['hotDataSource']
-  getChainRpcClient(): { close(error?: Error): void }
+  getHotDataSource(): Config['hotDataSource'] & HotSource
+  getChainRpcClient(): HeadClient & { close(error?: Error): void }
   getLogger(): Logger
 }
 
@@ -47,12 +55,27 @@ export async function runSource<Store>(
     })
   if (options.gateway) processor.setGateway(options.gateway)
   if (options.rpc) {
-    processor.setRpcEndpoint({ url: options.rpc, capacity: 10, maxBatchCallSize: 100, retryAttempts: 10 })
-    processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
+    processor.setRpcEndpoint({
+      url: options.rpc,
+      capacity: 10,
+      maxBatchCallSize: 100,
+      requestTimeout: 20_000,
+      retryAttempts: options.rpcAttempts ?? 10,
+    })
+    processor.setRpcDataIngestionSettings({
+      headPollInterval: options.pollInterval,
+      newHeadTimeout: QUIET_SUBSCRIPTION,
+    })
   }
   for (const subscription of options.subscriptions) processor.addLog(subscription)
 
   const parts = processor as unknown as ProcessorParts
+  if (options.rpc) {
+    const client = parts.getChainRpcClient()
+    withPlainRefusals(client)
+    const hot = parts.getHotDataSource()
+    hot.polling = (goTo, isEnd) => followHead(client, options.pollInterval, goTo, isEnd)
+  }
   let abort: (() => void) | undefined
   const aborted = new Promise<void>(resolve => {
     abort = resolve
@@ -71,8 +94,9 @@ export async function runSource<Store>(
         addRunnerMetrics() {},
         serve: async () => ({ port: 0 }),
       } as unknown as Config['prometheus'],
-      process: (store, batch) =>
-        handle(
+      process: (store, batch) => {
+        assertLinked(batch.blocks as unknown as SqdBlock[])
+        return handle(
           store,
           (batch.blocks as unknown as SqdBlock[])
             // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
@@ -80,7 +104,8 @@ export async function runSource<Store>(
             .filter(({ header }) => header.height >= options.from)
             .map(toSourceBlock),
           batch.isHead,
-        ),
+        )
+      },
     }).run()
     // At the head the runner waits for the next block for ever: a stop does not wait for it.
     await Promise.race([run, aborted])
@@ -92,15 +117,26 @@ export async function runSource<Store>(
 }
 
 interface SqdBlock {
-  header: { height: number; hash: string; timestamp: number }
+  header: { height: number; hash: string; parentHash: string; timestamp: number }
   logs: { address: string; topics: string[]; data: string; logIndex: number; transactionHash: string }[]
   transactions: { hash: string; to?: string; input: string }[]
+}
+
+/** Finalized blocks are fetched side by side and by number: a node that changed its mind between would not be noticed. */
+function assertLinked(blocks: readonly SqdBlock[]): void {
+  for (const [i, { header }] of blocks.entries()) {
+    const before = blocks[i - 1]?.header
+    if (before?.height === header.height - 1 && before.hash !== header.parentHash)
+      throw new UnavailableError(
+        `Block ${header.height} does not stand on the block ${before.height} that came with it. Fetching again.`,
+      )
+  }
 }
 
 function toSourceBlock({ header, logs, transactions }: SqdBlock): SourceBlock {
   return {
     ref: { number: header.height, hash: header.hash, timestamp: Math.floor(header.timestamp / 1000) },
-    logs,
+    logs: eachOnce(logs),
     calls: new Map(transactions.map(({ hash, to, input }) => [hash, { to, input }])),
   }
 }
