@@ -1,0 +1,232 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { GeneratedChain } from '../chain/generated-chain.ts'
+import type { NodeFaults } from '../chain/rpc-server.ts'
+import { type Check, liveFor } from '../check.ts'
+import { must, NETWORK } from '../system.ts'
+
+/** Blocks go on coming while the node misbehaves. */
+const during =
+  (faults: NodeFaults, real: number): Check['inject'] =>
+  async (system, { seconds }) => {
+    system.node.faults = faults
+    await liveFor(system, seconds(real))
+    system.node.faults = {}
+  }
+
+const outages: [string, NodeFaults][] = [
+  ['errors', { error: { code: -32603, message: 'internal error' } }],
+  ['429', { status: 429 }],
+  ['502', { status: 502 }],
+  ['silence', { silent: true }],
+]
+
+const checks: Check[] = [
+  ...outages.flatMap(([what, faults]) =>
+    (['head', 'backfill'] as const).map(
+      (phase): Check => ({
+        name: `30 s of ${what}, ${phase === 'head' ? 'at the head' : 'in backfill'}`,
+        group: 'rpc',
+        phase,
+        inject: during(faults, 30),
+      }),
+    ),
+  ),
+  {
+    name: '2 minutes of one answer in eight broken',
+    isQuick: true,
+    group: 'rpc',
+    phase: 'head',
+    inject: during({ broken: 1 / 8 }, 120),
+  },
+  {
+    name: 'at most 1,000 blocks per eth_getLogs: found out, and widened again',
+    group: 'rpc',
+    phase: 'start',
+    options: { env: { [`START_BLOCK_${NETWORK.name.toUpperCase()}`]: '15000' } },
+    prepare({ chain }) {
+      chain.live(40)
+      chain.mineEmpty(14_990, 12)
+      chain.live(30)
+    },
+    async inject(system) {
+      const { node } = system
+      node.faults = {
+        maxRange: 1000,
+        refusal: { code: -32602, message: 'block range is too wide (maximum 1000)' },
+      }
+      system.start('processor', 'worker')
+      await system.settle(60)
+      const asked = node.ranges.filter(({ byAddress }) => byAddress)
+      const refused = asked.filter(range => range.refused).length
+      must(asked.length - refused >= 15, `only ${asked.length - refused} ranges were answered`)
+      must(refused <= asked.length / 3, `${refused} of ${asked.length} requests were refused`)
+      // With the limit gone, a vault with as long a history is read in wider ranges again.
+      node.faults = {}
+      const before = node.ranges.length
+      const { chain } = system
+      const sleeper = chain.addVault({ born: 3 })
+      chain.mine([chain.deposit(sleeper, chain.people[0] ?? '', 10n ** 18n)])
+      await system.settle(30)
+      const widest = Math.max(...node.ranges.slice(before).map(({ blocks }) => blocks))
+      must(widest > 1000, `the widest range afterwards was ${widest} blocks`)
+      return `${refused} of ${asked.length} refused, then up to ${widest} blocks`
+    },
+  },
+  ...[
+    ['Geth', -32005, 'query returned more than 10000 results'],
+    [
+      'Alchemy',
+      -32602,
+      'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
+    ],
+    ['QuickNode', -32614, 'eth_getLogs is limited to a 10,000 results'],
+  ].map(
+    ([vendor, code, message]): Check => ({
+      name: `at most 10,000 logs per eth_getLogs, in the words of ${vendor}`,
+      group: 'rpc',
+      phase: 'start',
+      prepare({ chain }) {
+        const [vault] = chain.vaults
+        const [a = '', b = ''] = chain.people
+        if (!vault) return
+        for (let i = 0; i < 30; i++) {
+          chain.mine(
+            Array.from({ length: i % 3 === 0 ? 900 : 1 }, () => [
+              ...chain.deposit(vault, a, 10n ** 18n),
+              ...chain.deposit(vault, b, 10n ** 18n),
+            ]),
+          )
+        }
+      },
+      async inject(system) {
+        system.node.faults = { maxLogs: 10_000, refusal: { code: Number(code), message: String(message) } }
+        system.start('processor', 'worker')
+        await system.settle(90)
+        const refused = system.node.ranges.filter(range => range.refused).length
+        must(refused > 0, 'the limit was never met')
+        return `${refused} of ${system.node.ranges.length} refused`
+      },
+      isQuick: vendor === 'Alchemy',
+    }),
+  ),
+  {
+    name: 'the head goes back by ten blocks, and on',
+    group: 'rpc',
+    phase: 'head',
+    async inject(system) {
+      const { chain, node } = system
+      for (let i = 0; i < 5; i++) {
+        node.faults = { headAt: chain.head.number - 10 }
+        await pause(500)
+        node.faults = {}
+        chain.live(2)
+        await pause(300)
+      }
+      const { rows } = await system.pool.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM event_log WHERE stream = $1 AND type = 'BlockRetracted'`,
+        [NETWORK.chainId],
+      )
+      must(rows[0]?.n === 0, `${rows[0]?.n} retractions although nothing was replaced`)
+    },
+  },
+  {
+    name: 'every range of logs is served twice over',
+    group: 'rpc',
+    phase: 'start',
+    async inject(system, { seconds }) {
+      system.node.faults = { twice: true }
+      system.start('processor', 'worker')
+      await system.settle(60)
+      await liveFor(system, seconds(10))
+      await system.settle(30)
+    },
+  },
+  {
+    name: 'half of the look-ups of blocks are null',
+    group: 'rpc',
+    phase: 'head',
+    inject: during({ nullBlocks: 0.5 }, 30),
+  },
+  {
+    name: 'half of the look-ups of blocks are null, in backfill',
+    group: 'rpc',
+    phase: 'backfill',
+    inject: during({ nullBlocks: 0.5 }, 30),
+  },
+  {
+    name: 'a hash vanishes: its number is served, it is not',
+    group: 'rpc',
+    phase: 'head',
+    async inject(system, { seconds }) {
+      const { chain, node } = system
+      // Two blocks at once and a fork under them: the parent has to be looked up by its hash.
+      chain.reorg(3, 4)
+      node.faults = { vanished: chain.blocks[chain.head.number - 2]?.hash ?? '' }
+      await liveFor(system, seconds(10))
+    },
+  },
+  {
+    name: 'back-off stays below 20 times the normal rate',
+    group: 'rpc',
+    phase: 'head',
+    async inject(system, { seconds }) {
+      const { node } = system
+      const rate = async (real: number) => {
+        const before = node.requests.length
+        await liveFor(system, seconds(real))
+        return (node.requests.length - before) / seconds(real)
+      }
+      const normal = await rate(10)
+      const worst: string[] = []
+      for (const [what, faults] of outages) {
+        node.faults = faults
+        const failing = await rate(10)
+        must(
+          failing < normal * 20,
+          `${failing.toFixed(1)} requests/s with ${what}, ${normal.toFixed(1)} normally`,
+        )
+        worst.push(`${what} ${failing.toFixed(1)}`)
+        node.faults = {}
+        await system.settle(60)
+      }
+      return `${normal.toFixed(1)} requests/s normally; ${worst.join(', ')}`
+    },
+  },
+  {
+    name: 'the node switches to another chain while running',
+    isQuick: true,
+    group: 'rpc',
+    phase: 'backfill',
+    async inject(system, { seconds }) {
+      const { node, chain } = system
+      const other = new GeneratedChain({ seed: 99, chainId: 1 })
+      other.vaults.push(...chain.vaults)
+      other.live(3000)
+      node.faults = { other }
+      await pause(seconds(10) * 1000)
+      must(/"level":(50|60).*eth_chainId/.test(system.words()), 'it was not said loudly')
+      const { rows } = await system.pool.query<{ hash: string }>(
+        `SELECT DISTINCT '0x' || encode(block_hash, 'hex') AS hash FROM event_log WHERE stream = $1 AND type <> 'BlockRetracted'`,
+        [NETWORK.chainId],
+      )
+      const strange = rows.filter(({ hash }) => !chain.everSeen.has(hash))
+      must(strange.length === 0, `${strange.length} blocks of the other chain were stored`)
+    },
+  },
+  {
+    name: 'the node is of another chain from the start: the processor refuses',
+    group: 'rpc',
+    phase: 'start',
+    async inject(system) {
+      system.node.faults = { chainId: 1 }
+      system.start('processor')
+      await system.until('refusal', 30, () => system.ends.some(({ code }) => code === 1))
+      must(/WRONG_CHAIN/.test(system.words()), 'it does not say why')
+      must((await system.height()) === -1, 'blocks were stored')
+      system.node.faults = {}
+      system.start('worker')
+    },
+  },
+]
+
+export default checks

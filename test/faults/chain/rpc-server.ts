@@ -1,0 +1,328 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex } from 'viem'
+import { seededRandom } from '../../chain/random.ts'
+import type { ChainBlock } from './blocks.ts'
+import { type GeneratedChain, type GeneratedVault, toQuantity } from './generated-chain.ts'
+
+/** How the node misbehaves. Everything absent: it does not. */
+export interface NodeFaults {
+  /** Every request gets this HTTP status. */
+  status?: number
+  /** Every call gets a JSON-RPC error. */
+  error?: { code: number; message: string }
+  /** Requests are taken and never answered. */
+  silent?: boolean
+  /** Of HTTP answers, this part is broken: cut short, socket dropped, or (single blocks) null. */
+  broken?: number
+  /** eth_getLogs over more blocks than this is refused. */
+  maxRange?: number
+  /** eth_getLogs with more logs than this is refused. */
+  maxLogs?: number
+  /** How a refusal is worded; the vendors differ. */
+  refusal?: { code: number; message: string }
+  /** The node knows the chain only up to this height. */
+  headAt?: number
+  /** Of look-ups of blocks, this part is null. */
+  nullBlocks?: number
+  /** Blocks of this hash are null, though their numbers are served. */
+  vanished?: string
+  /** What eth_chainId answers instead. */
+  chainId?: number
+  /** Serves another chain altogether. */
+  other?: GeneratedChain
+  /** Every log of an eth_getLogs answer is in it twice. */
+  twice?: boolean
+  /** Milliseconds before each answer. */
+  delay?: number
+}
+
+interface Call {
+  id: number | string
+  method: string
+  params: unknown[]
+}
+
+export interface FaultyNode {
+  url: string
+  faults: NodeFaults
+  /** Times of arrival of HTTP requests, milliseconds. */
+  requests: { at: number; methods: string[] }[]
+  /** Ranges asked of eth_getLogs, with whether they were refused. */
+  ranges: { blocks: number; refused: boolean; byAddress: boolean }[]
+  stop(): Promise<void>
+}
+
+const ABI = [...erc4626Abi, ...erc20Abi.filter(({ name }) => ['name', 'symbol', 'decimals'].includes(name))]
+
+class Refused extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A JSON-RPC node over a generated chain. `faults` may be changed at any time. */
+export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<FaultyNode> {
+  const random = seededRandom(seed)
+  const requests: FaultyNode['requests'] = []
+  const ranges: FaultyNode['ranges'] = []
+  const node = { faults: {} as NodeFaults }
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy())
+  })
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const parsed = JSON.parse(body) as Call | Call[]
+    const calls = Array.isArray(parsed) ? parsed : [parsed]
+    requests.push({ at: Date.now(), methods: calls.map(({ method }) => method) })
+    const { faults } = node
+    if (faults.silent) return
+    if (faults.delay) await new Promise(resolve => setTimeout(resolve, faults.delay))
+    if (faults.status) return void response.writeHead(faults.status).end('<html>no</html>')
+    const isBroken = faults.broken !== undefined && random.chance(faults.broken)
+    const kind = isBroken ? random.pick(['cut', 'dropped', 'null'] as const) : undefined
+    if (kind === 'dropped') return void request.socket.destroy()
+    const answers = calls.map(call => respond(call, kind === 'null'))
+    const text = JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(kind === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
+  }
+
+  function respond({ id, method, params }: Call, isNull: boolean): unknown {
+    const { faults } = node
+    if (faults.error) return { jsonrpc: '2.0', id, error: faults.error }
+    const isBlock = method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash'
+    if (isBlock && (isNull || (faults.nullBlocks !== undefined && random.chance(faults.nullBlocks))))
+      return { jsonrpc: '2.0', id, result: null }
+    try {
+      return { jsonrpc: '2.0', id, result: answer(method, params) }
+    } catch (error) {
+      const code = error instanceof Refused ? error.code : -32603
+      return { jsonrpc: '2.0', id, error: { code, message: (error as Error).message } }
+    }
+  }
+
+  /** The chain as this node knows it now. */
+  function known(): { chain: GeneratedChain; head: ChainBlock } {
+    const { faults } = node
+    const served = faults.other ?? chain
+    const head = faults.headAt === undefined ? served.head : served.blocks[faults.headAt]
+    return { chain: served, head: head ?? served.head }
+  }
+
+  function blockAt(tag: unknown): ChainBlock | undefined {
+    const { chain: served, head } = known()
+    if (tag === 'latest' || tag === 'pending') return head
+    if (tag === 'earliest') return served.blocks[0]
+    if (tag === 'finalized' || tag === 'safe') return served.blocks[Math.max(0, head.number - 64)]
+    const height = Number(tag)
+    return height <= head.number ? served.blocks[height] : undefined
+  }
+
+  /** Of eth_call: a number, a tag or {blockHash}. */
+  function stateAt(at: unknown): ChainBlock {
+    const hash = (at as { blockHash?: string } | undefined)?.blockHash
+    const block = hash ? known().chain.everSeen.get(hash) : blockAt(at ?? 'latest')
+    if (!block) throw new Refused(-32000, 'header not found')
+    return block
+  }
+
+  function answer(method: string, params: unknown[]): unknown {
+    const { chain: served, head } = known()
+    switch (method) {
+      case 'eth_chainId':
+        return toQuantity(node.faults.chainId ?? served.chainId)
+      case 'net_version':
+        return String(node.faults.chainId ?? served.chainId)
+      case 'eth_blockNumber':
+        return toQuantity(head.number)
+      case 'eth_getBlockByNumber': {
+        const block = blockAt(params[0])
+        return block ? asRpcBlock(block) : null
+      }
+      case 'eth_getBlockByHash': {
+        const block = served.everSeen.get(String(params[0]))
+        if (!block || block.hash === node.faults.vanished || block.number > head.number) return null
+        return asRpcBlock(block)
+      }
+      case 'eth_getLogs':
+        return logsOf(params[0] as LogFilter)
+      case 'eth_getBlockReceipts': {
+        const block = blockAt(params[0])
+        return block ? block.transactions.map((hash, index) => asReceipt(block, hash, index)) : null
+      }
+      case 'eth_getTransactionReceipt': {
+        const block = served.blocks.find(({ transactions }) => transactions.includes(params[0] as Hex))
+        const index = block?.transactions.indexOf(params[0] as Hex) ?? -1
+        return block ? asReceipt(block, params[0] as Hex, index) : null
+      }
+      case 'eth_getCode':
+        return served.codeAt(String(params[0]).toLowerCase(), stateAt(params[1]).number)
+      case 'eth_call': {
+        const { to, data } = params[0] as { to: string; data: Hex }
+        return view(served, to.toLowerCase(), data, stateAt(params[1]))
+      }
+      default:
+        throw new Refused(-32601, `the method ${method} does not exist`)
+    }
+  }
+
+  interface LogFilter {
+    fromBlock?: string
+    toBlock?: string
+    blockHash?: string
+    address?: string | string[]
+    topics?: (null | string | string[])[]
+  }
+
+  function logsOf(filter: LogFilter): unknown[] {
+    const { faults } = node
+    const { chain: served, head } = known()
+    const from = filter.blockHash ? undefined : Number(filter.fromBlock ?? head.number)
+    const to = Math.min(Number(filter.toBlock ?? head.number), head.number)
+    const blocks =
+      from === undefined
+        ? [served.everSeen.get(filter.blockHash ?? '')].filter(b => b !== undefined)
+        : served.blocks.slice(from, to + 1)
+    const addresses =
+      filter.address === undefined ? undefined : [filter.address].flat().map(a => a.toLowerCase())
+    const found = blocks.flatMap(block =>
+      block.logs
+        .filter(
+          log =>
+            (!addresses || addresses.includes(log.address)) &&
+            (filter.topics ?? []).every(
+              (want, i) => want === null || [want].flat().includes(log.topics[i] ?? ''),
+            ),
+        )
+        .map(log => asRpcLog(block, log)),
+    )
+    const span = from === undefined ? 1 : to - from + 1
+    const refused =
+      (faults.maxRange !== undefined && span > faults.maxRange) ||
+      (faults.maxLogs !== undefined && found.length > faults.maxLogs)
+    ranges.push({ blocks: span, refused, byAddress: addresses !== undefined })
+    if (refused) {
+      const { code, message } = faults.refusal ?? {
+        code: -32005,
+        message: `query returned more than ${faults.maxLogs} results`,
+      }
+      throw new Refused(code, message)
+    }
+    return faults.twice ? found.flatMap(log => [log, log]) : found
+  }
+
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get faults() {
+      return node.faults
+    },
+    set faults(next: NodeFaults) {
+      node.faults = next
+    },
+    requests,
+    ranges,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function asRpcBlock(block: ChainBlock): unknown {
+  const { header, number, timestamp, hash, transactions } = block
+  return {
+    ...header,
+    hash,
+    number: toQuantity(number),
+    timestamp: toQuantity(timestamp),
+    gasUsed: header['gasUsed'] === '0x' ? '0x0' : header['gasUsed'],
+    difficulty: '0x0',
+    totalDifficulty: '0x0',
+    size: '0x220',
+    transactions,
+    uncles: [],
+  }
+}
+
+function asRpcLog(block: ChainBlock, log: ChainBlock['logs'][number]): unknown {
+  return {
+    ...log,
+    logIndex: toQuantity(log.logIndex),
+    transactionIndex: toQuantity(log.transactionIndex),
+    blockNumber: toQuantity(block.number),
+    blockHash: block.hash,
+    removed: false,
+  }
+}
+
+function asReceipt(block: ChainBlock, hash: Hex, index: number): unknown {
+  return {
+    transactionHash: hash,
+    transactionIndex: toQuantity(index),
+    blockHash: block.hash,
+    blockNumber: toQuantity(block.number),
+    status: '0x1',
+    logs: block.logs.filter(log => log.transactionIndex === index).map(log => asRpcLog(block, log)),
+  }
+}
+
+/** What the views of a vault and of its asset answer; `0x`, as of an account without code, for everybody else. */
+function view(chain: GeneratedChain, to: string, data: Hex, block: ChainBlock): Hex {
+  const vault = chain.vaults.find(({ address }) => address === to)
+  const token = vault ?? chain.vaults.find(({ asset }) => asset === to)
+  if (!token || token.born > block.number) return '0x'
+  let call: { functionName: string; args?: readonly unknown[] }
+  try {
+    call = decodeFunctionData({ abi: ABI, data })
+  } catch {
+    throw new Refused(3, 'execution reverted')
+  }
+  const value = vault ? vaultView(vault, call, block) : tokenView(token, call.functionName)
+  if (value === undefined) throw new Refused(3, 'execution reverted')
+  return encodeFunctionResult({
+    abi: ABI,
+    functionName: call.functionName as 'totalSupply',
+    result: value as bigint,
+  })
+}
+
+function tokenView(token: GeneratedVault, functionName: string): unknown {
+  if (functionName === 'decimals') return token.assetDecimals
+  if (functionName === 'name' || functionName === 'symbol') return `asset of ${token.symbol}`
+  return undefined
+}
+
+function vaultView(
+  vault: GeneratedVault,
+  { functionName, args }: { functionName: string; args?: readonly unknown[] },
+  block: ChainBlock,
+): unknown {
+  const { totalAssets, totalSupply } = block.states.get(vault.address) ?? { totalAssets: 0n, totalSupply: 0n }
+  switch (functionName) {
+    case 'asset':
+      return vault.asset
+    case 'decimals':
+      return vault.decimals
+    case 'name':
+      return vault.name
+    case 'symbol':
+      return vault.symbol
+    case 'totalAssets':
+      return totalAssets
+    case 'totalSupply':
+      return totalSupply
+    case 'convertToAssets': {
+      const shares = args?.[0] as bigint
+      return totalSupply === 0n ? shares : (shares * totalAssets) / totalSupply
+    }
+    default:
+      return undefined
+  }
+}

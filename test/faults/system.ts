@@ -1,0 +1,345 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { loadProjections } from '../../jobs/projection.ts'
+import { readStatus } from '../../jobs/status.ts'
+import { networks } from '../../processors/chains.ts'
+import { freePort } from '../chain/anvil-process.ts'
+import { GeneratedChain } from './chain/generated-chain.ts'
+import { expectedOf } from './chain/oracle.ts'
+import { type FaultyNode, startFaultyNode } from './chain/rpc-server.ts'
+import { type Running, start } from './command.ts'
+import type { OwnServers } from './own-servers.ts'
+
+/** A network without curated vaults of its own that would be asked for at every turn. */
+export const NETWORK = networks.swellchain
+const PREFIX = 'SWELLCHAIN'
+
+export class CheckFailedError extends Error {}
+
+export function must(condition: boolean, what: string): void {
+  if (!condition) throw new CheckFailedError(what)
+}
+
+export interface Servers {
+  databaseUrl: string
+  clickhouseUrl: string
+  redisUrl?: string
+}
+
+export interface SystemOptions extends Servers {
+  seed: number
+  finality?: number
+  blockSeconds?: number
+  env?: Record<string, string>
+  /** Servers of this check alone, which it may stop. */
+  own?: OwnServers['servers']
+}
+
+type Part = 'processor' | 'worker' | 'api'
+const SCRIPTS: Record<Part, string[]> = {
+  processor: ['processors/main.ts', NETWORK.name],
+  worker: ['jobs/main.ts'],
+  api: ['read-api/main.ts'],
+}
+
+/** The product's own processes over a generated chain, on databases of their own. */
+export class System {
+  readonly running = new Map<Part, Running>()
+  readonly ends: { part: Part; code: number | null; signal: NodeJS.Signals | null }[] = []
+  private readonly stopping = new Set<Running>()
+  private restarts = true
+  private said: string[] = []
+  readonly chain: GeneratedChain
+  readonly node: FaultyNode
+  readonly pool: pg.Pool
+  readonly house: ClickHouse
+  readonly env: Record<string, string>
+  readonly own: OwnServers['servers']
+  private readonly dropDatabases: () => Promise<void>
+
+  private constructor(parts: {
+    chain: GeneratedChain
+    node: FaultyNode
+    pool: pg.Pool
+    house: ClickHouse
+    env: Record<string, string>
+    own: OwnServers['servers']
+    dropDatabases: () => Promise<void>
+  }) {
+    this.chain = parts.chain
+    this.node = parts.node
+    this.pool = parts.pool
+    this.house = parts.house
+    this.env = parts.env
+    this.own = parts.own
+    this.dropDatabases = parts.dropDatabases
+  }
+
+  /** Makes the chain (two vaults, nothing happened yet), its node and empty databases. Starts no process. */
+  static async open(options: SystemOptions): Promise<System> {
+    const chain = new GeneratedChain({
+      seed: options.seed,
+      chainId: NETWORK.chainId,
+      ...(options.blockSeconds === undefined ? {} : { blockSeconds: options.blockSeconds }),
+    })
+    chain.addVault()
+    chain.addVault({ decimals: 6, assetDecimals: 6 })
+    const node = await startFaultyNode(chain, options.seed)
+    const database = `vaultlog_faults_${randomBytes(5).toString('hex')}`
+    const admin = new pg.Client({ connectionString: options.databaseUrl })
+    await admin.connect()
+    await admin.query(`CREATE DATABASE ${database}`)
+    await admin.end()
+    const url = new URL(options.databaseUrl)
+    url.pathname = `/${database}`
+    const pool = openPostgres(url.href, 'faults', 4)
+    const house = openClickHouse({ url: options.clickhouseUrl, database })
+    const apiPort = await freePort()
+    const env = {
+      DATABASE_URL: url.href,
+      CLICKHOUSE_URL: options.clickhouseUrl,
+      CLICKHOUSE_DATABASE: database,
+      REDIS_URL: options.redisUrl ?? '',
+      API_PORT: String(apiPort),
+      [`RPC_${PREFIX}`]: node.url,
+      [`FINALITY_${PREFIX}`]: String(options.finality ?? 20),
+      POLL_INTERVAL_MS: '100',
+      LOG_LEVEL: 'info',
+      SQD_WARN: '*',
+      ...options.env,
+    }
+    const dropDatabases = async () => {
+      await house.command('faults', `DROP DATABASE IF EXISTS ${database} SYNC`).catch(() => {})
+      await house.close()
+      await pool.end()
+      const client = new pg.Client({ connectionString: options.databaseUrl })
+      await client.connect()
+      await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+      await client.end()
+    }
+    return new System({ chain, node, pool, house, env, own: options.own ?? {}, dropDatabases })
+  }
+
+  /** Starts parts; one that dies unasked is started again, as every supervisor does. */
+  start(...parts: Part[]): void {
+    for (const part of parts) this.launch(part, 0)
+  }
+
+  private launch(part: Part, crashes: number): void {
+    const began = Date.now()
+    const running = start(SCRIPTS[part], this.env)
+    this.running.set(part, running)
+    const orphaned = () => running.child.kill('SIGKILL')
+    process.once('exit', orphaned)
+    void running.ended.then(({ code, signal }) => {
+      process.off('exit', orphaned)
+      this.said.push(running.said())
+      this.ends.push({ part, code, signal })
+      if (this.running.get(part) === running) this.running.delete(part)
+      if (!this.restarts || this.stopping.has(running)) return
+      const next = Date.now() - began > 30_000 ? 0 : crashes + 1
+      setTimeout(
+        () => {
+          if (this.restarts && !this.running.has(part)) this.launch(part, next)
+        },
+        Math.min(5_000, 100 * 2 ** next),
+      )
+    })
+  }
+
+  kill(part: Part): void {
+    this.running.get(part)?.child.kill('SIGKILL')
+  }
+
+  /** SIGTERM; gives the exit code and how long it took. */
+  async stop(part: Part): Promise<{ code: number | null; ms: number }> {
+    const running = this.running.get(part)
+    if (!running) return { code: 0, ms: 0 }
+    this.stopping.add(running)
+    const asked = Date.now()
+    running.child.kill('SIGTERM')
+    const timer = setTimeout(() => running.child.kill('SIGKILL'), 20_000)
+    const { code } = await running.ended
+    clearTimeout(timer)
+    return { code, ms: Date.now() - asked }
+  }
+
+  /** Everything that parts have said, for a look at why. */
+  words(): string {
+    return [...this.said, ...[...this.running.values()].map(running => running.said())].join('\n')
+  }
+
+  /** Until every block is stored (by hash) and every projection has caught up. */
+  async settle(seconds: number): Promise<void> {
+    const deadline = Date.now() + seconds * 1000
+    const wanted = (await loadProjections()).filter(({ streams }) => streams === 'chains').length + 1
+    let why = ''
+    while (Date.now() < deadline) {
+      why = await this.notSettled(wanted).catch((error: Error) => error.message)
+      if (why === '') return
+      await pause(100)
+    }
+    throw new CheckFailedError(`not settled after ${seconds} s: ${why}`)
+  }
+
+  private async notSettled(wanted: number): Promise<string> {
+    const { rows } = await this.pool.query<{ head_hash: string; head_height: number }>(
+      'SELECT head_hash, head_height FROM stream WHERE id = $1',
+      [NETWORK.chainId],
+    )
+    const { head } = this.chain
+    if (rows[0]?.head_hash !== head.hash)
+      return `head ${rows[0]?.head_height} ${rows[0]?.head_hash}, wanted ${head.number} ${head.hash}`
+    const status = (await readStatus(this.pool)).find(({ stream }) => stream === NETWORK.chainId)
+    if (status?.projections.length !== wanted) return `${status?.projections.length} of ${wanted} projections`
+    const behind = status.projections.filter(projection => projection.behind > 0 || projection.applying)
+    return behind.length === 0
+      ? ''
+      : `behind: ${behind.map(({ name, behind }) => `${name} ${behind}`).join(', ')}`
+  }
+
+  /** Height of the newest stored block, -1 before the first. */
+  async height(): Promise<number> {
+    const { rows } = await this.pool
+      .query<{ head_height: number }>('SELECT head_height FROM stream WHERE id = $1', [NETWORK.chainId])
+      .catch(() => ({ rows: [] }))
+    return rows[0]?.head_height ?? -1
+  }
+
+  async until(what: string, seconds: number, holds: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + seconds * 1000
+    while (Date.now() < deadline) {
+      if (await holds()) return
+      await pause(50)
+    }
+    throw new CheckFailedError(`${what}: not within ${seconds} s`)
+  }
+
+  async rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]> {
+    return this.house.query<T>('faults', sql, params)
+  }
+
+  /** What the tables say, in the oracle's shape. */
+  async found(): Promise<ReturnType<typeof expectedOf>> {
+    const visible = '(chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
+    const keyed = async (sql: string) =>
+      Object.fromEntries((await this.rows<{ k: string; v: string }>(sql)).map(({ k, v }) => [k, v]))
+    const balances = await keyed(
+      `SELECT concat(vault, ' ', holder) AS k, toString(argMax(balance, position)) AS v FROM balance
+       WHERE ${visible} GROUP BY vault, holder HAVING v != '0'`,
+    )
+    const heads = await keyed(
+      `SELECT concat(vault, ' ', holder) AS k, toString(holder.balance) AS v FROM holder FINAL WHERE holder.balance != 0`,
+    )
+    must(same(balances, heads), `the table of heads differs from history: ${diff(balances, heads)}`)
+    const supply: Record<string, bigint> = {}
+    for (const [key, shares] of Object.entries(balances)) {
+      const [vault = ''] = key.split(' ')
+      supply[vault] = (supply[vault] ?? 0n) + BigInt(shares)
+    }
+    const days = await this.rows<{ k: string; v: [string, string, number, number] }>(
+      `SELECT concat(vault, ' ', toString(day)) AS k,
+         argMax((toString(total_deposits), toString(total_redemptions), deposit_count, redemption_count), position) AS v
+       FROM daily_flow WHERE ${visible} GROUP BY vault, day`,
+    )
+    const events = await this.rows<{ type: string; n: number }>(
+      `SELECT type, toUInt32(uniqExact(position)) AS n FROM event
+       WHERE stream = ${NETWORK.chainId} AND type IN ('Deposited', 'Redeemed', 'ShareTransferred')
+         AND (stream, position) NOT IN (SELECT stream, position FROM retracted) GROUP BY type`,
+    )
+    const count = (type: string) => events.find(row => row.type === type)?.n ?? 0
+    return {
+      balances,
+      supply: Object.fromEntries(
+        Object.entries(supply)
+          .filter(([, n]) => n !== 0n)
+          .map(([k, n]) => [k, n.toString()]),
+      ),
+      flows: Object.fromEntries(days.map(({ k, v }) => [k, v])),
+      events: {
+        Deposited: count('Deposited'),
+        Redeemed: count('Redeemed'),
+        ShareTransferred: count('ShareTransferred'),
+      },
+    }
+  }
+
+  /** Compares every table with the oracle, every state sample with the chain's views, and the store with itself. */
+  async compare(): Promise<void> {
+    const expected = expectedOf(
+      this.chain.blocks,
+      this.chain.vaults.map(({ address }) => address),
+    )
+    const found = await this.found()
+    for (const part of ['balances', 'supply', 'flows', 'events'] as const)
+      must(same(expected[part], found[part]), `${part}: ${diff(expected[part], found[part])}`)
+    await this.compareSamples()
+    const { rows } = await this.pool.query<{ count: number; last: number; head: number }>(
+      `SELECT count(*)::int AS count, coalesce(max(position), 0)::int AS last,
+         (SELECT head FROM stream WHERE id = $1)::int AS head FROM event_log WHERE stream = $1`,
+      [NETWORK.chainId],
+    )
+    must(
+      rows[0]?.count === rows[0]?.last && rows[0]?.head === rows[0]?.last,
+      `positions are not dense: ${JSON.stringify(rows[0])}`,
+    )
+    const { rows: twice } = await this.pool.query(
+      `WITH gone AS (
+         SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
+         FROM event_log WHERE stream = $1 AND type = 'BlockRetracted')
+       SELECT block_number, type, log_index FROM event_log e
+       WHERE stream = $1 AND log_index IS NOT NULL AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)
+       GROUP BY block_number, block_hash, type, log_index HAVING count(*) > 1`,
+      [NETWORK.chainId],
+    )
+    must(twice.length === 0, `stored twice: ${JSON.stringify(twice.slice(0, 3))}`)
+  }
+
+  private async compareSamples(): Promise<void> {
+    const samples = await this.rows<{
+      vault: string
+      block: number
+      assets: string | null
+      supply: string | null
+    }>(
+      `SELECT contract AS vault, toUInt32(block_number) AS block,
+         nullIf(JSONExtractString(data, 'totalAssets'), '') AS assets, nullIf(JSONExtractString(data, 'totalSupply'), '') AS supply
+       FROM event FINAL WHERE stream = ${NETWORK.chainId} AND type = 'StateSampled'
+         AND (stream, position) NOT IN (SELECT stream, position FROM retracted)`,
+    )
+    for (const { vault, block, assets, supply } of samples) {
+      const state = this.chain.blocks[block]?.states.get(vault) ?? { totalAssets: 0n, totalSupply: 0n }
+      must(
+        assets === state.totalAssets.toString() && supply === state.totalSupply.toString(),
+        `sample of ${vault} at ${block}: ${assets} / ${supply}, the chain says ${state.totalAssets} / ${state.totalSupply}`,
+      )
+    }
+  }
+
+  async close(): Promise<void> {
+    this.restarts = false
+    for (const { child, ended } of this.running.values()) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    await this.node.stop()
+    await this.dropDatabases()
+  }
+}
+
+/** Key order aside. */
+export function same(a: object, b: object): boolean {
+  return diff(a, b) === ''
+}
+
+export function diff(a: object, b: object): string {
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])]
+    .filter(key => JSON.stringify(left[key]) !== JSON.stringify(right[key]))
+    .slice(0, 4)
+    .map(key => `${key}: expected ${JSON.stringify(left[key])}, found ${JSON.stringify(right[key])}`)
+    .join('; ')
+}

@@ -1,0 +1,44 @@
+import type { AddressInfo } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface TcpProxy {
+  port: number
+  /** Milliseconds that each message towards the server is held back. */
+  delay: number
+  stop(): Promise<void>
+}
+
+/** Stands before a server: passes bytes on, later when told so. Connections are slow one by one, not in a queue. */
+export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  const proxy = { port: 0, delay: 0 }
+  const server = createServer(client => {
+    const upstream = connect(target.port, target.host)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    upstream.pipe(client)
+    client.on('data', chunk => {
+      client.pause()
+      setTimeout(() => {
+        upstream.write(chunk)
+        client.resume()
+      }, proxy.delay)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  proxy.port = (server.address() as AddressInfo).port
+  return Object.assign(proxy, {
+    stop: () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  })
+}
