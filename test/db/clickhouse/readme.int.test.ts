@@ -21,10 +21,18 @@ const sections: Section[] = readme
     examples: [...text.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql),
   }))
 
+const questions = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8')
+  .split(/^### /m)
+  .slice(1)
+  .map(text => ({
+    question: text.slice(0, text.indexOf('\n')),
+    sql: /```sql\n([\s\S]*?)```/.exec(text)?.[1] ?? '',
+  }))
+
 /** Parts of the machinery, named in the README as no interface. */
 const INTERNAL = /_rows$|^share_movement$|^morpho_change$|^aave_movement$|^comet_movement$/
 
-const chain = new RandomChain(5).grow(90)
+const chain = new RandomChain(5).grow(140)
 const [known] = chain.canonical().filter(({ event }) => event.type === 'VaultDiscovered')
 const vault = known?.event.contract ?? ''
 const asset = known?.event.type === 'VaultDiscovered' ? known.event.data.asset : ''
@@ -76,6 +84,28 @@ beforeAll(async () => {
 })
 afterAll(() => engine.drop())
 
+/** The query with the vault, wallet and days of this chain in place of those of the document. */
+async function expectRows(example: string): Promise<void> {
+  const account = chain
+    .canonical()
+    .flatMap(({ event }) => (event.type === 'Deposited' ? [event.data.owner] : []))[0]
+  const filled = example
+    .replaceAll(/0x83f20f44975d03b1b09e64809b757c47f942beea/g, vault)
+    .replaceAll(/0x0{39}1/g, account ?? '')
+    .replaceAll(/2024-0\d-\d\d/g, date =>
+      example.includes('<= ') || example.includes('at =') ? date : '2023-01-01',
+    )
+  expect((await engine.rows(filled)).length, filled).toBeGreaterThan(0)
+}
+
+describe('docs/questions.md', () => {
+  it('has twenty', () => expect(questions).toHaveLength(20))
+  it.each(questions)('$question', async ({ sql }) => {
+    expect(sql).not.toBe('')
+    await expectRows(sql)
+  })
+})
+
 describe('db/clickhouse/README.md', () => {
   it('documents every table and view of the database, and nothing else', async () => {
     const tables = await engine.rows<{ name: string }>(
@@ -98,20 +128,11 @@ describe('db/clickhouse/README.md', () => {
     expect(columns).toEqual(found.map(column => column.name))
   })
 
-  it.each(sections)('$name: the examples run, and find rows', async ({ name, examples }) => {
+  it.each(sections)('$name: the examples run, and find rows', async ({ examples }) => {
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples) {
-      const account = chain
-        .canonical()
-        .flatMap(({ event }) => (event.type === 'Deposited' ? [event.data.owner] : []))[0]
-      const filled = example
-        .replaceAll(/0x83f20f44975d03b1b09e64809b757c47f942beea/g, vault)
-        .replaceAll(/0x0{39}1/g, account ?? '')
-        .replaceAll(/2024-0\d-\d\d/g, date =>
-          example.includes('<=') || example.includes('at =') ? date : '2023-01-01',
-        )
       await engine.rows(example)
-      expect((await engine.rows(filled)).length, `${name}: ${filled}`).toBeGreaterThan(0)
+      await expectRows(example)
     }
   })
 
