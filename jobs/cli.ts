@@ -10,6 +10,7 @@ import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores, type Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
+import { exportParquet } from './export.ts'
 import { readOwnerFlows } from './flows.ts'
 import { openProgress } from './progress.ts'
 import { hasHead, loadProjections, type Projection } from './projection.ts'
@@ -423,6 +424,17 @@ plans
         requestsPerMinute: Math.max(1, integer(requests)),
       })
       print(`Keys on ${name} hold to the new limits within seconds.`)
+      return 0
+    }),
+  )
+
+program
+  .command('export <table> <file>')
+  .description('write a table or view of ClickHouse to a Parquet file')
+  .option('--where <condition>', 'in SQL, such as "chain_id = 1 AND day >= \'2025-01-01\'"')
+  .action((from: string, to: string, { where }: { where?: string }) =>
+    withStores(async ({ clickhouse }, signal) => {
+      print(`${to}: ${await exportParquet(clickhouse, { from, where, to, signal })} bytes.`)
       return 0
     }),
   )

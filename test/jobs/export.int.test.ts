@@ -1,0 +1,55 @@
+import { createReadStream } from 'node:fs'
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recordFacts } from '../../db/registry/registry.ts'
+import { exportParquet } from '../../jobs/export.ts'
+import { createPipeline, type Pipeline } from '../pipeline.ts'
+
+let pipeline: Pipeline
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vaultlog-export-'))
+  pipeline = await createPipeline()
+  const facts = ['stable', 'a tag with "quotes", commas\nand ünïcode'].map((tag, i) => ({
+    subject: `vault:${i}`,
+    kind: 'tag' as const,
+    value: { tag },
+  }))
+  await recordFacts(pipeline.postgres.pool, facts, 1000)
+  await pipeline.project()
+})
+afterAll(async () => {
+  await pipeline?.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a Parquet file holds the rows of the table: read back they are the same', async () => {
+  const { clickhouse } = pipeline
+  const to = join(folder, 'facts.parquet')
+  expect(await exportParquet(clickhouse, { from: 'event', where: 'stream = 0', to })).toBeGreaterThan(100)
+  await clickhouse.command('test', 'CREATE TABLE back AS event')
+  await clickhouse.client.insert({ table: 'back', values: createReadStream(to), format: 'Parquet' })
+  const [there, back] = await Promise.all(
+    ['event', 'back'].map(table => pipeline.rows(`SELECT * FROM ${table} ORDER BY stream, position`)),
+  )
+  expect(there).toHaveLength(2)
+  expect(back).toEqual(there)
+})
+
+test('what fails leaves no file, and says what there is', async () => {
+  const to = join(folder, 'nothing.parquet')
+  const { clickhouse } = pipeline
+  await expect(exportParquet(clickhouse, { from: 'nothing', to })).rejects.toThrow(
+    /no table or view nothing.*vaults/s,
+  )
+  await expect(exportParquet(clickhouse, { from: 'event; DROP TABLE event', to })).rejects.toThrow(
+    /no table or view/,
+  )
+  await expect(exportParquet(clickhouse, { from: 'event', where: 'no_such_column = 1', to })).rejects.toThrow(
+    /no_such_column/,
+  )
+  await expect(access(to)).rejects.toThrow()
+  await expect(access(`${to}.part`)).rejects.toThrow()
+})
