@@ -16,7 +16,8 @@ import {
 } from '../../read-api/schemas/borrow.ts'
 import { BundleShape } from '../../read-api/schemas/transactions.ts'
 import { aaveAbi } from '../chain/abis.ts'
-import { deposit } from '../chain/deploy.ts'
+import { type CometMarket, cometCalls, deployComet } from '../chain/comet.ts'
+import { calls, deposit } from '../chain/deploy.ts'
 import { configure, viewAbi } from '../chain/lending-walk.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { buildWorld, type World } from '../chain/world.ts'
@@ -32,6 +33,7 @@ let api: ApiHarness
 let stage: Stage
 let user: LocalAccount
 let keyCode: string
+let comet: CometMarket
 let processor: Awaited<ReturnType<typeof startProcessor>>
 
 beforeAll(async () => {
@@ -64,6 +66,11 @@ beforeAll(async () => {
   await node.mine()
   const enter = encodeFunctionData({ abi: viewAbi, functionName: 'setUserEMode', args: [1] })
   await stage.sign(user, { to: world.aave.pool, chainId: 1, data: enter })
+  comet = await deployComet(node, USDC, [{ ...WETH, borrow: 0.8, liquidate: 0.85, liquidation: 0.93 }])
+  const { whale } = world.actors
+  await node.send(calls.approve(whale, USDC.token.address, comet.address))
+  await node.send(cometCalls(comet.address).supply(whale, USDC.token.address, 500_000n * 10n ** 6n))
+  await node.mine()
   processor = await startProcessor()
   await index()
 }, 120_000)
@@ -88,6 +95,7 @@ async function startProcessor() {
       'aave-v3-pool': [world.aave.pool],
       'aave-v3-configurator': [world.aave.configurator],
       'aave-v3-oracle': [world.aave.oracle],
+      'compound-v3-configurator': [comet.configurator],
       'chainlink-feed': Object.values(world.assets).map(({ feed }) => feed.proxy),
     },
   })
@@ -144,6 +152,8 @@ interface Place {
   market: string
   loan: string
   collateral: string
+  /** Lent or owed, never both. */
+  isSigned?: boolean
 }
 const context = ({ market }: Place, asset: string) =>
   get(`/beta/borrow/markets/transactions/context/${user.address}/mainnet/${market}/${asset}`, BorrowContext)
@@ -162,6 +172,7 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
   const { USDC, WETH } = world.assets
   const places: Place[] = [
     { market: world.aave.pool, loan: USDC.token.address, collateral: WETH.token.address },
+    { market: comet.address, loan: USDC.token.address, collateral: WETH.token.address, isSigned: true },
     {
       market: world.morpho.markets[0]?.id ?? '',
       loan: `${USDC.token.address}-loan`,
@@ -177,18 +188,19 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
       (await context(place, place.collateral)).supplySteps[0]?.actionsUrl,
       `amount=${weth}`,
     )
+    collateral?.push(['supply', String(weth), supplied])
+    if (place.isSigned) continue
     const lent = await follow(
       (await context(place, place.loan)).supplySteps[0]?.actionsUrl,
       'amount=40000000',
     )
-    collateral?.push(['supply', String(weth), supplied])
     loan?.push(['supply', '40000000', lent])
   }
   await index()
   // Without debt: read by market, not in the list of the wallet.
   for (const place of places) {
     const { ltv, healthFactor, assets } = await positionIn(place)
-    expect([ltv, healthFactor, assets.length]).toEqual([0, null, 2])
+    expect([ltv, healthFactor, assets.length]).toEqual([0, null, place.isSigned ? 1 : 2])
   }
   expect(await marketsOwed()).toEqual([])
 
@@ -198,12 +210,16 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
       (await context(place, place.loan)).borrowSteps[0]?.actionsUrl,
       'amount=500000000',
     )
-    await stage.wait(20 * DAY)
+    loan?.push(['borrow', '500000000', borrowed])
+  }
+  await stage.wait(20 * DAY)
+  for (const place of places) {
+    const { loan } = told.get(place) ?? {}
     const repaid = await follow(
       (await context(place, place.loan)).repaySteps[0]?.actionsUrl,
       'amount=100000000',
     )
-    loan?.push(['borrow', '500000000', borrowed], ['repay', '100000000', repaid])
+    loan?.push(['repay', '100000000', repaid])
   }
   await index()
   expect(await marketsOwed()).toEqual(places.map(({ market }) => market.toLowerCase()).sort())
@@ -258,15 +274,15 @@ test('what was signed and sent comes back as events and positions', { timeout: 1
       2 * DAY,
     )
     const afterwards = await wallet()
-    const out = await follow(
-      (await context(place, place.loan)).withdrawSteps[0]?.actionsUrl,
-      'all=true',
-      2 * DAY,
-    )
-    loan?.push(
-      ['repay', String(atFirst - afterwards), closed],
-      ['withdraw', String((await wallet()) - afterwards), out],
-    )
+    loan?.push(['repay', String(atFirst - afterwards), closed])
+    if (!place.isSigned) {
+      const out = await follow(
+        (await context(place, place.loan)).withdrawSteps[0]?.actionsUrl,
+        'all=true',
+        2 * DAY,
+      )
+      loan?.push(['withdraw', String((await wallet()) - afterwards), out])
+    }
     const held = await stage.balance(WETH.token.address, user.address)
     const home = await follow(
       (await context(place, place.collateral)).withdrawSteps[0]?.actionsUrl,
