@@ -27,8 +27,9 @@ export function sendError(response: Response, error: unknown): void {
   for (const [name, value] of Object.entries(known?.headers ?? {})) response.setHeader(name, value)
   // Relative, so that it holds behind a proxy that takes a part of the path off.
   if (known instanceof MovedError) {
-    const query = /\?.*$/.exec(response.req.originalUrl)?.[0] ?? ''
-    response.setHeader('location', `./${encodeURIComponent(known.to)}${query}`)
+    const [path = '', ...query] = response.req.originalUrl.split('?')
+    const up = path.endsWith('/') ? '..' : '.'
+    response.setHeader('location', [`${up}/${encodeURIComponent(known.to)}`, ...query].join('?'))
   }
   response.removeHeader('etag')
   response.setHeader('cache-control', 'no-store')
