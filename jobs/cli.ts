@@ -18,6 +18,7 @@ import { type ReplayOptions, replay } from './replay.ts'
 import { listDeadLetters, readStatus, resolveDeadLetters } from './status.ts'
 import { table } from './table.ts'
 import { verify } from './verify.ts'
+import { type ChainRange, type RangeAnswer, verifyChain } from './verify-chain.ts'
 
 const program = new Command('vaultlog')
   .description('Operates Vaultlog: replay and verify read models, see where everything stands, manage keys.')
@@ -165,12 +166,23 @@ program
   .description('prove that staging equals the event store and that live tables equal a replay from nothing')
   .option('-p, --projection <name>', 'only this one')
   .option('-c, --chain <network>', 'only this chain')
-  .action((options: { projection?: string; chain?: string }) =>
+  .option(
+    '--rpc <url>',
+    "compare the store with the chain's own logs instead, as this node gives them (with --chain)",
+  )
+  .option('--from <block>', 'with --rpc: first block, the first indexed unless told', integer)
+  .option('--to <block>', 'with --rpc: last block, the newest final one unless told', integer)
+  .action((options: { projection?: string; chain?: string } & ChainRange) =>
     withStores(async (stores, signal) => {
+      const chosen = await choose(stores, options)
+      if (options.rpc) {
+        if (!options.chain) throw new ConfigError('--rpc needs --chain: a node is of one chain.')
+        return printRanges(options.chain, options, stores)
+      }
       const progress = openProgress()
       try {
         const comparisons = await verify({
-          ...(await choose(stores, options)),
+          ...chosen,
           pool: stores.pool,
           clickhouse: stores.clickhouse,
           progress,
@@ -179,8 +191,8 @@ program
         progress.close()
         print(
           table(
-            ['table', 'stream', 'rows', 'rows expected', 'checksum', 'checksum expected', ''],
-            comparisons.map(({ what, stream, expected, found, equal }) => [
+            ['table', 'stream', 'rows', 'rows expected', 'checksum', 'checksum expected', '', ''],
+            comparisons.map(({ what, stream, expected, found, equal, where }) => [
               what,
               stream,
               found.rows,
@@ -188,6 +200,7 @@ program
               found.checksum,
               expected.checksum,
               equal ? 'equal' : 'DIFFERENT',
+              where ?? '',
             ]),
           ),
         )
@@ -203,6 +216,33 @@ program
       }
     }),
   )
+
+async function printRanges(network: string, range: ChainRange, { env }: Stores): Promise<number> {
+  const ranges: RangeAnswer[] = []
+  await verifyChain(network, range, env, found => ranges.push(found))
+  print(
+    table(
+      ['from', 'to', 'events', 'on the chain', 'checksum', 'of the chain', ''],
+      ranges.map(({ from, to, store, chain, equal }) => [
+        from,
+        to,
+        store.events,
+        chain.events,
+        store.checksum,
+        chain.checksum,
+        equal ? 'equal' : 'DIFFERENT',
+      ]),
+    ),
+  )
+  for (const { differences } of ranges) for (const difference of differences) print(difference)
+  const different = ranges.filter(({ equal }) => !equal).length
+  print(
+    different === 0
+      ? `All ${ranges.length} ranges equal.`
+      : `${different} of ${ranges.length} ranges differ.`,
+  )
+  return different === 0 ? 0 : 1
+}
 
 program
   .command('status')
@@ -242,7 +282,7 @@ const deadletters = program
   .description('what could not be decoded, sampled or applied')
 deadletters
   .command('list', { isDefault: true })
-  .option('--stage <stage>', 'decode, inspect, sample, mirror, project or registry')
+  .option('--stage <stage>', 'decode, inspect, sample, mirror, project, registry or verify')
   .option('-c, --chain <network>', 'only this chain')
   .option('--all', 'resolved ones too')
   .option('--limit <n>', 'at most', integer, 50)

@@ -12,6 +12,8 @@ export interface Comparison {
   expected: Sum
   found: Sum
   equal: boolean
+  /** Where it differs: the first ranges, in words. */
+  where?: string
 }
 
 interface Sum {
@@ -28,7 +30,9 @@ export async function verify(options: ReplayOptions): Promise<Comparison[]> {
   const shadow = options.clickhouse.in(`${options.clickhouse.database}_verify`)
   const comparisons: Comparison[] = []
   for (const stream of options.streams) {
-    comparisons.push(await compareStaging(options.pool, options.clickhouse, stream.id, stream.name))
+    const staging = await compareStaging(options.pool, options.clickhouse, stream.id, stream.name)
+    if (!staging.equal) staging.where = await findInStaging(options.pool, options.clickhouse, stream.id)
+    comparisons.push(staging)
     comparisons.push(await compareRetracted(options.pool, options.clickhouse, stream.id, stream.name))
   }
   await dropShadow(options, shadow)
@@ -41,7 +45,10 @@ export async function verify(options: ReplayOptions): Promise<Comparison[]> {
         for (const table of tablesOf(projection)) {
           const expected = await sumOf(shadow, projection, stream.id, table)
           const found = await sumOf(options.clickhouse, projection, stream.id, table)
-          comparisons.push(compare(table, stream.name, expected, found))
+          const comparison = compare(table, stream.name, expected, found)
+          if (!comparison.equal)
+            comparison.where = await findInTable(shadow, options.clickhouse, projection, stream.id, table)
+          comparisons.push(comparison)
         }
       }
     })
@@ -77,6 +84,13 @@ export async function sumOf(
   return { rows: Number(row?.rows ?? 0), checksum: row?.checksum ?? '0' }
 }
 
+/** A sum over the same text of every event, as Postgres and as ClickHouse reckon it. */
+const STORE_SUM = `coalesce(sum(('x' || left(md5(concat_ws('|', e.position, type, block_number, encode(block_hash, 'hex'), block_time,
+         coalesce(encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295), coalesce(encode(contract, 'hex'), ''), data)), 15))::bit(60)::bigint), 0)::text`
+const MIRROR_SUM = `toString(sum(toUInt128(reinterpretAsUInt64(reverse(unhex(concat('0', left(lower(hex(MD5(concatWithSeparator('|',
+       toString(position), type, toString(block_number), substring(block_hash, 3), toString(toUnixTimestamp(timestamp)),
+       substring(tx_hash, 3), toString(log_index), substring(contract, 3), data)))), 15))))))))`
+
 /** The same sum over the same text of every event up to the mirror's checkpoint, reckoned by either database. */
 async function compareStaging(
   pool: pg.Pool,
@@ -87,17 +101,14 @@ async function compareStaging(
   const { rows } = await pool.query<Sum & { position: number }>(
     `WITH upto AS (SELECT coalesce(max(position), 0) AS position FROM checkpoint WHERE projection = $2 AND stream = $1)
      SELECT count(*)::int AS rows, (SELECT position FROM upto) AS position,
-       coalesce(sum(('x' || left(md5(concat_ws('|', e.position, type, block_number, encode(block_hash, 'hex'), block_time,
-         coalesce(encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295), coalesce(encode(contract, 'hex'), ''), data)), 15))::bit(60)::bigint), 0)::text AS checksum
+       ${STORE_SUM} AS checksum
      FROM event_log e WHERE stream = $1 AND e.position <= (SELECT position FROM upto)`,
     [stream, MIRROR],
   )
   const expected = rows[0] ?? { rows: 0, checksum: '0', position: 0 }
   const [found] = await clickhouse.query<{ rows: string; checksum: string }>(
     'verify',
-    `SELECT toString(count()) AS rows, toString(sum(toUInt128(reinterpretAsUInt64(reverse(unhex(concat('0', left(lower(hex(MD5(concatWithSeparator('|',
-       toString(position), type, toString(block_number), substring(block_hash, 3), toString(toUnixTimestamp(timestamp)),
-       substring(tx_hash, 3), toString(log_index), substring(contract, 3), data)))), 15)))))))) AS checksum
+    `SELECT toString(count()) AS rows, ${MIRROR_SUM} AS checksum
      FROM event FINAL WHERE stream = {stream:Int32} AND position <= {position:UInt64}`,
     { stream, position: expected.position },
   )
@@ -106,6 +117,65 @@ async function compareStaging(
     rows: Number(found?.rows ?? 0),
     checksum: found?.checksum ?? '0',
   })
+}
+
+const POSITIONS = 10_000
+const BLOCKS = 1_000
+const NAMED = 5
+
+/** Ranges in which two sets of sums by range differ; `size` of a range. */
+function differing(
+  expected: ReadonlyMap<number, string>,
+  found: ReadonlyMap<number, string>,
+  size: number,
+  unit: string,
+): string {
+  const ranges = [...new Set([...expected.keys(), ...found.keys()])]
+    .filter(range => expected.get(range) !== found.get(range))
+    .sort((a, b) => a - b)
+  const names = ranges.slice(0, NAMED).map(range => `${range * size} to ${(range + 1) * size - 1}`)
+  return `${unit} ${names.join(', ')}${ranges.length > NAMED ? ` and ${ranges.length - NAMED} more ranges` : ''}`
+}
+
+async function findInStaging(pool: pg.Pool, clickhouse: ClickHouse, stream: number): Promise<string> {
+  const { position } = await readCheckpoint(pool, MIRROR, stream)
+  const { rows } = await pool.query<{ range: number; sum: string }>(
+    `SELECT position / $2 AS range, count(*) || ' ' || ${STORE_SUM} AS sum
+     FROM event_log e WHERE stream = $1 AND position <= $3 GROUP BY 1`,
+    [stream, POSITIONS, position],
+  )
+  const found = await clickhouse.query<{ range: string; sum: string }>(
+    'verify',
+    `SELECT toString(intDiv(position, {size:UInt64})) AS range, concat(toString(count()), ' ', ${MIRROR_SUM}) AS sum
+     FROM event FINAL WHERE stream = {stream:Int32} AND position <= {position:UInt64} GROUP BY range`,
+    { stream, position, size: POSITIONS },
+  )
+  return differing(
+    new Map(rows.map(({ range, sum }) => [range, sum])),
+    new Map(found.map(({ range, sum }) => [Number(range), sum])),
+    POSITIONS,
+    'positions',
+  )
+}
+
+async function findInTable(
+  shadow: ClickHouse,
+  live: ClickHouse,
+  projection: Projection,
+  stream: number,
+  table: string,
+): Promise<string> {
+  const sums = async (clickhouse: ClickHouse) => {
+    const rows = await clickhouse.query<{ range: string; sum: string }>(
+      'verify',
+      `SELECT toString(intDiv(block_number, {size:UInt64})) AS range,
+         concat(toString(count()), ' ', toString(sum(cityHash64(toString(tuple(*)))))) AS sum
+       FROM ${identifier(table)} FINAL ${projection.streams === 'chains' ? 'WHERE chain_id = {stream:UInt32}' : ''} GROUP BY range`,
+      { stream, size: BLOCKS },
+    )
+    return new Map(rows.map(({ range, sum }) => [Number(range), sum]))
+  }
+  return differing(await sums(shadow), await sums(live), BLOCKS, 'blocks')
 }
 
 /** What readers leave out, position by position, against the retractions of the store. */

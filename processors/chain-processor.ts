@@ -196,8 +196,8 @@ async function runOnce(
 const FEED_KIND = 'chainlink-feed'
 
 /** The protocols, with Chainlink told which aggregators stand behind its feeds now and stood there before. */
-async function withFeeds(
-  options: ChainProcessorOptions,
+export async function withFeeds(
+  options: Pick<ChainProcessorOptions, 'network' | 'protocols' | 'contracts'>,
   rpc: ChainRpc | undefined,
 ): Promise<readonly Protocol[]> {
   const { network, protocols } = options

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
 import { registerStream } from '../db/events/event-store.ts'
 import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
@@ -11,12 +9,9 @@ import { openStores } from '../db/stores.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
 import { runChain } from './chain-processor.ts'
 import { type Network, networks } from './chains.ts'
+import { configuredContracts } from './contracts-file.ts'
 import { loadProtocols } from './load-protocols.ts'
-
-const contractsFile = z.record(
-  z.string(),
-  z.record(z.string(), z.array(z.string().regex(/^0x[0-9a-fA-F]{40}$/))),
-)
+import { recheckNext, startRecheck } from './recheck.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
@@ -30,9 +25,7 @@ async function main(): Promise<void> {
     log.info({ network: network.name }, 'not enabled: neither RPC nor gateway is configured')
     return
   }
-  const contracts = env.CONTRACTS_FILE
-    ? contractsFile.parse(JSON.parse(await readFile(env.CONTRACTS_FILE, 'utf8')))[network.name]
-    : undefined
+  const contracts = await configuredContracts(env.CONTRACTS_FILE, network.name)
   const stores = await openStores(env, `processor-${network.name}`)
   const wakeUps = openWakeUps({
     REDIS_URL: env.REDIS_URL,
@@ -65,8 +58,13 @@ async function main(): Promise<void> {
         )
     },
   })
+  // Another endpoint than the preferred one knows better what that one left out.
+  const recheck = startRecheck(rpc ? env.RECHECK_MINUTES : 0, () =>
+    recheckNext(stores.pool, network, [...(rpc ?? [])].reverse(), env),
+  )
   onShutdown('processor', async () => {
     stop.abort()
+    await recheck.stop()
     await done.catch(() => {})
     await wakeUps.close()
     await stores.close()

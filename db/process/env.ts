@@ -72,6 +72,7 @@ export const envSchema = z.object({
 
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   CONTRACTS_FILE: z.string().optional(),
+  RECHECK_MINUTES: z.coerce.number().int().min(0).default(10),
   POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
   MERKL_URL: urlOf('http', 'https').optional(),
   MORPHO_REWARDS_URL: urlOf('http', 'https').optional(),

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { identifier } from '../../../db/clickhouse/migrate.ts'
 import { loadProjections } from '../../../jobs/projection.ts'
+import { recheckNext } from '../../../processors/recheck.ts'
 import { EverySeenState, openApi } from '../api.ts'
+import { startFaultyNode } from '../chain/rpc-server.ts'
 import { type Check, liveFor } from '../check.ts'
 import { start, vaultlog } from '../command.ts'
 import { diff, must, NETWORK, System, same } from '../system.ts'
@@ -32,6 +34,50 @@ function memoryOf(system: System, part: 'processor' | 'worker'): number {
 const beyond: Pick<Check, 'group' | 'phase'> = { group: 'beyond', phase: 'head' }
 
 const checks: Check[] = [
+  {
+    ...beyond,
+    name: 'a node that leaves a log out is found by another: verify names it, rewind mends it',
+    phase: 'start',
+    isQuick: true,
+    async inject(system) {
+      const { chain, node, pool } = system
+      const block = chain.blocks.findIndex(({ number, logs }) => number > 15 && logs.length > 1)
+      node.faults = { hidesIn: block }
+      system.start('processor', 'worker')
+      await system.settle(60)
+      const honest = await startFaultyNode(chain)
+      try {
+        const chainOf = ['verify', '--chain', NETWORK.name, '--rpc']
+        const before = await vaultlog(system.env, ...chainOf, honest.url)
+        must(before.code === 1, `verify ended with ${before.code}: ${before.stdout}${before.stderr}`)
+        must(
+          before.stdout.includes(`at block ${block}, log 0: on the chain and not in the store`),
+          `it does not say which: ${before.stdout}${before.stderr}`,
+        )
+        const found = await recheckNext(pool, NETWORK, [honest.url], { startBlock: {} })
+        must(
+          found?.equal === false && found.differences.some(d => d.includes(`block ${block}, log 0`)),
+          `the re-check found ${JSON.stringify(found)}`,
+        )
+        const { rows } = await pool.query(
+          `SELECT FROM dead_letter WHERE stage = 'verify' AND resolved_at IS NULL`,
+        )
+        must(rows.length === 1, `${rows.length} dead letters`)
+
+        await system.stop('processor')
+        node.faults = {}
+        must((await vaultlog(system.env, 'rewind', NETWORK.name, '--to', '10')).code === 0, 'rewind failed')
+        system.start('processor')
+        await system.settle(60)
+        const after = await vaultlog(system.env, ...chainOf, honest.url)
+        must(after.code === 0, `verify ended with ${after.code}: ${after.stdout}${after.stderr}`)
+        must((await recheckNext(pool, NETWORK, [honest.url], { startBlock: {} }))?.equal === true, 're-check')
+        return after.stdout.trim().split('\n').at(-1)
+      } finally {
+        await honest.stop()
+      }
+    },
+  },
   {
     ...beyond,
     name: 'two runs over the same chain, one of them with faults: identical checksums',

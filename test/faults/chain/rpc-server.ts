@@ -33,6 +33,8 @@ export interface NodeFaults {
   other?: GeneratedChain
   /** Every log of an eth_getLogs answer is in it twice. */
   twice?: boolean
+  /** The first log of this block is left out of every answer. */
+  hidesIn?: number
   /** Milliseconds before each answer. */
   delay?: number
 }
@@ -192,6 +194,7 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
       filter.address === undefined ? undefined : [filter.address].flat().map(a => a.toLowerCase())
     const found = blocks.flatMap(block =>
       block.logs
+        .slice(faults.hidesIn === block.number ? 1 : 0)
         .filter(
           log =>
             (!addresses || addresses.includes(log.address)) &&
