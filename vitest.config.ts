@@ -14,6 +14,8 @@ export const settings = {
   pool: 'forks' as const,
   // Databases and local nodes are shared by two cores: more workers make every test slower.
   maxWorkers: 2,
+  // Many tests start the same processes at once; the one that is about metrics names ports.
+  env: { PROCESSOR_METRICS_PORT: 'off', WORKER_METRICS_PORT: 'off', API_METRICS_PORT: 'off' },
 }
 
 export default defineConfig({ test: { ...settings, exclude: [...configDefaults.exclude, ...SLOW] } })

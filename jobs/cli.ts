@@ -8,6 +8,7 @@ import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
 import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
+import { listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
 import { openStores, type Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
 import { exportParquet } from './export.ts'
@@ -15,9 +16,8 @@ import { readOwnerFlows } from './flows.ts'
 import { openProgress } from './progress.ts'
 import { hasHead, loadProjections, type Projection } from './projection.ts'
 import { type ReplayOptions, replay } from './replay.ts'
-import { listDeadLetters, readStatus, resolveDeadLetters } from './status.ts'
 import { table } from './table.ts'
-import { verify } from './verify.ts'
+import { keepComparisons, verify } from './verify.ts'
 import { type ChainRange, type RangeAnswer, verifyChain } from './verify-chain.ts'
 
 const program = new Command('vaultlog')
@@ -189,6 +189,7 @@ program
           signal,
         })
         progress.close()
+        await keepComparisons(stores.pool, comparisons)
         print(
           table(
             ['table', 'stream', 'rows', 'rows expected', 'checksum', 'checksum expected', '', ''],

@@ -1,6 +1,7 @@
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
+import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { openStores } from '../db/stores.ts'
 import { loadProjections } from './projection.ts'
@@ -8,6 +9,14 @@ import { startWorker } from './worker.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
+  if (env.WORKER_METRICS_PORT !== 'off') {
+    const metrics = await serveMetrics({
+      port: env.WORKER_METRICS_PORT,
+      what: 'the worker',
+      setting: 'WORKER_METRICS_PORT',
+    })
+    onShutdown('metrics', () => metrics.close())
+  }
   const stores = await openStores(env, 'worker', 24)
   onShutdown('databases', () => stores.close())
   const worker = startWorker({

@@ -18,17 +18,18 @@ export function mirrorStream(
   pool: pg.Pool,
   clickhouse: ClickHouseClient,
   stream: number,
-  onBatch?: (position: number, head: number) => void,
+  onBatch?: (batch: { from: number; to: number }, seconds: number) => void,
 ): Promise<number | undefined> {
   return withLock(pool, MIRROR, stream, async client => {
     while (true) {
       const checkpoint = await readCheckpoint(client, MIRROR, stream)
       const range = await nextRange(client, stream, checkpoint.position, checkpoint.applying_to)
       if (!range) return checkpoint.position
+      const startedAt = performance.now()
       await beginBatch(client, MIRROR, stream, range.to)
       await copyRange(client, clickhouse, stream, checkpoint.position, range.to)
       await finishBatch(client, MIRROR, stream, range.to, range.block)
-      onBatch?.(range.to, range.head)
+      onBatch?.({ from: checkpoint.position, to: range.to }, (performance.now() - startedAt) / 1000)
     }
   })
 }
@@ -39,7 +40,7 @@ async function nextRange(
   stream: number,
   after: number,
   applyingTo: number | null,
-): Promise<{ to: number; head: number; block: { number: number; time: number } } | undefined> {
+): Promise<{ to: number; block: { number: number; time: number } } | undefined> {
   const { rows } = await client.query<{ head: number; head_height: number; head_time: number }>(
     'SELECT head, head_height, head_time FROM stream WHERE id = $1',
     [stream],
@@ -54,10 +55,9 @@ async function nextRange(
       [stream, applyingTo],
     )
     const [block] = ends
-    return block && { to, head: head.head, block }
+    return block && { to, block }
   }
-  if (to >= head.head)
-    return { to: head.head, head: head.head, block: { number: head.head_height, time: head.head_time } }
+  if (to >= head.head) return { to: head.head, block: { number: head.head_height, time: head.head_time } }
   // To the end of the block that holds position `to`: blocks are never cut.
   const { rows: ends } = await client.query<{ to: number; block_number: number; block_time: number }>(
     `SELECT coalesce(min(next.position) - 1, $3) AS to, max(edge.block_number) AS block_number, max(edge.block_time) AS block_time
@@ -71,7 +71,7 @@ async function nextRange(
   const end = ends[0]
   if (!end) return undefined
   to = end.to
-  return { to, head: head.head, block: { number: end.block_number, time: end.block_time } }
+  return { to, block: { number: end.block_number, time: end.block_time } }
 }
 
 async function copyRange(

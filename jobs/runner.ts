@@ -42,7 +42,11 @@ export function runProjection(
   clickhouse: ClickHouseClient,
   projection: Projection,
   stream: number,
-  options: { limits?: BatchLimits; onBatch?: (range: Range) => void; signal?: AbortSignal } = {},
+  options: {
+    limits?: BatchLimits
+    onBatch?: (range: Range, seconds: number) => void
+    signal?: AbortSignal
+  } = {},
 ): Promise<number | undefined> {
   return withLock(pool, projection.name, stream, async client => {
     while (true) {
@@ -52,6 +56,7 @@ export function runProjection(
       }
       const target = await readCheckpoint(client, MIRROR, stream)
       if (target.position <= checkpoint.position || options.signal?.aborted) return checkpoint.position
+      const startedAt = performance.now()
       const limit = (options.limits ?? LIVE).batch
       const end = checkpoint.applying_to ?? Math.min(target.position, checkpoint.position + limit)
       const range = await planRange(clickhouse, stream, checkpoint.position, end, target, {
@@ -60,7 +65,7 @@ export function runProjection(
       await beginBatch(client, projection.name, stream, range.to, projection.version)
       await applyRange(clickhouse, projection, stream, range)
       await finishBatch(client, projection.name, stream, range.to, range.block)
-      options.onBatch?.(range)
+      options.onBatch?.(range, (performance.now() - startedAt) / 1000)
     }
   })
 }

@@ -58,6 +58,16 @@ export async function verify(options: ReplayOptions): Promise<Comparison[]> {
   return comparisons
 }
 
+/** Notes the outcome for the operator: metrics and the status page say what was verified last, and what differed. */
+export async function keepComparisons(pool: pg.Pool, comparisons: readonly Comparison[]): Promise<void> {
+  await pool.query(
+    `INSERT INTO verification (table_name, stream, is_equal, checked_at)
+     SELECT c->>'what', c->>'stream', (c->>'equal')::boolean, clock_timestamp() FROM jsonb_array_elements($1::jsonb) c
+     ON CONFLICT (table_name, stream) DO UPDATE SET is_equal = excluded.is_equal, checked_at = excluded.checked_at`,
+    [JSON.stringify(comparisons.map(({ what, stream, equal }) => ({ what, stream, equal })))],
+  )
+}
+
 function compare(what: string, stream: string, expected: Sum, found: Sum): Comparison {
   return {
     what,

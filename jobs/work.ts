@@ -3,13 +3,14 @@ import type pg from 'pg'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
 import { mirrorStream } from './mirror.ts'
 import type { Projection } from './projection.ts'
-import { type Range, runProjection } from './runner.ts'
+import { runProjection } from './runner.ts'
 
 export interface WorkContext {
   pool: pg.Pool
   clickhouse: ClickHouseClient
   projections: readonly Projection[]
-  onBatch?: (projection: string, stream: number, range: Range) => void
+  /** After each batch of positions (from, to], of the mirror (`event`) too. */
+  onBatch?: (projection: string, stream: number, batch: { from: number; to: number }, seconds: number) => void
   signal?: AbortSignal
 }
 
@@ -17,7 +18,9 @@ export interface WorkContext {
 export async function work(context: WorkContext, job: Job): Promise<Job[]> {
   const { pool, clickhouse, projections } = context
   if (job.projection === MIRROR) {
-    const reached = await mirrorStream(pool, clickhouse, job.stream)
+    const reached = await mirrorStream(pool, clickhouse, job.stream, (batch, seconds) =>
+      context.onBatch?.(MIRROR, job.stream, batch, seconds),
+    )
     return reached === undefined
       ? []
       : projectionsOf(projections, job.stream).map(({ name }) => ({ ...job, projection: name, to: reached }))
@@ -26,7 +29,7 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
   if (projection) {
     await runProjection(pool, clickhouse, projection, job.stream, {
       signal: context.signal,
-      onBatch: range => context.onBatch?.(projection.name, job.stream, range),
+      onBatch: (range, seconds) => context.onBatch?.(projection.name, job.stream, range, seconds),
     })
   }
   return []

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import { type Job, jobId, jobOptions, jobSchema, QUEUE } from '../db/wake-ups.ts'
+import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
 import type { Projection } from './projection.ts'
 import { NeedsReplayError } from './runner.ts'
 import { findWork, work } from './work.ts'
@@ -30,6 +31,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   const backend = openQueueBackend(options.queue)
   const queue = backend.createQueue<Job>(QUEUE)
   const needReplay = new Set<string>()
+  exposeStatus({ pool, clickhouse, queue })
 
   const enqueue = async (jobs: readonly Job[], round?: number): Promise<void> => {
     const wanted = jobs.filter(job => !needReplay.has(`${job.projection} ${job.stream}`))
@@ -47,7 +49,6 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     QUEUE,
     async ({ data, attemptsMade, opts }) => {
       const job = jobSchema.parse(data)
-      const started = performance.now()
       try {
         const next = await work(
           {
@@ -55,11 +56,10 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
             clickhouse,
             projections,
             signal: stopping.signal,
-            onBatch: (projection, stream, { from, to }) =>
-              log.debug(
-                { projection, stream, from, to, ms: Math.round(performance.now() - started) },
-                'batch',
-              ),
+            onBatch: (projection, stream, { from, to }, seconds) => {
+              observeBatch(projection, stream, { from, to }, seconds)
+              log.debug({ projection, stream, from, to, ms: Math.round(seconds * 1000) }, 'batch')
+            },
           },
           job,
         )
@@ -70,6 +70,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
           log.error({ projection: job.projection, stream: job.stream, code: error.code }, error.message)
           return
         }
+        observeFailure(job)
         log.warn({ ...job, attempt: attemptsMade + 1, error: (error as Error).message }, 'job failed')
         if (attemptsMade + 1 >= (opts.attempts ?? 1)) await keepDeadLetter(pool, job, error as Error)
         throw error

@@ -8,6 +8,7 @@ import { ChainHandler, type DeadLetter } from './chain-handler.ts'
 import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
 import { createDecoder } from './decode.ts'
+import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
 import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
 import type { Protocol } from './protocol.ts'
 import { type ChainRpc, openChainRpc } from './rpc.ts'
@@ -92,6 +93,8 @@ export async function runChain(options: ChainProcessorOptions): Promise<void> {
       if (error instanceof StoppedError || signal?.aborted) return
       const mapped = await explain(options, error)
       if (!isRetryable(mapped)) throw mapped
+      const reason = mapped instanceof VaultlogError ? mapped.code.toLowerCase() : 'unavailable'
+      sourceRestarts.inc({ chain: network.name, reason })
       if (
         mapped instanceof FilterExtended ||
         (mapped instanceof VaultlogError && mapped.code === 'FORKED_OFFLINE')
@@ -145,6 +148,7 @@ async function runOnce(
     onCommit: async committed => {
       contracts.commit()
       progressed()
+      observeCommit(network.name, committed)
       await options.onCommit?.(committed)
       if (signal?.aborted) throw new StoppedError(network.name)
       if (handler?.watchesMore) throw new FilterExtended()
@@ -162,7 +166,7 @@ async function runOnce(
       listed: (options.listedVaults ?? []).map(contract => ({ contract, protocol: 'erc4626' })),
       collateralHolders: contract => readCollateralHolders(pool, network.chainId, contract),
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
-      onDeadLetters: letters => keepDeadLetters(pool, network.chainId, letters),
+      onDeadLetters: letters => keepDeadLetters(pool, network, letters),
     })
     const current = handler
     log.info(
@@ -257,8 +261,10 @@ function isRetryable(error: unknown): boolean {
   return true
 }
 
-async function keepDeadLetters(pool: pg.Pool, stream: number, letters: DeadLetter[]): Promise<void> {
+async function keepDeadLetters(pool: pg.Pool, network: Network, letters: DeadLetter[]): Promise<void> {
+  const stream = network.chainId
   for (const letter of letters) {
+    deadLetters.inc({ chain: network.name, stage: letter.stage })
     log.warn(
       {
         stage: letter.stage,

@@ -1,7 +1,9 @@
 import { registerStream } from '../db/events/event-store.ts'
+import { networkIds } from '../db/networks.ts'
 import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
+import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { listedVaults } from '../db/registry/check.ts'
 import { readFacts } from '../db/registry/registry.ts'
@@ -24,6 +26,14 @@ async function main(): Promise<void> {
   if (!rpc && !gateway) {
     log.info({ network: network.name }, 'not enabled: neither RPC nor gateway is configured')
     return
+  }
+  if (env.PROCESSOR_METRICS_PORT !== 'off') {
+    const metrics = await serveMetrics({
+      port: env.PROCESSOR_METRICS_PORT + networkIds.findIndex(({ name }) => name === network.name),
+      what: `the processor of ${network.name}`,
+      setting: 'PROCESSOR_METRICS_PORT',
+    })
+    onShutdown('metrics', () => metrics.close())
   }
   const contracts = await configuredContracts(env.CONTRACTS_FILE, network.name)
   const stores = await openStores(env, `processor-${network.name}`)

@@ -3,54 +3,74 @@ import { createKeyVerifier } from '../db/keys/keys.ts'
 import { createRateMeter } from '../db/keys/rates.ts'
 import { openLimitsRedis } from '../db/keys/redis.ts'
 import { readEnv } from '../db/process/env.ts'
+import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
-import { onShutdown } from '../db/process/shutdown.ts'
+import { serveMetrics } from '../db/process/metrics.ts'
+import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { openStores } from '../db/stores.ts'
 import { createApp } from './app.ts'
 import { createCatalogueKeeper } from './catalogue/keeper.ts'
+import { exposeCatalogue } from './metrics.ts'
 import { createOnChain } from './on-chain.ts'
 import { readPaymentTerms } from './payment-terms.ts'
 import { serve } from './serve.ts'
 
-const env = readEnv()
-const { pool, clickhouse, close } = await openStores(env, 'api')
-onShutdown('databases', close)
+async function main(): Promise<void> {
+  const env = readEnv()
+  if (env.API_METRICS_PORT !== 'off') {
+    const metrics = await serveMetrics({
+      port: env.API_METRICS_PORT,
+      what: 'the read API',
+      setting: 'API_METRICS_PORT',
+    })
+    onShutdown('metrics', () => metrics.close())
+  }
+  const { pool, clickhouse, close } = await openStores(env, 'api')
+  onShutdown('databases', close)
 
-const catalogue = createCatalogueKeeper(pool, clickhouse.client)
-await catalogue.start()
-onShutdown('catalogue', () => catalogue.stop())
+  const catalogue = createCatalogueKeeper(pool, clickhouse.client)
+  await catalogue.start()
+  exposeCatalogue(catalogue)
+  onShutdown('catalogue', () => catalogue.stop())
 
-const redis = env.REDIS_URL ? openLimitsRedis(env.REDIS_URL) : undefined
-if (redis) onShutdown('redis', () => redis.disconnect())
-const credits = createCreditMeter(pool, { redis, namespace: env.REDIS_PREFIX })
-onShutdown('credits', () => credits.close())
+  const redis = env.REDIS_URL ? openLimitsRedis(env.REDIS_URL) : undefined
+  if (redis) onShutdown('redis', () => redis.disconnect())
+  const credits = createCreditMeter(pool, { redis, namespace: env.REDIS_PREFIX })
+  onShutdown('credits', () => credits.close())
 
-const onChain = createOnChain({
-  rpc: env.rpc,
-  catalogue,
-  proofs: { merkl: env.MERKL_URL, morphoUrd: env.MORPHO_REWARDS_URL },
-})
-
-const terms = readPaymentTerms(env)
-const app = await createApp(
-  {
-    pool,
-    clickhouse: clickhouse.client,
-    rates: createRateMeter(pool, { redis, namespace: env.REDIS_PREFIX }),
+  const onChain = createOnChain({
+    rpc: env.rpc,
     catalogue,
-    verifyKey: createKeyVerifier(pool),
-    credits,
-    onChain,
-  },
-  {
-    deadlineMs: env.API_DEADLINE_MS,
-    corsOrigins: env.CORS_ORIGINS,
-    trustProxy: env.TRUST_PROXY,
-    publicUrl: env.PUBLIC_URL,
-    // Only who is paid needs the libraries for it.
-    payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
-  },
-)
-const server = await serve(app, { port: env.API_PORT })
-onShutdown('http', () => server.close())
-log.info({ port: env.API_PORT, vaults: catalogue.current().size }, 'read API listening')
+    proofs: { merkl: env.MERKL_URL, morphoUrd: env.MORPHO_REWARDS_URL },
+  })
+
+  const terms = readPaymentTerms(env)
+  const app = await createApp(
+    {
+      pool,
+      clickhouse: clickhouse.client,
+      rates: createRateMeter(pool, { redis, namespace: env.REDIS_PREFIX }),
+      catalogue,
+      verifyKey: createKeyVerifier(pool),
+      credits,
+      onChain,
+    },
+    {
+      deadlineMs: env.API_DEADLINE_MS,
+      corsOrigins: env.CORS_ORIGINS,
+      trustProxy: env.TRUST_PROXY,
+      publicUrl: env.PUBLIC_URL,
+      // Only who is paid needs the libraries for it.
+      payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
+    },
+  )
+  const server = await serve(app, { port: env.API_PORT })
+  onShutdown('http', () => server.close())
+  log.info({ port: env.API_PORT, vaults: catalogue.current().size }, 'read API listening')
+}
+
+main().catch(error => {
+  if (error instanceof VaultlogError) log.fatal({ code: error.code }, error.message)
+  else log.fatal({ err: error }, 'read API failed')
+  void shutdown('failed', 1)
+})

@@ -80,6 +80,10 @@ export interface Committed {
   appended: number
   retracted: number
   headBlock: number
+  /** Unix seconds of the newest block of the batch; 0 where the source gave none. */
+  headTime: number
+  /** From beginning the transaction to its commit, handling the blocks included. */
+  seconds: number
 }
 
 export interface ChainDatabaseOptions {
@@ -261,6 +265,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     const { pool, stream, name, onCommit } = this.options
     if (this.isClosed) throw new StoppedError(name)
     if (!this.lock) throw new LockLostError(name)
+    const startedAt = performance.now()
     const commit = inTransaction(pool, async tx => {
       const position = await lockStreamHead(tx, stream)
       const { rows } = await tx.query<{ height: number; hash: string }>(
@@ -301,11 +306,12 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         appended: next - base,
         retracted: retractions.length,
         headBlock: head.height,
+        headTime,
       }
     })
     this.committing = commit
     const committed = await commit
-    await onCommit?.(committed)
+    await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000 })
   }
 
   private writerRole: boolean | undefined

@@ -4,6 +4,12 @@ import { z } from 'zod'
 import { ConfigError } from './errors.ts'
 
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
+const metricsPort = (fallback: number) =>
+  z
+    .union([z.literal('off'), z.coerce.number().int().min(1).max(65_000)], {
+      error: 'must be a port from 1 to 65000, or off',
+    })
+    .default(fallback)
 const urlOf = (...protocols: string[]) =>
   z.url({
     protocol: new RegExp(`^(${protocols.join('|')})$`),
@@ -37,9 +43,9 @@ export const envSchema = z.object({
 
   API_PORT: port(3080),
   GRAPHQL_PORT: port(4350),
-  PROCESSOR_METRICS_PORT: port(9400),
-  WORKER_METRICS_PORT: port(9390),
-  API_METRICS_PORT: port(9391),
+  PROCESSOR_METRICS_PORT: metricsPort(9400),
+  WORKER_METRICS_PORT: metricsPort(9390),
+  API_METRICS_PORT: metricsPort(9391),
 
   API_DEADLINE_MS: z.coerce.number().int().min(100).default(15_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),

@@ -3,6 +3,7 @@ import type { ApiKey } from '../../db/keys/keys.ts'
 import { RATE_WINDOW_SECONDS } from '../../db/keys/rates.ts'
 import type { ApiDeps } from '../endpoint.ts'
 import { CreditsExhaustedError, RateLimitError } from '../errors.ts'
+import { creditsCharged } from '../metrics.ts'
 
 /**
  * Takes one of the key's requests of this minute and says so in the headers: RateLimit and RateLimit-Policy as
@@ -41,6 +42,7 @@ export async function charge(
 ): Promise<void> {
   const { isAccepted, remaining } = await deps.credits.charge(key, credits)
   if (!isAccepted) throw new CreditsExhaustedError(credits, remaining)
+  creditsCharged.inc({ plan: key.plan }, credits)
   response.setHeader('x-credits-used', credits)
   response.setHeader('x-credits-remaining', remaining)
 }

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DependencyDownError } from '../errors.ts'
+import { timeQuery } from '../metrics.ts'
 
 export { z }
 
@@ -26,6 +27,7 @@ export async function ask<R extends z.ZodType>(
   signal?: AbortSignal,
 ): Promise<z.output<R>[]> {
   let rows: unknown[]
+  const stop = timeQuery(query.name)
   try {
     const answer = await clickhouse.query({
       query: query.sql,
@@ -42,6 +44,8 @@ export async function ask<R extends z.ZodType>(
   } catch (error) {
     if (isConnectionError(error)) throw new DependencyDownError('ClickHouse', { cause: error })
     throw error
+  } finally {
+    stop()
   }
   return rows.map(row => query.row.parse(row))
 }

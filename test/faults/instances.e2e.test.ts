@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
-import { readStatus } from '../../jobs/status.ts'
+import { readStatus } from '../../db/status.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { expectLikeCleanRun, storeSum, untilAtHead } from './checks.ts'
 import { start, vaultlog } from './command.ts'

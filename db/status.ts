@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { MIRROR } from './wake-ups.ts'
 
 export interface StreamStatus {
   stream: number
@@ -46,6 +47,60 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     })),
     deadLetters: row.dead,
   }))
+}
+
+export interface ReplayStatus {
+  /** What the shadow is for: `replay` or `verify`. */
+  purpose: string
+  projection: string
+  stream: string
+  /** Positions made, and to be made. */
+  position: number
+  goal: number
+  startedAt: Date
+}
+
+/** Shadows that are being made, or were left unfinished. */
+export async function readReplays(pool: pg.Pool): Promise<ReplayStatus[]> {
+  const { rows } = await pool.query<ReplayStatus>(
+    // The goal as the replay itself takes it: the live rows' end, or the mirror's where the code is of another version.
+    `SELECT regexp_replace(r.database, '^.*_', '') AS purpose, r.projection, s.name AS stream, r.position,
+       greatest(r.position, coalesce(live.position, m.position, 0)) AS goal, r.started_at AS "startedAt"
+     FROM replay r JOIN stream s ON s.id = r.stream
+     LEFT JOIN checkpoint live ON live.projection = r.projection AND live.stream = r.stream AND live.version = r.version
+     LEFT JOIN checkpoint m ON m.projection = $1 AND m.stream = r.stream
+     ORDER BY r.database, r.projection, s.id`,
+    [MIRROR],
+  )
+  return rows
+}
+
+/** Open dead letters by stream and stage. */
+export async function countDeadLetters(
+  pool: pg.Pool,
+): Promise<{ stream: string; stage: string; count: number }[]> {
+  const { rows } = await pool.query(
+    `SELECT coalesce(s.name, d.stream::text) AS stream, d.stage, count(*)::int AS count
+     FROM dead_letter d LEFT JOIN stream s ON s.id = d.stream
+     WHERE d.resolved_at IS NULL GROUP BY 1, 2 ORDER BY 1, 2`,
+  )
+  return rows
+}
+
+export interface VerificationStatus {
+  table: string
+  stream: string
+  isEqual: boolean
+  checkedAt: Date
+}
+
+/** What `vaultlog verify` found last, by table and stream. */
+export async function readVerifications(pool: pg.Pool): Promise<VerificationStatus[]> {
+  const { rows } = await pool.query<VerificationStatus>(
+    `SELECT table_name AS "table", stream, is_equal AS "isEqual", checked_at AS "checkedAt"
+     FROM verification ORDER BY stream, table_name`,
+  )
+  return rows
 }
 
 export interface DeadLetterRow {
