@@ -350,9 +350,10 @@ const keys = program.command('keys').description('API keys')
 keys
   .command('create <name>')
   .option('--plan <plan>', 'credits and rate limit', 'unlimited')
-  .action((name: string, options: { plan: string }) =>
+  .option('--admin', "opens the operator's pages too (/ops)")
+  .action((name: string, options: { plan: string; admin?: boolean }) =>
     withStores(async ({ pool }) => {
-      const key = await createKey(pool, { name, plan: options.plan })
+      const key = await createKey(pool, { name, ...options })
       print(
         `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
       )
@@ -366,11 +367,12 @@ keys.command('list').action(() =>
       rows.length === 0
         ? 'No keys yet: vaultlog keys create <name>'
         : table(
-            ['code', 'name', 'plan', 'credits used', 'created', 'revoked'],
+            ['code', 'name', 'plan', 'admin', 'credits used', 'created', 'revoked'],
             rows.map(key => [
               key.code,
               key.name,
               key.plan,
+              key.isAdmin ? 'yes' : '',
               key.creditsUsed,
               key.createdAt.toISOString(),
               key.revokedAt?.toISOString() ?? '',

@@ -1,6 +1,6 @@
 import compression from 'compression'
 import cors from 'cors'
-import type { Express } from 'express'
+import type { Express, RequestHandler } from 'express'
 import express from 'express'
 import helmet from 'helmet'
 import { mountDocumentation } from './documentation.ts'
@@ -28,6 +28,8 @@ export interface AppOptions {
   publicUrl?: string
   /** Lets callers without a key pay for a request. */
   payments?: Payments
+  /** The operator's pages, below /ops. */
+  ops?: RequestHandler
   /** What is served; the modules below read-api/endpoints where absent. */
   endpoints?: readonly LoadedEndpoint[]
 }
@@ -75,6 +77,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
     }),
   )
   app.use(compression({ threshold: COMPRESSION_THRESHOLD }))
+  if (options.ops) app.use('/ops', options.ops)
   app.use(express.json({ limit: '100kb', type: () => true }))
 
   const endpoints = options.endpoints ?? (await loadEndpoints())

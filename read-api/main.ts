@@ -7,11 +7,14 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { openQueueBackend } from '../db/queues.ts'
 import { openStores } from '../db/stores.ts'
+import { QUEUE } from '../db/wake-ups.ts'
 import { createApp } from './app.ts'
 import { createCatalogueKeeper } from './catalogue/keeper.ts'
 import { exposeCatalogue } from './metrics.ts'
 import { createOnChain } from './on-chain.ts'
+import { createOps } from './ops/router.ts'
 import { readPaymentTerms } from './payment-terms.ts'
 import { serve } from './serve.ts'
 
@@ -25,7 +28,7 @@ async function main(): Promise<void> {
     })
     onShutdown('metrics', () => metrics.close())
   }
-  const { pool, clickhouse, close } = await openStores(env, 'api')
+  const { pool, clickhouse, close, env: found } = await openStores(env, 'api')
   onShutdown('databases', close)
 
   const catalogue = createCatalogueKeeper(pool, clickhouse.client)
@@ -44,6 +47,10 @@ async function main(): Promise<void> {
     proofs: { merkl: env.MERKL_URL, morphoUrd: env.MORPHO_REWARDS_URL },
   })
 
+  const queues = openQueueBackend({ ...env, databaseUrl: found.DATABASE_URL })
+  onShutdown('queue', () => queues.close())
+
+  const verifyKey = createKeyVerifier(pool)
   const terms = readPaymentTerms(env)
   const app = await createApp(
     {
@@ -51,7 +58,7 @@ async function main(): Promise<void> {
       clickhouse: clickhouse.client,
       rates: createRateMeter(pool, { redis, namespace: env.REDIS_PREFIX }),
       catalogue,
-      verifyKey: createKeyVerifier(pool),
+      verifyKey,
       credits,
       onChain,
     },
@@ -60,6 +67,7 @@ async function main(): Promise<void> {
       corsOrigins: env.CORS_ORIGINS,
       trustProxy: env.TRUST_PROXY,
       publicUrl: env.PUBLIC_URL,
+      ops: createOps({ queue: queues.createQueue(QUEUE), verifyKey, publicUrl: env.PUBLIC_URL }),
       // Only who is paid needs the libraries for it.
       payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
     },

@@ -12,6 +12,8 @@ export interface ApiKey {
   plan: string
   creditsPerMonth: number
   requestsPerMinute: number
+  /** May see the operator's pages as well. */
+  isAdmin: boolean
   createdAt: Date
   revokedAt: Date | null
 }
@@ -31,20 +33,20 @@ export class UnknownKeyError extends VaultlogError {
 }
 
 const COLUMNS = `k.id, k.code, k.name, k.plan, p.credits_per_month AS "creditsPerMonth",
-  p.requests_per_minute AS "requestsPerMinute", k.created_at AS "createdAt", k.revoked_at AS "revokedAt"`
+  p.requests_per_minute AS "requestsPerMinute", k.admin AS "isAdmin", k.created_at AS "createdAt", k.revoked_at AS "revokedAt"`
 
 /** Makes a key. The text of the key is in the result and nowhere else: it cannot be shown again. */
 export async function createKey(
   pool: pg.Pool,
-  options: { name: string; plan?: string },
+  options: { name: string; plan?: string; admin?: boolean },
 ): Promise<ApiKey & { key: string }> {
   const plan = options.plan ?? 'standard'
   await requirePlan(pool, plan)
   const key = `vl_${randomBytes(32).toString('base64url')}`
   const { rows } = await pool.query<ApiKey>(
-    `WITH k AS (INSERT INTO api_key (code, name, hash, plan) VALUES ($1, $2, $3, $4) RETURNING *)
+    `WITH k AS (INSERT INTO api_key (code, name, hash, plan, admin) VALUES ($1, $2, $3, $4, $5) RETURNING *)
      SELECT ${COLUMNS} FROM k JOIN api_plan p ON p.name = k.plan`,
-    [randomBytes(4).toString('hex'), options.name, hashKey(key), plan],
+    [randomBytes(4).toString('hex'), options.name, hashKey(key), plan, options.admin ?? false],
   )
   const [row] = rows
   if (!row) throw new UnknownPlanError(plan, [])

@@ -9,3 +9,6 @@ CREATE TABLE verification (
 
 -- The operator's page shows open letters by reason; there may be many that were dealt with.
 CREATE INDEX dead_letter_open ON dead_letter (stream, stage) WHERE resolved_at IS NULL;
+
+-- May see the operator's pages (/ops), which show what goes on in the whole installation.
+ALTER TABLE api_key ADD COLUMN admin boolean NOT NULL DEFAULT false;

@@ -10,13 +10,17 @@ export async function authenticate(request: Request, deps: Pick<ApiDeps, 'verify
   if (!given) {
     throw new MissingKeyError('No API key: send yours in the header x-api-key.')
   }
-  let key: ApiKey | undefined
+  const key = await findKey(given, deps)
+  if (!key) throw new MissingKeyError('This API key is not known or has been revoked.')
+  return key
+}
+
+/** @throws DependencyDownError */
+export async function findKey(given: string, deps: Pick<ApiDeps, 'verifyKey'>): Promise<ApiKey | undefined> {
   try {
-    key = given.length <= 256 ? await deps.verifyKey(given) : undefined
+    return given.length <= 256 ? await deps.verifyKey(given) : undefined
   } catch (error) {
     if (isConnectionError(error)) throw new DependencyDownError('Postgres', { cause: error })
     throw error
   }
-  if (!key) throw new MissingKeyError('This API key is not known or has been revoked.')
-  return key
 }

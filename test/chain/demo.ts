@@ -102,7 +102,7 @@ async function demo(): Promise<void> {
   progress.close()
 
   const apiKey = (await createKey(pool, { name: 'demo', plan: 'unlimited' })).key
-  const adminKey = (await createKey(pool, { name: 'demo admin', plan: 'unlimited' })).key
+  const adminKey = (await createKey(pool, { name: 'demo admin', plan: 'unlimited', admin: true })).key
   const file: DemoFile = {
     baseUrl: `http://127.0.0.1:${env.API_PORT}`,
     apiKey,

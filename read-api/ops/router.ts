@@ -1,0 +1,52 @@
+import { createBullBoard } from '@bull-board/api'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { ExpressAdapter } from '@bull-board/express'
+import type { Queue } from 'bullmq'
+import type { Express, RequestHandler } from 'express'
+import { Router } from 'express'
+import type { ApiKey } from '../../db/keys/keys.ts'
+import { onlyReads, requireAdmin } from './access.ts'
+
+export interface OpsParts {
+  queue: Queue
+  verifyKey: (key: string) => Promise<ApiKey | undefined>
+  /** Where callers reach the API, if not where it listens: a path there stands before /ops. */
+  publicUrl?: string
+}
+
+/** Nothing from elsewhere is loaded: the board's own page would fetch its fonts from a third party. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';')
+
+/** The operator's pages, to be mounted below /ops: for admin keys only, and reading only. */
+export function createOps(parts: OpsParts): RequestHandler {
+  const router = Router()
+  router.use((_request, response, next) => {
+    response.locals['route'] = '/ops'
+    response.setHeader('content-security-policy', POLICY)
+    response.setHeader('cache-control', 'no-store')
+    next()
+  })
+  router.use(onlyReads, requireAdmin(parts.verifyKey))
+  router.use('/queues', createBoard(parts))
+  return router
+}
+
+/** Jobs are wake-ups: there is nothing to be gained by touching one, so the board shows and does not change. */
+function createBoard({ queue, publicUrl }: OpsParts): RequestHandler {
+  const prefix = publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, '') : ''
+  const adapter = new ExpressAdapter().setBasePath(`${prefix}/ops/queues`)
+  createBullBoard({
+    queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Vaultlog queues' } },
+  })
+  return (adapter.getRouter() as Express).disable('x-powered-by')
+}
