@@ -1,18 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { rewindChain } from '../db/events/rewind.ts'
-import { createKey, definePlan, listKeys, listPlans, revokeKey, setKeyPlan } from '../db/keys/keys.ts'
 import { networkIds } from '../db/networks.ts'
 import { migratePostgres } from '../db/postgres.ts'
-import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
 import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
-import { openStores, type Stores } from '../db/stores.ts'
+import type { Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
+import { integer, print, withStores } from './command.ts'
 import { exportParquet } from './export.ts'
 import { readOwnerFlows } from './flows.ts'
+import { addKeyCommands } from './key-commands.ts'
 import { openProgress } from './progress.ts'
 import { hasHead, loadProjections, type Projection } from './projection.ts'
 import { type ReplayOptions, replay } from './replay.ts'
@@ -23,34 +23,6 @@ import { type ChainRange, type RangeAnswer, verifyChain } from './verify-chain.t
 const program = new Command('vaultlog')
   .description('Operates Vaultlog: replay and verify read models, see where everything stands, manage keys.')
   .showHelpAfterError()
-
-function integer(value: string): number {
-  const number = Number(value)
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw new InvalidArgumentError('must be a whole number of 0 or more.')
-  return number
-}
-
-/** Opens the databases for one command, runs it, closes them; errors of ours are one line, others keep their stack. */
-async function withStores(
-  work: (stores: Stores, signal: AbortSignal) => Promise<number | undefined>,
-): Promise<void> {
-  const interrupt = new AbortController()
-  process.once('SIGINT', () => interrupt.abort())
-  process.once('SIGTERM', () => interrupt.abort())
-  let stores: Stores | undefined
-  try {
-    stores = await openStores(readEnv(), 'cli')
-    process.exitCode = (await work(stores, interrupt.signal)) ?? 0
-  } catch (error) {
-    process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)
-    process.exitCode = 1
-  } finally {
-    await stores?.close()
-  }
-}
-
-const print = (text: string) => process.stdout.write(`${text}\n`)
 
 async function choose(
   stores: Stores,
@@ -346,62 +318,6 @@ program
     }),
   )
 
-const keys = program.command('keys').description('API keys')
-keys
-  .command('create <name>')
-  .option('--plan <plan>', 'credits and rate limit', 'unlimited')
-  .option('--admin', "opens the operator's pages too (/ops)")
-  .action((name: string, options: { plan: string; admin?: boolean }) =>
-    withStores(async ({ pool }) => {
-      const key = await createKey(pool, { name, ...options })
-      print(
-        `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
-      )
-      return 0
-    }),
-  )
-keys.command('list').action(() =>
-  withStores(async ({ pool }) => {
-    const rows = await listKeys(pool)
-    print(
-      rows.length === 0
-        ? 'No keys yet: vaultlog keys create <name>'
-        : table(
-            ['code', 'name', 'plan', 'admin', 'credits used', 'created', 'revoked'],
-            rows.map(key => [
-              key.code,
-              key.name,
-              key.plan,
-              key.isAdmin ? 'yes' : '',
-              key.creditsUsed,
-              key.createdAt.toISOString(),
-              key.revokedAt?.toISOString() ?? '',
-            ]),
-          ),
-    )
-    return 0
-  }),
-)
-keys
-  .command('plan <code> <plan>')
-  .description('put a key on another plan')
-  .action((code: string, plan: string) =>
-    withStores(async ({ pool }) => {
-      const key = await setKeyPlan(pool, code, plan)
-      print(
-        `${code} (${key.name}) is on ${plan}: ${key.creditsPerMonth} credits a month, ${key.requestsPerMinute} requests a minute.`,
-      )
-      return 0
-    }),
-  )
-keys.command('revoke <code>').action((code: string) =>
-  withStores(async ({ pool }) => {
-    const { name } = await revokeKey(pool, code)
-    print(`${code} (${name}) is revoked.`)
-    return 0
-  }),
-)
-
 function day(value: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(Date.parse(value)))
     throw new InvalidArgumentError('must be a day, YYYY-MM-DD.')
@@ -444,33 +360,6 @@ program
     }),
   )
 
-const plans = program.command('plans').description('what keys may use')
-plans.command('list').action(() =>
-  withStores(async ({ pool }) => {
-    print(
-      table(
-        ['plan', 'credits a month', 'requests a minute'],
-        (await listPlans(pool)).map(plan => [plan.name, plan.creditsPerMonth, plan.requestsPerMinute]),
-      ),
-    )
-    return 0
-  }),
-)
-plans
-  .command('set <name> <credits-per-month> <requests-per-minute>')
-  .description('make a plan, or change its limits for all keys on it')
-  .action((name: string, credits: string, requests: string) =>
-    withStores(async ({ pool }) => {
-      await definePlan(pool, {
-        name,
-        creditsPerMonth: integer(credits),
-        requestsPerMinute: Math.max(1, integer(requests)),
-      })
-      print(`Keys on ${name} hold to the new limits within seconds.`)
-      return 0
-    }),
-  )
-
 program
   .command('export <table> <file>')
   .description('write a table or view of ClickHouse to a Parquet file')
@@ -481,5 +370,7 @@ program
       return 0
     }),
   )
+
+addKeyCommands(program)
 
 await program.parseAsync()

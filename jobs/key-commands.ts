@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { createKey, definePlan, listKeys, listPlans, revokeKey, setKeyPlan } from '../db/keys/keys.ts'
+import { integer, print, withStores } from './command.ts'
+import { table } from './table.ts'
+
+/** `vaultlog keys …` and `vaultlog plans …`. */
+export function addKeyCommands(program: Command): void {
+  const keys = program.command('keys').description('API keys')
+  keys
+    .command('create <name>')
+    .option('--plan <plan>', 'credits and rate limit', 'unlimited')
+    .option('--admin', "opens the operator's pages too (/ops)")
+    .action((name: string, options: { plan: string; admin?: boolean }) =>
+      withStores(async ({ pool }) => {
+        const key = await createKey(pool, { name, ...options })
+        print(
+          `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
+        )
+        return 0
+      }),
+    )
+  keys.command('list').action(() =>
+    withStores(async ({ pool }) => {
+      const rows = await listKeys(pool)
+      print(
+        rows.length === 0
+          ? 'No keys yet: vaultlog keys create <name>'
+          : table(
+              ['code', 'name', 'plan', 'admin', 'credits used', 'created', 'revoked'],
+              rows.map(key => [
+                key.code,
+                key.name,
+                key.plan,
+                key.isAdmin ? 'yes' : '',
+                key.creditsUsed,
+                key.createdAt.toISOString(),
+                key.revokedAt?.toISOString() ?? '',
+              ]),
+            ),
+      )
+      return 0
+    }),
+  )
+  keys
+    .command('plan <code> <plan>')
+    .description('put a key on another plan')
+    .action((code: string, plan: string) =>
+      withStores(async ({ pool }) => {
+        const key = await setKeyPlan(pool, code, plan)
+        print(
+          `${code} (${key.name}) is on ${plan}: ${key.creditsPerMonth} credits a month, ${key.requestsPerMinute} requests a minute.`,
+        )
+        return 0
+      }),
+    )
+  keys.command('revoke <code>').action((code: string) =>
+    withStores(async ({ pool }) => {
+      const { name } = await revokeKey(pool, code)
+      print(`${code} (${name}) is revoked.`)
+      return 0
+    }),
+  )
+
+  const plans = program.command('plans').description('what keys may use')
+  plans.command('list').action(() =>
+    withStores(async ({ pool }) => {
+      print(
+        table(
+          ['plan', 'credits a month', 'requests a minute'],
+          (await listPlans(pool)).map(plan => [plan.name, plan.creditsPerMonth, plan.requestsPerMinute]),
+        ),
+      )
+      return 0
+    }),
+  )
+  plans
+    .command('set <name> <credits-per-month> <requests-per-minute>')
+    .description('make a plan, or change its limits for all keys on it')
+    .action((name: string, credits: string, requests: string) =>
+      withStores(async ({ pool }) => {
+        await definePlan(pool, {
+          name,
+          creditsPerMonth: integer(credits),
+          requestsPerMinute: Math.max(1, integer(requests)),
+        })
+        print(`Keys on ${name} hold to the new limits within seconds.`)
+        return 0
+      }),
+    )
+}
