@@ -4,7 +4,7 @@ import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { attribute, toAttribute } from './attribute.ts'
 import type { KnownContracts } from './contracts.ts'
-import type { Candidate, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
+import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
 import type { Protocol, RawLog } from './protocol.ts'
 import type { BlockLogs, ChainRpc, TransactionCall } from './rpc.ts'
 import { Sampler } from './samples/sampler.ts'
@@ -124,11 +124,12 @@ export class ChainHandler {
     const fresh: { kind: string; contract: string }[] = []
     for (const candidate of listed) {
       if (contracts.isInspected(candidate.contract)) continue
-      const looked = this.unborn.get(candidate.contract)
+      const known = `${candidate.protocol} ${candidate.contract}`
+      const looked = this.unborn.get(known)
       if (looked !== undefined && Math.abs(block.ref.timestamp - looked) < LOOK_AGAIN) continue
       const verdict = await this.inspect(candidate, block.ref, letters)
       if (verdict.every(({ type }) => type === 'VaultRejected')) {
-        this.unborn.set(candidate.contract, block.ref.timestamp)
+        this.unborn.set(known, block.ref.timestamp)
         continue
       }
       events.push(...verdict)
@@ -200,8 +201,8 @@ export class ChainHandler {
     }
   }
 
-  private decode(block: SourceBlock): DecodedBlock {
-    const { decoder, contracts } = this.options
+  private decode(block: SourceBlock, contracts: ContractView = this.options.contracts): DecodedBlock {
+    const { decoder } = this.options
     block.logs.sort((a, b) => a.logIndex - b.logIndex)
     return decoder.decodeBlock(block.logs, contracts)
   }
@@ -238,12 +239,19 @@ export class ChainHandler {
     const from = Math.min(...created.map(deployment => deployment?.block ?? 0))
     const forgotten = address.filter(contract => contracts.wasForgotten(contract))
     const standing = forgotten.length > 0 ? await this.options.standingLogs(forgotten) : new Set<string>()
+    // What a contract was watched as before (an aToken as that of a reserve) has its earlier events already.
+    const kinds = new Set(fresh.map(({ kind, contract }) => kind + contract))
+    const newly: ContractView = {
+      isWatched: (kind, contract) => kinds.has(kind + contract),
+      isInspected: contract => contracts.isInspected(contract),
+      poolOf: contract => contracts.poolOf(contract),
+    }
     for (const found of await rpc.logs({ address, from, to: last.number })) {
       found.logs = found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`))
       if (found.logs.length === 0) continue
       if (found.number < block.ref.number) {
         const ref = await this.refOf(found)
-        const decoded = this.decode({ ref, logs: found.logs })
+        const decoded = this.decode({ ref, logs: found.logs }, newly)
         letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
         if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
         continue

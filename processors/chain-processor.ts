@@ -22,7 +22,7 @@ export interface ChainProcessorOptions {
   gateway?: string
   /** Contracts by kind, besides those of the protocols' own tables. */
   contracts?: Record<string, readonly string[]>
-  /** ERC-4626 vaults to look at from the start, whether or not an event brings them up. */
+  /** Vaults to look at from the start, whether or not an event brings them up. */
   listedVaults?: readonly string[]
   startBlock?: number
   /** Stop after this block; absent: follow the chain for ever. */
@@ -163,7 +163,9 @@ async function runOnce(
       contracts,
       rpc,
       samples: options.samples ?? true,
-      listed: (options.listedVaults ?? []).map(contract => ({ contract, protocol: 'erc4626' })),
+      listed: (options.listedVaults ?? []).flatMap(contract =>
+        protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
+      ),
       collateralHolders: contract => readCollateralHolders(pool, network.chainId, contract),
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => keepDeadLetters(pool, network, letters),

@@ -27,6 +27,7 @@ export interface KnownVault extends Learned {
   protocol: string
   decimals: number
   assetDecimals: number
+  pool?: string
 }
 
 /** @example learnedKey(event) → 'AssetDescribed 0xa0b8…' */
@@ -105,9 +106,9 @@ export class KnownContracts {
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
   learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
     if (event.type === 'VaultDiscovered') {
-      const { vault, asset, protocol, decimals, assetDecimals } = event.data
+      const { vault, asset, protocol, decimals, assetDecimals, pool } = event.data
       this.put(this.inspected, vault, { block })
-      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals })
+      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, pool })
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
     }
@@ -141,6 +142,10 @@ export class KnownContracts {
 
   isInspected(contract: string): boolean {
     return this.inspected.has(contract)
+  }
+
+  poolOf(contract: string): string | undefined {
+    return this.vaults.get(contract)?.pool
   }
 
   watchedContracts(kind: string): string[] {

@@ -8,6 +8,8 @@ export interface ContractView {
   isWatched(kind: string, contract: string): boolean
   /** Inspected already, whether it was taken for one of ours or not. */
   isInspected(contract: string): boolean
+  /** The lending pool of a vault that is its token. */
+  poolOf?(contract: string): string | undefined
 }
 
 export interface RejectedLog {
@@ -181,7 +183,7 @@ class BlockDecoding {
         continue
       }
       try {
-        for (const event of decoder.decode(log)) this.take(event, owner)
+        for (const event of decoder.decode(log, this.contracts.poolOf?.(log.address))) this.take(event, owner)
         isDecoded = true
       } catch (error) {
         reason = describe(error)

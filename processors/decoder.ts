@@ -24,10 +24,17 @@ export function on<Args, T extends EventType>(
 export function onMany<Args>(
   abi: EventAbi<Args>,
   gives: readonly EventType[],
-  events: (args: Args, log: RawLog) => DomainEvent[],
+  events: (args: Args, log: RawLog, pool?: string) => DomainEvent[],
 ): LogDecoder {
   const { signature, topic0, topicCount, dataLength } = abi
-  return { signature, topic0, topicCount, dataLength, gives, decode: log => events(abi.decode(log), log) }
+  return {
+    signature,
+    topic0,
+    topicCount,
+    dataLength,
+    gives,
+    decode: (log, pool) => events(abi.decode(log), log, pool),
+  }
 }
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`

@@ -182,16 +182,39 @@ export function chainlink(): unknown {
   return { source: source(), networks: Object.fromEntries(entries) }
 }
 
-const wrapped = z.object({ STATA_TOKEN: hex.optional() })
+const wrapped = z.object({ STATA_TOKEN: hex.optional(), A_TOKEN: hex })
 
-/** Reserves whose stata token (an ERC-4626 wrap of the supply position) is listed. */
-const LISTED_STATA = new Set(
+const entry = (
+  network: string,
+  address: string,
+  of: { product: string; description: string; tags: string[]; rewardsSupported: boolean },
+) => ({
+  network,
+  address,
+  listed: {
+    protocol: 'aave',
+    product: of.product,
+    version: 'v3',
+    description: of.description,
+    lendUrl: 'https://app.aave.com/',
+    protocolVaultUrl: '',
+  },
+  tags: of.tags,
+  transactional: {
+    depositStepsType: 'instant',
+    redeemStepsType: 'instant',
+    rewardsSupported: of.rewardsSupported,
+  },
+})
+
+/** Reserves whose aToken is listed, and whose stata token (an ERC-4626 wrap of the supply position). */
+const LISTED = new Set(
   'WETH wstETH weETH USDC USDT USDt USDT0 DAI GHO EURC EURe cbBTC WBTC BTCB BTCb USDe USDS USDG WBNB WPOL WAVAX CELO'.split(
     ' ',
   ),
 )
 
-/** Facts of Aave's own ERC-4626 vaults, as facts-file.ts reads them. */
+/** Facts of Aave's own vaults, as facts-file.ts reads them. */
 export function aaveVaults(): unknown {
   const vaults = Object.values(networks).flatMap(network =>
     Object.entries(book)
@@ -201,33 +224,31 @@ export function aaveVaults(): unknown {
         if (!parsed.success || parsed.data.CHAIN_ID !== network.chainId) return []
         return Object.entries((value as { ASSETS: Record<string, unknown> }).ASSETS).flatMap(
           ([symbol, asset]) => {
-            const address = wrapped.parse(asset).STATA_TOKEN
-            if (!address || !LISTED_STATA.has(symbol)) return []
+            if (!LISTED.has(symbol)) return []
+            const { STATA_TOKEN: stata, A_TOKEN: aToken } = wrapped.parse(asset)
             return [
-              {
-                network: network.name,
-                address,
-                listed: {
-                  protocol: 'aave',
-                  product: 'stata',
-                  version: 'v3',
-                  description: `A supply position of ${symbol} in Aave v3, as shares that grow in value.`,
-                  lendUrl: 'https://app.aave.com/',
-                  protocolVaultUrl: '',
-                },
-                tags: ['lending', 'wrapper'],
-                transactional: {
-                  depositStepsType: 'instant',
-                  redeemStepsType: 'instant',
-                  rewardsSupported: false,
-                },
-              },
+              ...(stata
+                ? [
+                    entry(network.name, stata, {
+                      product: 'stata',
+                      description: `A supply position of ${symbol} in Aave v3, as shares that grow in value.`,
+                      tags: ['lending', 'wrapper'],
+                      rewardsSupported: false,
+                    }),
+                  ]
+                : []),
+              entry(network.name, aToken, {
+                product: 'supply',
+                description: `A supply position of ${symbol} in Aave v3, as a token whose balance grows.`,
+                tags: ['lending'],
+                rewardsSupported: true,
+              }),
             ]
           },
         )
       }),
   )
-  return { source: `${source()}, ASSETS.*.STATA_TOKEN`, vaults }
+  return { source: `${source()}, ASSETS.*.{STATA_TOKEN, A_TOKEN}`, vaults }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -23,8 +23,11 @@ export interface LogDecoder {
   dataLength: number | { min: number }
   /** Event types this decoder can give. */
   gives: readonly EventType[]
-  /** Pure. Throws MalformedLogError where the words do not hold what the signature says. */
-  decode(log: RawLog): DomainEvent[]
+  /**
+   * Pure. Throws MalformedLogError where the words do not hold what the signature says. pool: the lending pool of the
+   * contract, where it is known as a vault that has one.
+   */
+  decode(log: RawLog, pool?: string): DomainEvent[]
 }
 
 /** Contracts of one kind, and the logs that matter on them. */

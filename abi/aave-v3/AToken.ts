@@ -69,4 +69,5 @@ export const functions = {
   scaledBalanceOf: { signature: 'scaledBalanceOf(address)', selector: '0x1da24f3e', inputs: ['address'] },
   scaledTotalSupply: { signature: 'scaledTotalSupply()', selector: '0xb1bf962d', inputs: [] },
   UNDERLYING_ASSET_ADDRESS: { signature: 'UNDERLYING_ASSET_ADDRESS()', selector: '0xb16a19de', inputs: [] },
+  POOL: { signature: 'POOL()', selector: '0x7535d246', inputs: [] },
 } as const satisfies Record<string, w.FunctionAbi>

@@ -49,13 +49,16 @@ export const vocabulary = {
     assetDecimals: count,
     deployedBlock: count.optional(),
     deployedAt: unixSeconds.optional(),
+    /** The vault is an aToken of this Aave v3 pool: its shares are what the token calls scaled units. */
+    pool: address.optional(),
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),
   Deposited: z.object({ sender: address, owner: address, assets: uint, shares: uint, ledger, codes }),
   Redeemed: z.object({
     sender: address,
-    receiver: address,
+    /** Absent where the log does not say. */
+    receiver: address.optional(),
     owner: address,
     assets: uint,
     shares: uint,

@@ -5,6 +5,7 @@ import * as Pool from '../../abi/aave-v3/Pool.ts'
 import * as Provider from '../../abi/aave-v3/PoolAddressesProvider.ts'
 import * as StableDebt from '../../abi/aave-v3/StableDebtToken.ts'
 import * as VariableDebt from '../../abi/aave-v3/VariableDebtToken.ts'
+import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from '../aave/atoken-vault.ts'
 import { configuratorDecoders } from '../aave/configurator.ts'
 import { type AaveMarket, aaveMarkets } from '../aave/markets.ts'
 import type { NetworkName } from '../chains.ts'
@@ -160,6 +161,8 @@ const sources: Source[] = [
     at: at(m => m.reserves.map(r => r.variableDebtToken)),
     decoders: scaledDecoders(VariableDebt, 'variableDebt'),
   },
+  // The same logs as those above, of aTokens that are known as vaults too.
+  { kind: ATOKEN_VAULT, at: 'discovered', transactions: true, decoders: atokenVaultDecoders },
   { kind: 'aave-v3-stable-debt', at: 'discovered', decoders: stableDebtDecoders },
   {
     kind: 'aave-v3-oracle',
@@ -205,7 +208,10 @@ const sources: Source[] = [
 export default defineProtocol({
   name: 'aave-v3',
   sources,
+  inspect: inspectAToken,
   watches: event => {
+    if (event.type === 'VaultDiscovered')
+      return event.data.pool ? [{ kind: ATOKEN_VAULT, contract: event.data.vault }] : []
     if (event.type === 'ReserveListed') {
       const { aToken, variableDebtToken, stableDebtToken } = event.data
       return [

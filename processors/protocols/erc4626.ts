@@ -96,7 +96,8 @@ export default defineProtocol({
     ...vaultFactories,
   ],
   // A factory's word is not enough: what does not answer as a vault is left alone, whoever made it.
-  watches: event => (event.type === 'VaultDiscovered' ? [{ kind: VAULT, contract: event.data.vault }] : []),
+  watches: event =>
+    event.type === 'VaultDiscovered' && !event.data.pool ? [{ kind: VAULT, contract: event.data.vault }] : [],
   candidates: event => {
     if (event.type === 'VaultCreated') return [event.data.vault]
     return event.type === 'Deposited' || event.type === 'Redeemed' ? [event.contract] : []

@@ -74,9 +74,10 @@ export class Sampler {
     const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
       const known = this.contracts.vault(vault)
       if (!known || known.block > block.number) return
-      const { asset, protocol, decimals, assetDecimals } = known
+      const { asset, protocol, decimals, assetDecimals, pool } = known
       const { vaults } = taskOf(block)
-      if (!vaults.has(vault)) vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, reason })
+      if (!vaults.has(vault))
+        vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
       for (const read of reads) taskOf(block).reads.set(read.key, read)

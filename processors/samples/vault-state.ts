@@ -6,6 +6,9 @@ import {
   type Hex,
   toFunctionSelector,
 } from 'viem'
+import { functions as AToken } from '../../abi/aave-v3/AToken.ts'
+import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
+import { encodeCall } from '../../abi/words.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { ChainRpc } from '../rpc.ts'
@@ -18,6 +21,8 @@ export interface SampledVault {
   protocol: string
   decimals: number
   assetDecimals: number
+  /** Of an aToken. */
+  pool?: string | undefined
   reason: SampleReason
 }
 
@@ -35,12 +40,37 @@ const MAX_DEPOSIT = encodeFunctionData({
   args: [SOMEBODY],
 })
 
-function readsOf({
-  vault,
-  asset,
-  protocol,
-  decimals,
-}: SampledVault): [Figure, { to: string; data: string }][] {
+const balanceOf = (account: string) =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account as Hex] })
+
+interface Read {
+  to: string
+  data: string
+  /** The figure, where the answer is not it. */
+  as?: (answer: bigint) => bigint
+}
+
+const RAY = 10n ** 27n
+
+/** Of an aToken, whose shares are its scaled units: what they are worth together and one by one, by the pool's index. */
+function readsOfToken(vault: string, asset: string, pool: string, decimals: number): [Figure, Read][] {
+  return [
+    ['totalAssets', { to: vault, data: TOTAL_SUPPLY }],
+    ['totalSupply', { to: vault, data: encodeCall(AToken.scaledTotalSupply) }],
+    [
+      'sharePrice',
+      {
+        to: pool,
+        data: encodeCall(Pool.getReserveNormalizedIncome, asset),
+        as: index => (10n ** BigInt(decimals) * index) / RAY,
+      },
+    ],
+    ['idleAssets', { to: asset, data: balanceOf(vault) }],
+  ]
+}
+
+function readsOf({ vault, asset, protocol, decimals, pool }: SampledVault): [Figure, Read][] {
+  if (pool) return readsOfToken(vault, asset, pool, decimals)
   return [
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
@@ -56,13 +86,7 @@ function readsOf({
       },
     ],
     ['maxDeposit', { to: vault, data: MAX_DEPOSIT }],
-    [
-      'idleAssets',
-      {
-        to: asset,
-        data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [vault as Hex] }),
-      },
-    ],
+    ['idleAssets', { to: asset, data: balanceOf(vault) }],
     ...(protocol === 'euler'
       ? ([['borrowedAssets', { to: vault, data: TOTAL_BORROWS }]] satisfies [Figure, unknown][])
       : []),
@@ -91,10 +115,12 @@ export async function sampleVaults(
     data: {
       vault,
       reason,
-      ...(Object.fromEntries((reads[i] ?? []).map(([figure]) => [figure, toUint(answers[at++])])) as Record<
-        Figure,
-        bigint | undefined
-      >),
+      ...(Object.fromEntries(
+        (reads[i] ?? []).map(([figure, { as }]) => {
+          const answer = toUint(answers[at++])
+          return [figure, as && answer !== undefined ? as(answer) : answer]
+        }),
+      ) as Partial<Record<Figure, bigint>>),
       decimals,
       assetDecimals,
     },

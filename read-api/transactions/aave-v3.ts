@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, zeroAddress } from 'viem'
 import { view } from '../chain/view.ts'
 import { aaveAbi, erc20Abi, rewardsControllerAbi } from './abis.ts'
-import { defineFamily } from './family.ts'
-import { supplyFigures, supplyStanding } from './supply.ts'
+import { defineFamily, defineFigures } from './family.ts'
+import { supplyStanding } from './supply.ts'
 import { walletViews } from './wallet.ts'
 
 /** @see ReserveConfiguration.sol of @aave/core-v3: bits of the configuration word; the cap is in whole tokens. */
@@ -31,7 +31,20 @@ export const aaveV3 = defineFamily({
     const asset = vault.asset.address
     return {
       family: 'aave-v3',
-      figures: supplyFigures(vault),
+      // Shares are scaled units, as the indexer counts them: the token's own units are always worth one.
+      figures: defineFigures({
+        views: {
+          totalAssets: view(erc20Abi, vault.address, 'totalSupply', []),
+          totalSupply: view(aaveAbi, vault.address, 'scaledTotalSupply', []),
+          index: view(aaveAbi, pool, 'getReserveNormalizedIncome', [asset]),
+        },
+        of: ({ totalAssets, totalSupply, index }) => ({
+          totalSupply,
+          totalAssets,
+          assetsOfWholeShare:
+            index === undefined ? undefined : (10n ** BigInt(vault.share.decimals) * index) / ray,
+        }),
+      }),
       async look(user, read) {
         const { block, values } = await read({
           ...walletViews(vault, user, pool),

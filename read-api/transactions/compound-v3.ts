@@ -2,8 +2,8 @@ import { type Address, encodeFunctionData } from 'viem'
 import { view } from '../chain/view.ts'
 import { cometRewardsOn } from '../rewards/comet-rewards.ts'
 import { cometAbi, cometRewardsAbi, erc20Abi } from './abis.ts'
-import { defineFamily } from './family.ts'
-import { supplyFigures, supplyStanding } from './supply.ts'
+import { defineFamily, defineFigures } from './family.ts'
+import { supplyStanding } from './supply.ts'
 import { units, walletViews } from './wallet.ts'
 
 /**
@@ -22,7 +22,14 @@ export const compoundV3 = defineFamily({
     const rewards = vault.rewards ?? cometRewardsOn(vault.network)
     return {
       family: 'compound-v3',
-      figures: supplyFigures(vault),
+      figures: defineFigures({
+        views: { totalSupply: view(erc20Abi, vault.address, 'totalSupply', []) },
+        of: ({ totalSupply }) => ({
+          totalSupply,
+          totalAssets: totalSupply,
+          assetsOfWholeShare: 10n ** BigInt(vault.asset.decimals),
+        }),
+      }),
       async look(user, read) {
         const { block, values } = await read({
           ...walletViews(vault, user, vault.address),

@@ -1,9 +1,7 @@
 import { type Address, type Hex, maxUint256 } from 'viem'
 import type { BlockMark } from '../chain/multicall.ts'
-import { view } from '../chain/view.ts'
 import { RefusedError } from '../errors.ts'
-import { erc20Abi } from './abis.ts'
-import { type BuildRequest, defineFigures, type Plan, type Standing, type VaultRef } from './family.ts'
+import type { BuildRequest, Plan, Standing, VaultRef } from './family.ts'
 import {
   assetsToSpend,
   neededAmount,
@@ -36,17 +34,6 @@ export interface Supply {
   rewards: { token: Address; amount: bigint }[]
   claim(): { to: Address; data: Hex } | undefined
 }
-
-/** Near-real-time figures: supply and assets are one. */
-export const supplyFigures = (vault: VaultRef) =>
-  defineFigures({
-    views: { totalSupply: view(erc20Abi, vault.address, 'totalSupply', []) },
-    of: ({ totalSupply }) => ({
-      totalSupply,
-      totalAssets: totalSupply,
-      assetsOfWholeShare: 10n ** BigInt(vault.asset.decimals),
-    }),
-  })
 
 export function supplyStanding(vault: VaultRef, block: BlockMark, wallet: Wallet, of: Supply): Standing {
   const shares = wallet.shares ?? 0n

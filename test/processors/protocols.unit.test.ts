@@ -42,11 +42,13 @@ describe.each(decoders)('$name', ({ protocol, source, decoder }) => {
   test('is an event of an ABI, gives events of the vocabulary, and the same ones each time', () => {
     if (!event) throw new Error(`no ABI has ${decoder.signature} with ${decoder.topicCount} topics`)
     expect(toEventSignature(event)).toBe(decoder.signature)
+    // One log may say nothing worth an event (a mint of no more than interest), all of them may not.
+    let given = 0
     fc.assert(
       fc.property(encodedEvent(event, 2n ** 50n), ({ log }) => {
         const raw = { ...log, address: CONTRACT, logIndex: 7, transactionHash: `0x${'1'.repeat(64)}` }
         const events = decoder.decode(raw)
-        expect(events.length).toBeGreaterThan(0)
+        given += events.length
         for (const { type, contract, logIndex, transactionHash, data } of events) {
           expect(decoder.gives).toContain(type)
           expect({ contract, logIndex, transactionHash }).toEqual({
@@ -61,6 +63,7 @@ describe.each(decoders)('$name', ({ protocol, source, decoder }) => {
       }),
       { numRuns: 25 },
     )
+    expect(given).toBeGreaterThan(0)
   })
 
   test('goes the whole way through the decoder', () => {

@@ -1,0 +1,277 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Address, encodeFunctionData, type Hex, type LocalAccount, parseAbi } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { readOwnerFlows } from '../../jobs/flows.ts'
+import { loadProtocols } from '../../processors/load-protocols.ts'
+import { BundleShape } from '../../read-api/schemas/transactions.ts'
+import { type Aave, aaveCalls, deployAave } from '../chain/aave.ts'
+import { calls, deployFeed, deployToken, type Token } from '../chain/deploy.ts'
+import { follower, indexTo } from '../pipeline.ts'
+import { type ApiHarness, startApi } from './harness.ts'
+import { type Stage, startStage } from './transactions/stage.ts'
+
+const DAY = 86_400
+const aTokenAbi = parseAbi([
+  'function scaledBalanceOf(address) view returns (uint256)',
+  'function scaledTotalSupply() view returns (uint256)',
+  'function totalSupply() view returns (uint256)',
+  'function balanceOf(address) view returns (uint256)',
+  'function transfer(address to, uint256 amount) returns (bool)',
+  'function getReserveNormalizedIncome(address) view returns (uint256)',
+  'function mintToTreasury(address[] assets)',
+])
+
+const DetailedShape = z.object({
+  protocol: z.object({ name: z.string() }),
+  lpToken: z.object({ tokenAddress: z.string().optional() }).loose(),
+  tvl: z.object({ native: z.string(), usd: z.string() }).loose(),
+  apy: z.object({ '1day': z.object({ base: z.number(), total: z.number() }) }).loose(),
+})
+const NrtShape = z
+  .object({ totalSupply: z.string(), totalAssets: z.string(), sharePrice: z.number() })
+  .loose()
+const PositionsShape = z.object({
+  data: z.array(
+    z.object({ lpToken: z.object({ balanceNative: z.string() }).loose(), asset: z.unknown() }).loose(),
+  ),
+})
+const EventsShape = z.object({
+  data: z.array(z.object({ eventType: z.string(), assetAmountNative: z.string() }).loose()),
+})
+
+/** Contracts of @aave/core-v3: an aToken that a fact lists, found after its reserve had been watched for months. */
+describe('an aToken in the catalogue', () => {
+  let stage: Stage
+  let api: ApiHarness
+  let server: Server
+  let baseUrl: string
+  let aave: Aave
+  let usd: Token
+  let aToken: Address
+  let users: [Address, Address, Address]
+  let holder: LocalAccount
+
+  const read = <T>(functionName: string, args: readonly unknown[] = [], address = aToken): Promise<T> =>
+    stage.node.client.readContract({ address, abi: aTokenAbi, functionName, args } as never) as Promise<T>
+
+  beforeAll(async () => {
+    stage = await startStage()
+    const { node } = stage
+    const [, alice = '0x', bob = '0x', carol = '0x'] = node.accounts
+    users = [alice, bob, carol]
+    usd = await deployToken(node, { decimals: 6, symbol: 'USDX' })
+    const eth = await deployToken(node, { decimals: 18, symbol: 'ETHX' })
+    const one = await deployFeed(node, { description: 'USDX / USD', price: 1 })
+    const many = await deployFeed(node, { description: 'ETHX / USD', price: 3_000 })
+    const terms = { ltv: 0.7, liquidationThreshold: 0.75, liquidationBonus: 0.05 }
+    aave = await deployAave(node, [
+      { asset: usd, feed: one, ...terms },
+      { asset: eth, feed: many, ...terms },
+    ])
+    aToken = aave.reserves[0]?.aToken ?? '0x'
+    api = await startApi({ rpcUrl: node.rpcUrl })
+    server = createServer(api.app)
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await api.recordFacts(
+      [
+        { subject: `asset:1:${usd.address}`, kind: 'feed', value: { feed: one.proxy, decimals: 8 } },
+        {
+          subject: `vault:1:${aToken}`,
+          kind: 'listed',
+          value: {
+            protocol: 'aave',
+            product: 'supply',
+            version: 'v3',
+            description: '',
+            lendUrl: '',
+            protocolVaultUrl: '',
+          },
+        },
+      ],
+      1_700_000_000,
+    )
+    await live(eth, one.proxy, many.proxy)
+  }, 180_000)
+  afterAll(async () => {
+    server?.closeAllConnections()
+    server?.close()
+    await api?.stop()
+    await stage?.node.stop()
+  })
+
+  async function index(feeds: Address[], listedVaults: Address[]) {
+    const { number } = await stage.node.head()
+    await indexTo(follower(api.pool, await loadProtocols()), number, {
+      rpcUrl: stage.node.rpcUrl,
+      listedVaults,
+      contracts: {
+        'aave-v3-pool': [aave.pool],
+        'aave-v3-configurator': [aave.configurator],
+        'chainlink-feed': feeds,
+      },
+    })
+    await api.catchUp()
+  }
+
+  /** Alice supplies, Carol borrows, interest accrues; part is withdrawn, passed on, and taken for the treasury. */
+  async function live(eth: Token, ...feeds: Address[]) {
+    const { node, mint, wait } = stage
+    const [alice, bob, carol] = users
+    const pool = aaveCalls(aave.pool)
+    await mint(usd, alice, 10n ** 12n)
+    await mint(eth, carol, 10n ** 21n)
+    const send = async (call: Parameters<typeof node.send>[0]) => {
+      await node.send(call)
+      await node.mine()
+    }
+    await send(calls.approve(alice, usd.address, aave.pool))
+    await send(calls.approve(carol, eth.address, aave.pool))
+    await send(pool.supply(alice, usd.address, 10n ** 11n))
+    await send(pool.supply(carol, eth.address, 10n ** 21n))
+    await send(pool.borrow(carol, usd.address, 7n * 10n ** 10n))
+    await index(feeds, [])
+    await wait(30 * DAY)
+    // Less than the interest since: logged as a mint.
+    await send(pool.withdraw(alice, usd.address, 1_000n))
+    await wait(DAY)
+    await send(pool.withdraw(alice, usd.address, 10n ** 9n, bob))
+    const transfer = encodeFunctionData({
+      abi: aTokenAbi,
+      functionName: 'transfer',
+      args: [bob, 5n * 10n ** 9n],
+    })
+    await send({ from: alice, to: aToken, data: transfer, label: 'transfer' })
+    const toTreasury = encodeFunctionData({
+      abi: aTokenAbi,
+      functionName: 'mintToTreasury',
+      args: [[usd.address]],
+    })
+    await send({ from: carol, to: aave.pool, data: toTreasury, label: 'mintToTreasury' })
+    await wait(DAY)
+    await index(feeds, [aToken])
+    holder = await stage.newUser()
+    await mint(usd, holder.address, 2_000_000n)
+    await act('deposit', 'amount=2000000')
+    await wait(DAY)
+    await act('redeem', 'all=true')
+    await index(feeds, [aToken])
+  }
+
+  async function get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> {
+    const response = await fetch(`${baseUrl}${path}`, { headers: { 'x-api-key': api.apiKey } })
+    const body: unknown = await response.json()
+    expect(response.status, JSON.stringify(body)).toBe(200)
+    return schema.parse(body)
+  }
+
+  async function act(action: string, wish: string) {
+    const path = `/v2/transactions/${action}/${holder.address}/mainnet/${aToken}?assetAddress=${usd.address}&${wish}`
+    const { actions, currentActionIndex } = await get(path, BundleShape)
+    for (const { tx } of actions.slice(currentActionIndex)) {
+      const { landed } = await stage.sign(holder, {
+        ...tx,
+        to: tx.to as Address,
+        data: (tx.data ?? '0x') as Hex,
+      })
+      expect(landed).toBe(true)
+    }
+  }
+
+  test('balances are the scaled ones of the contract; the reserve has nothing twice', async () => {
+    const treasury = aave.treasury.toLowerCase()
+    const accounts = [...users.slice(0, 2).map(account => account.toLowerCase()), treasury]
+    const expected = Object.fromEntries(
+      await Promise.all(
+        accounts.map(async account => [account, String(await read('scaledBalanceOf', [account]))] as const),
+      ),
+    )
+    expect(BigInt(expected[treasury] ?? 0)).toBeGreaterThan(0n)
+    const asVault = await api.house.query<{ account: string; balance: string }>(
+      'test',
+      'SELECT holder AS account, toString(h.balance) AS balance FROM holder AS h FINAL WHERE h.balance > 0',
+    )
+    const asReserve = await api.house.query<{ account: string; balance: string }>(
+      'test',
+      `SELECT account, toString(argMax(scaled, position)) AS balance FROM aave_balance
+       WHERE token = {aToken:String} GROUP BY account HAVING balance != '0'`,
+      { aToken },
+    )
+    for (const rows of [asVault, asReserve])
+      expect(Object.fromEntries(rows.map(row => [row.account, row.balance]))).toEqual(expected)
+  })
+
+  test('samples say what the contracts say at their block', async () => {
+    const rows = await api.house.query<{ block: string; assets: string; supply: string; price: string }>(
+      'test',
+      `SELECT toString(block_number) AS block, toString(total_assets) AS assets, toString(total_supply) AS supply,
+         toString(share_price_raw) AS price FROM vault_sample ORDER BY position`,
+    )
+    expect(rows.length).toBeGreaterThan(3)
+    for (const { block, assets, supply, price } of rows) {
+      const at = { abi: aTokenAbi, blockNumber: BigInt(block) }
+      const { client } = stage.node
+      const index = await client.readContract({
+        ...at,
+        address: aave.pool,
+        functionName: 'getReserveNormalizedIncome',
+        args: [usd.address],
+      })
+      expect([assets, supply, price]).toEqual([
+        String(await client.readContract({ ...at, address: aToken, functionName: 'totalSupply' })),
+        String(await client.readContract({ ...at, address: aToken, functionName: 'scaledTotalSupply' })),
+        String((10n ** 6n * index) / 10n ** 27n),
+      ])
+    }
+  })
+
+  test('deposits and withdrawals are those of the pool; interest and the treasury’s share are none', async () => {
+    const rows = await api.house.query<{ account: string; kind: string; assets: string }>(
+      'test',
+      'SELECT account, kind, toString(assets) AS assets FROM flow ORDER BY position',
+    )
+    const alice = users[0].toLowerCase()
+    const own = holder.address.toLowerCase()
+    const last = rows.at(-1)
+    expect(rows.slice(0, -1).sort((a, b) => Number(a.account === own) - Number(b.account === own))).toEqual([
+      { account: alice, kind: 'deposit', assets: '100000000000' },
+      { account: alice, kind: 'redeem', assets: '1000' },
+      { account: alice, kind: 'redeem', assets: '1000000000' },
+      { account: own, kind: 'deposit', assets: '2000000' },
+    ])
+    expect(last).toEqual({
+      account: own,
+      kind: 'redeem',
+      assets: String(await stage.balance(usd.address, holder.address)),
+    })
+    const { data } = await get(`/v2/portfolio/events/${holder.address}/mainnet/${aToken}`, EventsShape)
+    expect(data.map(({ eventType }) => eventType)).toEqual(['deposit', 'withdrawal'])
+    // The transaction calls the pool, not the vault.
+    const [flow] = await readOwnerFlows(
+      { pool: api.pool, clickhouse: api.house },
+      { from: '1970-01-01', to: '2149-06-06' },
+    )
+    expect(flow).toMatchObject({ owner: 'test', vault: aToken, deposits_raw: '2000000', deposits_usd: 2 })
+  })
+
+  test('the API shows it with TVL, APY, a position worth its balance, and the same figures near real time', async () => {
+    const detailed = await get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
+    expect(detailed.protocol.name).toBe('aave')
+    const supply = await read<bigint>('totalSupply')
+    expect(BigInt(detailed.tvl.native)).toBeGreaterThan(supply - 10n ** 6n)
+    expect(BigInt(detailed.tvl.native)).toBeLessThanOrEqual(supply)
+    const index = await read<bigint>('getReserveNormalizedIncome', [usd.address], aave.pool)
+    // A month of interest by the pool's own index, seen from the birth of the market.
+    expect(detailed.apy['1day'].base).toBeGreaterThan(0.001)
+    expect(detailed.apy['1day'].base).toBeLessThan(1)
+    const near = await get(`/v2/nrt/vault/mainnet/${aToken}`, NrtShape)
+    expect(near.totalAssets).toBe(String(supply))
+    expect(near.totalSupply).toBe(String(await read('scaledTotalSupply')))
+    expect(near.sharePrice).toBe(Number((10n ** 6n * index) / 10n ** 27n) / 1e6)
+    const { data } = await get(`/v2/portfolio/positions/${users[1]}`, PositionsShape)
+    expect(data).toHaveLength(1)
+    expect(data[0]?.lpToken.balanceNative).toBe(String(await read('scaledBalanceOf', [users[1]])))
+  })
+})
