@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from 'viem'
 import { type AaveHolding, aaveAccount, RAY } from '../../../db/lending/aave-math.ts'
-import { type View, view } from '../../chain/view.ts'
+import { type View, type Views, view } from '../../chain/view.ts'
 import { SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { aaveAbi, aaveAccountAbi, erc20Abi } from '../abis.ts'
 import type { ReadViews } from '../family.ts'
@@ -73,12 +73,16 @@ export interface HeldAccount {
   reserves: readonly HeldReserve[]
 }
 
-/** What an account has in a pool, at one block; in three reads, since the oracle and eModes have to be found first. */
-export async function readAccount(
+/**
+ * What an account has in a pool, at one block; in three reads, since the oracle and eModes have to be found first. `also`:
+ * what else is read of the reserve that is asked about, in the same calls.
+ */
+export async function readAccount<const V extends Views>(
   { root, reserves }: AaveRef,
   asked: string,
   user: Address,
   read: ReadViews,
+  also: (data: ReserveData) => V,
 ) {
   const pool = root as Address
   const views: Record<string, View<unknown>> = {
@@ -96,7 +100,8 @@ export async function readAccount(
   const touched = reserves.flatMap(({ asset }) => {
     const data = first[`data ${asset}`] as ReserveData | undefined
     const supplied = (first[`supplied ${asset}`] as bigint | undefined) ?? 0n
-    if (!data) return []
+    // A reserve that was dropped has no tokens, and its id is that of another.
+    if (!data || data.aTokenAddress === zeroAddress) return []
     const bits = flags >> BigInt(data.id * 2)
     const [isBorrowing, isCollateral] = [(bits & 1n) === 1n, (bits & 2n) === 2n]
     const isHeld = supplied > 0n || isBorrowing || isCollateral || asset === asked
@@ -120,7 +125,8 @@ export async function readAccount(
     more[`variable ${asset}`] = view(erc20Abi, data.variableDebtTokenAddress, 'balanceOf', [user])
     more[`stable ${asset}`] = view(erc20Abi, data.stableDebtTokenAddress, 'balanceOf', [user])
   }
-  const { values: second } = await read(more)
+  const target = touched.find(({ asset }) => asset === asked)
+  const [{ values: second }, extra] = await Promise.all([read(more), target && read(also(target.data))])
   const oracle = (second['oracle'] as Address | undefined) ?? zeroAddress
   const modes = second['category'] as
     | { ltv: number; liquidationThreshold: number; priceSource: Address }
@@ -154,7 +160,7 @@ export async function readAccount(
     }
   })
   const account: HeldAccount = { category, reserves: held }
-  return { block, account }
+  return { block, account, extra: extra?.values }
 }
 
 export const owedOf = ({ variable, stable }: HeldReserve) => variable + stable

@@ -71,22 +71,21 @@ export const aaveV3 = defineBorrowFamily<AaveRef>({
   async look(market, asset, user, read) {
     const pool = market.root as Address
     const token = tokenOf(asset)
-    const { block, account } = await readAccount(market, token.address, user, read)
-    const reserve = account.reserves.find(of => of.asset === token.address)
-    if (!reserve) throw notListed(market, token.symbol)
-    const { data, configuration, supplied } = reserve
-    const { values } = await read({
+    const { block, account, extra } = await readAccount(market, token.address, user, read, of => ({
       wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
       allowance: view(erc20Abi, token.address, 'allowance', [user, pool]),
-      liquidity: view(erc20Abi, token.address, 'balanceOf', [data.aTokenAddress]),
+      liquidity: view(erc20Abi, token.address, 'balanceOf', [of.aTokenAddress]),
       virtual: view(aaveAbi, pool, 'getVirtualUnderlyingBalance', [token.address]),
       index: view(aaveAbi, pool, 'getReserveNormalizedIncome', [token.address]),
-      scaledSupply: view(aaveAbi, data.aTokenAddress, 'scaledTotalSupply', []),
-      totalVariable: view(erc20Abi, data.variableDebtTokenAddress, 'totalSupply', []),
-      totalStable: view(erc20Abi, data.stableDebtTokenAddress, 'totalSupply', []),
-    })
-    const { wallet = 0n, allowance = 0n, index = RAY, scaledSupply = 0n } = values
-    const { totalVariable = 0n, totalStable = 0n, liquidity: cash = 0n, virtual } = values
+      scaledSupply: view(aaveAbi, of.aTokenAddress, 'scaledTotalSupply', []),
+      totalVariable: view(erc20Abi, of.variableDebtTokenAddress, 'totalSupply', []),
+      totalStable: view(erc20Abi, of.stableDebtTokenAddress, 'totalSupply', []),
+    }))
+    const reserve = account.reserves.find(of => of.asset === token.address)
+    if (!reserve || !extra) throw notListed(market, token.symbol)
+    const { data, configuration, supplied } = reserve
+    const { wallet = 0n, allowance = 0n, index = RAY, scaledSupply = 0n } = extra
+    const { totalVariable = 0n, totalStable = 0n, liquidity: cash = 0n, virtual } = extra
     const isMinted = virtual !== undefined && !configuration.isVirtualAccounting
     const liquidity = isMinted ? maxUint256 : virtual !== undefined && virtual < cash ? virtual : cash
     const unit = 10n ** BigInt(configuration.decimals)

@@ -10,7 +10,7 @@ export interface EulerRef extends MarketRef {
   /** The root is the vault that lends; its account checks decide over loans. */
   readonly protocol: 'euler-evk'
   /** The vault of each asset by marketAssetId: the root for the loan, those that it takes as collateral. */
-  readonly vaults: Readonly<Record<string, string>>
+  readonly vaults?: Readonly<Record<string, string>>
 }
 
 const ray = 10n ** 27n
@@ -51,7 +51,7 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
   if (!evc || !oracle || !unit || !loan)
     throw new RefusedError(`The contract ${lender} is no vault that lends.`)
 
-  const candidates = market.assets.filter(({ id, side }) => side === 'collateral' && market.vaults[id])
+  const candidates = market.assets.filter(({ id, side }) => side === 'collateral' && market.vaults?.[id])
   const more: Record<string, View<unknown>> = {
     collaterals: view(evcAbi, evc, 'getCollaterals', [user]),
     controllers: view(evcAbi, evc, 'getControllers', [user]),
@@ -118,8 +118,10 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
 type Quote = readonly [bid: bigint, ask: bigint]
 export type EulerAccount = Awaited<ReturnType<typeof readAccount>>
 
-export function vaultOf({ vaults, root }: EulerRef, { id, side }: MarketAssetRef): Address {
-  return (vaults[id] ?? (side === 'loan' ? root : '')) as Address
+export function vaultOf({ vaults, root, id: market }: EulerRef, { id, side }: MarketAssetRef): Address {
+  const vault = vaults?.[id] ?? (side === 'loan' ? root : undefined)
+  if (!vault) throw new RefusedError(`The vault of ${id} in the market ${market} is not known.`)
+  return vault as Address
 }
 
 /**

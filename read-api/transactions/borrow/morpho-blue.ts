@@ -1,4 +1,10 @@
-import { type Address, encodeFunctionData, type Hex, zeroAddress } from 'viem'
+import {
+  type Address,
+  type ContractFunctionReturnType,
+  encodeFunctionData,
+  type Hex,
+  zeroAddress,
+} from 'viem'
 import {
   accrueMorpho,
   type MorphoMarket,
@@ -40,18 +46,20 @@ const actionsOf = {
   collateral: ['supply', 'withdraw'],
 } as const satisfies Record<string, readonly BorrowAction[]>
 
+type Stored = ContractFunctionReturnType<typeof morphoAbi, 'view', 'market'>
+
+const storedView = (market: MorphoRef) =>
+  view(morphoAbi, market.root as Address, 'market', [market.id as Hex])
+
 /** The totals with interest up to the block, and the rate (per second, 1e18) that they grow at from there. */
-async function readState(market: MorphoRef, read: ReadViews) {
-  const morpho = market.root as Address
+async function accrued(market: MorphoRef, stored: Stored | undefined, at: number, read: ReadViews) {
   const params = paramsOf(market)
-  const { block, values } = await read({ stored: view(morphoAbi, morpho, 'market', [market.id as Hex]) })
-  const { stored } = values
   if (!stored || stored.lastUpdate === 0n) {
-    throw new RefusedError(`The contract ${morpho} knows no market ${market.id}.`)
+    throw new RefusedError(`The contract ${market.root} knows no market ${market.id}.`)
   }
-  const rated =
+  const rate =
     params.irm === zeroAddress
-      ? undefined
+      ? 0n
       : (await read({ rate: view(irmAbi, params.irm, 'borrowRateView', [params, stored]) })).values.rate
   const totals: MorphoMarket = {
     supplyAssets: stored.totalSupplyAssets,
@@ -61,8 +69,7 @@ async function readState(market: MorphoRef, read: ReadViews) {
     lastUpdate: Number(stored.lastUpdate),
     feeWad: stored.fee,
   }
-  const rate = params.irm === zeroAddress ? 0n : rated
-  return { block, rate, state: accrueMorpho(totals, rate ?? 0n, block.timestamp).market }
+  return { rate, state: accrueMorpho(totals, rate ?? 0n, at).market }
 }
 
 const paramsOf = ({ params }: MorphoRef) => ({
@@ -83,7 +90,8 @@ export const morphoBlue = defineBorrowFamily<MorphoRef>({
   async figures(market, asset, read) {
     // The contract keeps no sum of the collateral of a market.
     if (asset.side === 'collateral') return undefined
-    const { block, rate, state } = await readState(market, read)
+    const { block, values } = await read({ stored: storedView(market) })
+    const { rate, state } = await accrued(market, values.stored, block.timestamp, read)
     const { supplyAssets, supplyShares, borrowAssets, borrowShares, feeWad } = state
     const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
     const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)
@@ -105,13 +113,14 @@ export const morphoBlue = defineBorrowFamily<MorphoRef>({
     const morpho = market.root as Address
     const params = paramsOf(market)
     const token = tokenOf(asset)
-    const { block, rate = 0n, state } = await readState(market, read)
-    const { values } = await read({
+    const { block, values } = await read({
+      stored: storedView(market),
       position: view(morphoAbi, morpho, 'position', [market.id as Hex, user]),
       wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
       allowance: view(erc20Abi, token.address, 'allowance', [user, morpho]),
       price: view(morphoOracleAbi, params.oracle, 'price', []),
     })
+    const { rate = 0n, state } = await accrued(market, values.stored, block.timestamp, read)
     const { price, wallet = 0n, allowance = 0n } = values
     const [supplyShares = 0n, borrowShares = 0n, collateral = 0n] = values.position ?? []
     const held = { supplyShares, borrowShares, collateral }
