@@ -13,13 +13,25 @@ interface CallOptions {
 /** What is used of evm-processor's RPC client. */
 export interface HeadClient {
   call(method: string, params?: unknown[], options?: CallOptions): Promise<unknown>
+  /** Whether the connection is a WebSocket. */
+  supportsNotifications(): boolean
+  subscribe(subscription: {
+    method: string
+    params: unknown[]
+    notification: string
+    unsubscribe: string
+    onMessage(message: unknown): void
+    onError(error: Error): void
+    resubscribeOnConnectionLoss: boolean
+  }): { close(): void }
 }
 
 type GoTo = (head: { height: number; hash: string }) => Promise<void>
 
-/** The part of evm-processor's RPC source that looks for new blocks where there is no subscription. */
+/** The parts of evm-processor's RPC source that look for new blocks, without and with a subscription. */
 export interface HotSource {
   polling(goTo: GoTo, isEnd: () => boolean): Promise<void>
+  subscription(goTo: GoTo, isEnd: () => boolean): Promise<void>
 }
 
 const header = z
@@ -29,7 +41,9 @@ const header = z
 
 /**
  * Goes where the head goes, known by its hash. evm-processor itself asks for the head's number alone and waits until
- * it grows: a head replaced by another of the same height, or by a shorter branch, would be served until then.
+ * it grows: a head replaced by another of the same height, or by a shorter branch, would be served until then. Where
+ * the node tells of new heads, it is asked at once; it is asked all the same when it says nothing, since subscriptions
+ * go quiet and say nothing of what was there before them.
  */
 export async function followHead(
   client: HeadClient,
@@ -37,9 +51,25 @@ export async function followHead(
   goTo: GoTo,
   isEnd: () => boolean,
 ): Promise<void> {
+  const news = client.supportsNotifications() ? listen(client) : undefined
+  try {
+    await follow(client, interval, goTo, isEnd, news)
+  } finally {
+    news?.close()
+  }
+}
+
+async function follow(
+  client: HeadClient,
+  interval: number,
+  goTo: GoTo,
+  isEnd: () => boolean,
+  news: News | undefined,
+): Promise<void> {
   let reached = ''
   let failures = 0
   while (!isEnd()) {
+    const fresh = news?.next()
     const asked = Date.now()
     const head = header.parse(await client.call('eth_getBlockByNumber', ['latest', false]))
     if (head && head.hash !== reached) {
@@ -55,7 +85,34 @@ export async function followHead(
         continue
       }
     }
-    await pause(Math.max(0, interval - (Date.now() - asked)))
+    const rest = pause(Math.max(0, interval - (Date.now() - asked)))
+    await (fresh ? Promise.race([rest, fresh]) : rest)
+  }
+}
+
+interface News {
+  /** Resolves when the node tells of a new head. */
+  next(): Promise<void>
+  close(): void
+}
+
+function listen(client: HeadClient): News {
+  let tell: () => void = () => {}
+  const subscription = client.subscribe({
+    method: 'eth_subscribe',
+    params: ['newHeads'],
+    notification: 'eth_subscription',
+    unsubscribe: 'eth_unsubscribe',
+    onMessage: () => tell(),
+    onError: error => log.warn({ error: error.message }, 'no subscription to new heads: asking for them'),
+    resubscribeOnConnectionLoss: true,
+  })
+  return {
+    next: () =>
+      new Promise(resolve => {
+        tell = resolve
+      }),
+    close: () => subscription.close(),
   }
 }
 

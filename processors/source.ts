@@ -21,9 +21,6 @@ export interface SourceOptions {
   subscriptions: Partial<Subscription>[]
 }
 
-/** Milliseconds without a new head after which a subscription is made anew: some go quiet and stay open. */
-const QUIET_SUBSCRIPTION = 15_000
-
 type Config = RunnerConfig<unknown, unknown>
 
 /**
@@ -62,10 +59,7 @@ export async function runSource<Store>(
       requestTimeout: 20_000,
       retryAttempts: options.rpcAttempts ?? 10,
     })
-    processor.setRpcDataIngestionSettings({
-      headPollInterval: options.pollInterval,
-      newHeadTimeout: QUIET_SUBSCRIPTION,
-    })
+    processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
   }
   for (const subscription of options.subscriptions) processor.addLog(subscription)
 
@@ -74,7 +68,9 @@ export async function runSource<Store>(
     const client = parts.getChainRpcClient()
     withPlainRefusals(client)
     const hot = parts.getHotDataSource()
-    hot.polling = (goTo, isEnd) => followHead(client, options.pollInterval, goTo, isEnd)
+    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, options.pollInterval, goTo, isEnd)
+    hot.polling = follow
+    hot.subscription = follow
   }
   let abort: (() => void) | undefined
   const aborted = new Promise<void>(resolve => {

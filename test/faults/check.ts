@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type OwnName, startOwn } from './own-servers.ts'
 import { type Servers, System, type SystemOptions } from './system.ts'
@@ -79,9 +80,11 @@ export async function runCheck(check: Check, circumstances: Circumstances, seed:
     notes.push(await check.expect?.(system, circumstances), mended)
     return outcome(true, notes.filter(note => typeof note === 'string').join('; '))
   } catch (error) {
-    const words = process.env['FAULT_WORDS'] ? `\n${system.words().slice(-6000)}` : ''
-    return outcome(false, `${(error as Error).message}${words}`)
+    return outcome(false, (error as Error).message)
   } finally {
+    // What the processes said, for a look at why.
+    const file = process.env['FAULT_WORDS']
+    if (file) appendFileSync(file, `\n## ${check.name}\n${system.words()}`)
     await system.close().catch(() => {})
     await own?.stop()
   }

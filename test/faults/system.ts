@@ -32,6 +32,8 @@ export interface Servers {
 export interface SystemOptions extends Servers {
   seed: number
   finality?: number
+  /** The processes reach the node by WebSocket. */
+  isWebSocket?: boolean
   blockSeconds?: number
   env?: Record<string, string>
   /** Servers of this check alone, which it may stop. */
@@ -104,7 +106,7 @@ export class System {
       CLICKHOUSE_DATABASE: database,
       REDIS_URL: options.redisUrl ?? '',
       API_PORT: String(apiPort),
-      [`RPC_${PREFIX}`]: node.url,
+      [`RPC_${PREFIX}`]: options.isWebSocket ? node.url.replace('http', 'ws') : node.url,
       [`FINALITY_${PREFIX}`]: String(options.finality ?? 20),
       POLL_INTERVAL_MS: '100',
       LOG_LEVEL: 'info',
@@ -222,17 +224,20 @@ export class System {
     return this.house.query<T>('faults', sql, params)
   }
 
-  /** What the tables say, in the oracle's shape. */
+  /** What the tables say of the chain's vaults, in the oracle's shape. */
   async found(): Promise<ReturnType<typeof expectedOf>> {
+    const vaults = this.chain.vaults.map(({ address }) => address)
     const visible = '(chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
     const keyed = async (sql: string) =>
-      Object.fromEntries((await this.rows<{ k: string; v: string }>(sql)).map(({ k, v }) => [k, v]))
+      Object.fromEntries(
+        (await this.rows<{ k: string; v: string }>(sql, { vaults })).map(({ k, v }) => [k, v]),
+      )
     const balances = await keyed(
       `SELECT concat(vault, ' ', holder) AS k, toString(argMax(balance, position)) AS v FROM balance
-       WHERE ${visible} GROUP BY vault, holder HAVING v != '0'`,
+       WHERE ${visible} AND vault IN {vaults:Array(String)} GROUP BY vault, holder HAVING v != '0'`,
     )
     const heads = await keyed(
-      `SELECT concat(vault, ' ', holder) AS k, toString(holder.balance) AS v FROM holder FINAL WHERE holder.balance != 0`,
+      `SELECT concat(vault, ' ', holder) AS k, toString(holder.balance) AS v FROM holder FINAL WHERE holder.balance != 0 AND vault IN {vaults:Array(String)}`,
     )
     must(same(balances, heads), `the table of heads differs from history: ${diff(balances, heads)}`)
     const supply: Record<string, bigint> = {}
@@ -243,12 +248,15 @@ export class System {
     const days = await this.rows<{ k: string; v: [string, string, number, number] }>(
       `SELECT concat(vault, ' ', toString(day)) AS k,
          argMax((toString(total_deposits), toString(total_redemptions), deposit_count, redemption_count), position) AS v
-       FROM daily_flow WHERE ${visible} GROUP BY vault, day`,
+       FROM daily_flow WHERE ${visible} AND vault IN {vaults:Array(String)} GROUP BY vault, day`,
+      { vaults },
     )
     const events = await this.rows<{ type: string; n: number }>(
       `SELECT type, toUInt32(uniqExact(position)) AS n FROM event
        WHERE stream = ${NETWORK.chainId} AND type IN ('Deposited', 'Redeemed', 'ShareTransferred')
+         AND contract IN {vaults:Array(String)}
          AND (stream, position) NOT IN (SELECT stream, position FROM retracted) GROUP BY type`,
+      { vaults },
     )
     const count = (type: string) => events.find(row => row.type === type)?.n ?? 0
     return {

@@ -33,7 +33,6 @@ const checks: Check[] = [
   ),
   {
     name: '2 minutes of one answer in eight broken',
-    isQuick: true,
     group: 'rpc',
     phase: 'head',
     inject: during({ broken: 1 / 8 }, 120),
@@ -163,6 +162,16 @@ const checks: Check[] = [
       chain.reorg(3, 4)
       node.faults = { vanished: chain.blocks[chain.head.number - 2]?.hash ?? '' }
       await liveFor(system, seconds(10))
+    },
+  },
+  {
+    name: 'a WebSocket subscription goes quiet, its connection stays open',
+    group: 'rpc',
+    phase: 'head',
+    options: { isWebSocket: true },
+    async inject(system) {
+      system.node.muteSubscriptions()
+      await liveFor(system, 3)
     },
   },
   {

@@ -4,6 +4,7 @@ import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type He
 import { seededRandom } from '../../chain/random.ts'
 import type { ChainBlock } from './blocks.ts'
 import { type GeneratedChain, type GeneratedVault, toQuantity } from './generated-chain.ts'
+import { acceptWebSockets, type Subscriber } from './websocket.ts'
 
 /** How the node misbehaves. Everything absent: it does not. */
 export interface NodeFaults {
@@ -52,6 +53,8 @@ export interface FaultyNode {
   requests: { at: number; methods: string[] }[]
   /** Ranges asked of eth_getLogs, with whether they were refused. */
   ranges: { blocks: number; refused: boolean; byAddress: boolean }[]
+  /** The subscriptions that there are go quiet; their connections stay open and answer. */
+  muteSubscriptions(): void
   stop(): Promise<void>
 }
 
@@ -93,6 +96,27 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(kind === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
   }
+
+  // Over WebSocket the node is an honest one, but for subscriptions.
+  const subscribers = new Set<Subscriber>()
+  const sockets = acceptWebSockets(
+    server,
+    (text, client) => {
+      const parsed = JSON.parse(text) as Call | Call[]
+      const answers = [parsed].flat().map(call => {
+        if (call.method !== 'eth_subscribe') return respond(call, false)
+        subscribers.add(client)
+        return { jsonrpc: '2.0', id: call.id, result: '0x1' }
+      })
+      client.send(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]))
+    },
+    client => subscribers.delete(client),
+  )
+  const forget = chain.onBlock(block => {
+    const params = { subscription: '0x1', result: asRpcBlock(block) }
+    for (const client of subscribers)
+      client.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+  })
 
   function respond({ id, method, params }: Call, isNull: boolean): unknown {
     const { faults } = node
@@ -230,8 +254,11 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     },
     requests,
     ranges,
+    muteSubscriptions: () => subscribers.clear(),
     stop: () =>
       new Promise(resolve => {
+        forget()
+        sockets.close()
         server.close(() => resolve())
         server.closeAllConnections()
       }),
