@@ -4,6 +4,7 @@ import { MIRROR } from './wake-ups.ts'
 export interface StreamStatus {
   stream: number
   name: string
+  kind: 'chain' | 'registry' | 'prices'
   head: number
   headBlock: number
   finalBlock: number
@@ -18,7 +19,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
   const { rows } = await pool.query<{
     id: number
     name: string
-    kind: string
+    kind: StreamStatus['kind']
     head: number
     head_height: number
     final_height: number
@@ -35,6 +36,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
   return rows.map(row => ({
     stream: row.id,
     name: row.name,
+    kind: row.kind,
     head: row.head,
     headBlock: row.head_height,
     finalBlock: row.final_height,
@@ -83,6 +85,25 @@ export async function countDeadLetters(
     `SELECT coalesce(s.name, d.stream::text) AS stream, d.stage, count(*)::int AS count
      FROM dead_letter d LEFT JOIN stream s ON s.id = d.stream
      WHERE d.resolved_at IS NULL GROUP BY 1, 2 ORDER BY 1, 2`,
+  )
+  return rows
+}
+
+export interface DeadLetterReason {
+  stream: string
+  stage: string
+  reason: string
+  count: number
+  newest: Date
+}
+
+/** Open dead letters by reason, those with the newest letter first. */
+export async function summarizeDeadLetters(pool: pg.Pool, limit: number): Promise<DeadLetterReason[]> {
+  const { rows } = await pool.query<DeadLetterReason>(
+    `SELECT coalesce(s.name, d.stream::text) AS stream, d.stage, d.reason, count(*)::int AS count, max(d.last_at) AS newest
+     FROM dead_letter d LEFT JOIN stream s ON s.id = d.stream
+     WHERE d.resolved_at IS NULL GROUP BY 1, 2, 3 ORDER BY newest DESC, stream, stage, reason LIMIT $1`,
+    [limit],
   )
   return rows
 }

@@ -14,6 +14,7 @@ import { createApp } from './app.ts'
 import { createCatalogueKeeper } from './catalogue/keeper.ts'
 import { exposeCatalogue } from './metrics.ts'
 import { createOnChain } from './on-chain.ts'
+import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
 import { readPaymentTerms } from './payment-terms.ts'
 import { serve } from './serve.ts'
@@ -50,6 +51,10 @@ async function main(): Promise<void> {
   const queues = openQueueBackend({ ...env, databaseUrl: found.DATABASE_URL })
   onShutdown('queue', () => queues.close())
 
+  const history = createStreamHistory(pool)
+  history.start()
+  onShutdown('history', () => history.stop())
+
   const verifyKey = createKeyVerifier(pool)
   const terms = readPaymentTerms(env)
   const app = await createApp(
@@ -67,7 +72,13 @@ async function main(): Promise<void> {
       corsOrigins: env.CORS_ORIGINS,
       trustProxy: env.TRUST_PROXY,
       publicUrl: env.PUBLIC_URL,
-      ops: createOps({ queue: queues.createQueue(QUEUE), verifyKey, publicUrl: env.PUBLIC_URL }),
+      ops: createOps({
+        pool,
+        queue: queues.createQueue(QUEUE),
+        history,
+        verifyKey,
+        publicUrl: env.PUBLIC_URL,
+      }),
       // Only who is paid needs the libraries for it.
       payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
     },

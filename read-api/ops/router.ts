@@ -1,13 +1,20 @@
+import { fileURLToPath } from 'node:url'
 import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { ExpressAdapter } from '@bull-board/express'
 import type { Queue } from 'bullmq'
 import type { Express, RequestHandler } from 'express'
 import { Router } from 'express'
+import type pg from 'pg'
 import type { ApiKey } from '../../db/keys/keys.ts'
+import { sendError } from '../middleware/errors.ts'
 import { onlyReads, requireAdmin } from './access.ts'
+import type { StreamHistory } from './history.ts'
+import { readOps } from './status.ts'
 
 export interface OpsParts {
+  pool: pg.Pool
+  history: StreamHistory
   queue: Queue
   verifyKey: (key: string) => Promise<ApiKey | undefined>
   /** Where callers reach the API, if not where it listens: a path there stands before /ops. */
@@ -25,6 +32,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join(';')
 
+const page = (kind: 'html' | 'js' | 'css') => fileURLToPath(new URL(`./page.${kind}`, import.meta.url))
+
 /** The operator's pages, to be mounted below /ops: for admin keys only, and reading only. */
 export function createOps(parts: OpsParts): RequestHandler {
   const router = Router()
@@ -35,6 +44,20 @@ export function createOps(parts: OpsParts): RequestHandler {
     next()
   })
   router.use(onlyReads, requireAdmin(parts.verifyKey))
+  router.get('/', (request, response) => {
+    // The page names its parts beside it: below /ops/, wherever a proxy has put that.
+    if (request.originalUrl.split('?')[0]?.endsWith('/')) response.sendFile(page('html'))
+    else response.redirect('./ops/')
+  })
+  router.get('/page.js', (_request, response) => response.sendFile(page('js')))
+  router.get('/page.css', (_request, response) => response.sendFile(page('css')))
+  router.get('/status.json', async (_request, response) => {
+    try {
+      response.json(await readOps(parts))
+    } catch (error) {
+      sendError(response, error)
+    }
+  })
   router.use('/queues', createBoard(parts))
   return router
 }

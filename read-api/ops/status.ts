@@ -1,0 +1,70 @@
+import type { Queue } from 'bullmq'
+import type pg from 'pg'
+import {
+  type DeadLetterReason,
+  type ReplayStatus,
+  readReplays,
+  readStatus,
+  readVerifications,
+  type StreamStatus,
+  summarizeDeadLetters,
+  type VerificationStatus,
+} from '../../db/status.ts'
+import type { HistoryColumns, StreamHistory } from './history.ts'
+
+export interface OpsStatus {
+  /** Unix seconds. */
+  at: number
+  /** Chains and the registry; `age` is null where there is no block yet, and for the registry. */
+  streams: (Omit<StreamStatus, 'age'> & { age: number | null })[]
+  /** Jobs by state; null where the queue does not answer. */
+  queue: Record<string, number> | null
+  /** Open ones, those with the newest letter first, fifty at most. */
+  deadLetters: DeadLetterReason[]
+  replays: ReplayStatus[]
+  verifications: VerificationStatus[]
+  history: HistoryColumns
+}
+
+const PATIENCE_MS = 3_000
+const REASONS = 50
+
+export async function readOps(parts: {
+  pool: pg.Pool
+  queue: Pick<Queue, 'getJobCounts'>
+  history: StreamHistory
+}): Promise<OpsStatus> {
+  const { pool, queue, history } = parts
+  const at = Math.round(Date.now() / 1000)
+  const [streams, deadLetters, replays, verifications, counts] = await Promise.all([
+    readStatus(pool, at),
+    summarizeDeadLetters(pool, REASONS),
+    readReplays(pool),
+    readVerifications(pool),
+    countJobs(queue),
+  ])
+  return {
+    at,
+    streams: streams.map(stream => ({ ...stream, age: stream.age ?? null })),
+    queue: counts,
+    deadLetters,
+    replays,
+    verifications,
+    history: history.columns(),
+  }
+}
+
+/** The queue's client waits for a Redis that is gone; the page has more to tell than the queue. */
+async function countJobs(queue: Pick<Queue, 'getJobCounts'>): Promise<Record<string, number> | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>(resolve => {
+    timer = setTimeout(() => resolve(null), PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([queue.getJobCounts(), late])
+  } catch {
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}
