@@ -20,6 +20,7 @@ export const CHAIN_PROJECTIONS = [
   'lending_event',
   'vault_setting',
   'reward_claim',
+  'reward_stream',
 ] as const
 
 export const REGISTRY_PROJECTION = 'registry_fact'

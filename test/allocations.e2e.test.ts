@@ -10,7 +10,7 @@ import { type ApiHarness, startApi } from './read-api/harness.ts'
 import { type Stage, startStage, vaultRef } from './read-api/transactions/stage.ts'
 
 /**
- * Capacity, composition and utilization of vaults on real Morpho Blue and plain ones, from the chain through the
+ * Capacity, composition, utilization and rewards of vaults on real Morpho Blue and plain ones, from the chain through the
  * pipeline to the API, against the contracts' own view functions at the block that the answer names.
  */
 const unit = 10n ** 18n
@@ -23,6 +23,9 @@ let asset: Token
 let markets: [Market, Market]
 let lending: Address
 let plain: Address
+let paying: Address
+let rewardToken: Address
+const notifiedAt: number[] = []
 
 beforeAll(async () => {
   stage = await startStage()
@@ -64,7 +67,19 @@ beforeAll(async () => {
   const vault = await deployVault(node, { asset })
   plain = vault.address
   await deposit(node, { vault, user: node.accounts[4] ?? '0x', assets: 7n * unit })
+  const reward = await deployToken(node, { decimals: 6, symbol: 'RWD' })
+  rewardToken = reward.address
+  paying = await stage.deploy(contract('RewardVault'), asset.address, reward.address)
+  const payer = { ...asset, ...vault, address: paying }
+  await deposit(node, { vault: payer, user: node.accounts[5] ?? '0x', assets: 200n * unit })
   await stage.wait(30 * 86_400)
+  const notify = (amount: bigint) => act(paying, contract('RewardVault').abi, 'notifyRewardAmount', amount)
+  await notify(700_000_000n)
+  notifiedAt.push((await node.head()).timestamp)
+  await stage.wait(2 * 86_400)
+  await notify(1_400_000_000n)
+  notifiedAt.push((await node.head()).timestamp)
+  await stage.wait(86_400)
   // A market's rate is known once it has accrued.
   for (const { params } of markets) await act(morpho, morphoAbi, 'accrueInterest', params)
   // What was sampled last is the state at the head.
@@ -77,6 +92,13 @@ beforeAll(async () => {
   })
   await pipeline.project()
   api = await startApi({ rpcUrl: node.rpcUrl, on: pipeline })
+  await api.recordFacts(
+    [
+      { subject: `asset:1:${asset.address}`, kind: 'peg', value: { usd: '2' } },
+      { subject: `asset:1:${rewardToken.toLowerCase()}`, kind: 'peg', value: { usd: '0.5' } },
+    ],
+    1_700_000_000,
+  )
   await api.catchUp()
 })
 afterAll(async () => {
@@ -181,5 +203,29 @@ describe('a vault that lends nothing', () => {
     const vault = await detailed(plain)
     expect(vault.maxCapacity).toBeUndefined()
     expect(vault.remainingCapacity).toBeUndefined()
+  })
+})
+
+describe('a vault that pays rewards out itself', () => {
+  it('yields what its own rate says, renewed streams included', async () => {
+    const { rewards, apy, tvl } = await detailed(paying)
+    expect(rewards.map((one: { asset: { symbol: string } }) => one.asset.symbol)).toEqual(['RWD'])
+    const abi = contract('RewardVault').abi
+    const rate = (await stage.node.client.readContract({
+      address: paying,
+      abi,
+      functionName: 'rewardRate',
+    })) as bigint
+    // 0.5 USD a token of 6 decimals, for 200 units of 2 USD.
+    expect(Number(tvl.usd)).toBe(400)
+    const yearly = (perSecond: number) => ((perSecond / 1e6) * 0.5 * 31_536_000) / 400
+    expect(rewards[0].apy['1day']).toBeCloseTo(yearly(Number(rate)), 9)
+    // Two days at the first rate, 700 tokens a week, and the time since at the second one.
+    const [first = 0, second = 0] = notifiedAt
+    const now = api.catalogue.current().chain(1)?.blockTime ?? 0
+    const paid = (second - first) * Number(700_000_000n / 604_800n) + (now - second) * Number(rate)
+    expect(rewards[0].apy['7day']).toBeCloseTo(yearly(paid / 604_800), 9)
+    expect(apy['7day'].reward).toBe(rewards[0].apy['7day'])
+    expect((await detailed(plain)).rewards).toEqual([])
   })
 })

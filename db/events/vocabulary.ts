@@ -83,6 +83,18 @@ export const vocabulary = {
     decimals: count,
     assetDecimals: count,
   }),
+  /** A vault was given rewards to pay out; what it makes of them is in RewardStreamSampled of the same block. */
+  RewardAdded: z.object({ amount: uint }),
+  /** Read at the end of the block: the vault pays base units of `reward` per second to its holders together. */
+  RewardStreamSampled: z.object({
+    vault: address,
+    reward: address,
+    name: text,
+    symbol: text,
+    decimals: count,
+    ratePerSecond: uint,
+    endsAt: unixSeconds,
+  }),
   DepositRequested: z.object({
     requestId: uint,
     controller: address,

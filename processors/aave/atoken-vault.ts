@@ -6,8 +6,7 @@ import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { rayDiv } from '../../db/lending/aave-math.ts'
 import { eventOf, onMany, some } from '../decoder.ts'
 import type { ContractReader, LogDecoder, RawLog } from '../protocol.ts'
-import { answered } from '../samples/answers.ts'
-import { asText } from '../vaults/inspect.ts'
+import { answered, asText } from '../samples/answers.ts'
 
 /**
  * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which

@@ -2,8 +2,7 @@ import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { encodeCall, smallUint } from '../../abi/words.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { defineProtocol, type StateRead } from '../protocol.ts'
-import { answered } from '../samples/answers.ts'
-import { asText } from '../vaults/inspect.ts'
+import { answered, asText } from '../samples/answers.ts'
 
 /** Assets that events of lending markets name. */
 function assetsOf(event: DomainEvent): (string | undefined)[] {

@@ -5,6 +5,7 @@ import * as Async from '../../abi/erc7540/AsyncVault.ts'
 import * as EVault from '../../abi/euler/EVault.ts'
 import * as MetaMorpho from '../../abi/metamorpho/MetaMorpho.ts'
 import * as VaultV2 from '../../abi/metamorpho/VaultV2.ts'
+import * as StakingRewards from '../../abi/staking/StakingRewards.ts'
 import { bpsToWad, eventOf, on, onMany, some } from '../decoder.ts'
 import { defineProtocol } from '../protocol.ts'
 import { vaultFactories } from '../vaults/factories.ts'
@@ -51,6 +52,7 @@ export default defineProtocol({
           owner: a.newOwner,
           previous: some(a.previousOwner),
         })),
+        on(StakingRewards.RewardAdded, 'RewardAdded', a => ({ amount: a.reward })),
         on(Async.DepositRequest, 'DepositRequested', a => ({ ...a })),
         on(Async.RedeemRequest, 'RedeemRequested', a => ({ ...a })),
         // MetaMorpho and what was forked from it (EulerEarn)

@@ -7,6 +7,7 @@ import type { KnownContracts } from '../contracts.ts'
 import type { Protocol, StateRead } from '../protocol.ts'
 import { type ChainRpc, RpcRefusedError } from '../rpc.ts'
 import { findHourlyBlocks } from './hours.ts'
+import { sampleRewardStreams } from './reward-streams.ts'
 import { type SampledVault, sampleVaults } from './vault-state.ts'
 
 /** Events of vaults after which their state is worth a sample. */
@@ -16,6 +17,7 @@ const ACTIVITY = new Set<DomainEvent['type']>([
   'ShareTransferred',
   'FeeChanged',
   'RequestClaimed',
+  'RewardAdded',
 ])
 const CONCURRENCY = 16
 /** Up to this many blocks, all headers in one round trip beat a bisection. */
@@ -24,6 +26,8 @@ const SHORT_GAP = 100
 interface Task {
   block: BlockRef
   vaults: Map<string, SampledVault>
+  /** Vaults that were given rewards in the block: their streams are read too. */
+  rewarded: Set<string>
   reads: Map<string, StateRead>
 }
 
@@ -67,7 +71,12 @@ export class Sampler {
     await this.learnLessons(output, letters)
     const tasks = new Map<string, Task>()
     const taskOf = (block: BlockRef): Task => {
-      const task = tasks.get(block.hash) ?? { block, vaults: new Map(), reads: new Map() }
+      const task = tasks.get(block.hash) ?? {
+        block,
+        vaults: new Map(),
+        rewarded: new Set(),
+        reads: new Map(),
+      }
       tasks.set(block.hash, task)
       return task
     }
@@ -99,6 +108,7 @@ export class Sampler {
       for (const event of events) {
         if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
         else if (ACTIVITY.has(event.type)) want(block, event.contract, 'activity')
+        if (event.type === 'RewardAdded') taskOf(block).rewarded.add(event.contract)
         for (const protocol of this.protocols) {
           const wanted = protocol.wants?.(event)
           if (wanted?.reads) wantReads(block, wanted.reads)
@@ -150,16 +160,21 @@ export class Sampler {
           }
         }
         if (reads.size === 0) break
-        fresh = await this.sample({ block, vaults: new Map(), reads }, letters)
+        fresh = await this.sample({ block, vaults: new Map(), rewarded: new Set(), reads }, letters)
         for (const event of fresh) this.contracts.learn(event, block.number)
         put(output, block, fresh)
       }
     }
   }
 
-  private async sample({ block, vaults, reads }: Task, letters: DeadLetter[]): Promise<DomainEvent[]> {
+  private async sample(
+    { block, vaults, rewarded, reads }: Task,
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
     try {
       const events = await sampleVaults(this.rpc, [...vaults.values()], block)
+      const paying = [...rewarded].filter(vault => vaults.has(vault))
+      if (paying.length > 0) events.push(...(await sampleRewardStreams(this.rpc, paying, block)))
       const calls = [...reads.values()].flatMap(read => read.calls)
       const answers = await this.rpc.calls(calls, block)
       let at = 0

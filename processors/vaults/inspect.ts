@@ -1,26 +1,8 @@
 import { functions as erc4626 } from '../../abi/erc4626/Vault.ts'
-import {
-  encodeCall,
-  smallUint,
-  utf8,
-  word,
-  address as wordAddress,
-  text as wordText,
-} from '../../abi/words.ts'
+import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
-import { cleanText, some } from '../decoder.ts'
 import type { ContractReader } from '../protocol.ts'
-import { answered as read } from '../samples/answers.ts'
-
-const asAddress = (hex: string) => some(wordAddress(hex, 2))
-const asDecimals = (hex: string) => smallUint(hex, 2, 8)
-const asWord = (hex: string) => BigInt(`0x${word(hex, 2)}`)
-
-/** Text answered as string or, as old tokens do (MKR), as bytes32. Empty where the contract does not say. */
-export function asText(answer: string | undefined): string {
-  const bytes32 = answer?.length === 66
-  return cleanText(read(answer, hex => (bytes32 ? utf8(hex) : wordText(hex, 2))) ?? '')
-}
+import { asAddress, asDecimals, asText, asWord, answered as read } from '../samples/answers.ts'
 
 /** 10^77 is the largest power of ten in a uint256: a vault of more decimals cannot say what one share is worth. */
 const MAX_DECIMALS = 77

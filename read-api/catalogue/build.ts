@@ -1,5 +1,5 @@
 import { networkOfChain } from '../../db/networks.ts'
-import type { Facts } from '../../db/registry/kinds.ts'
+import type { RewardFact } from '../../db/registry/kinds.ts'
 import type { Moment } from '../snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { assetWire, deriveAsset } from './assets.ts'
@@ -76,7 +76,7 @@ export function advanceCatalogue(
       protocol: profiles.protocol(own.listed?.protocol ?? state.protocol, own.listed),
       curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
       inner: derive(keyOf(state.chainId, state.asset)),
-      rewards: own.rewards ? prices(state.chainId, own.rewards) : [],
+      rewards: prices(state.chainId, [...(own.rewards ?? []), ...(state.streams ?? [])]),
       shared: known ? (points.get(known) ?? known.shared) : NO_POINTS,
     })
     return vaults[at]
@@ -132,9 +132,9 @@ function rewardPrices(raw: RawState, facts: FactBook) {
   const sharePrice = (chainId: number, vault: string) =>
     raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
   const feedPrice = (chainId: number, feed: string) => raw.feeds.get(keyOf(chainId, feed))?.price
-  return (chainId: number, rewards: NonNullable<Facts<'vault'>['rewards']>): PricedReward[] => {
+  return (chainId: number, rewards: readonly RewardFact[]): PricedReward[] => {
     const network = networkOfChain(chainId)
-    if (!network) return []
+    if (!network || rewards.length === 0) return []
     return rewards.map(fact => {
       const { address } = fact.asset
       const price = priceOf(planPrice(facts, assetOf, chainId, address), sharePrice, feedPrice)

@@ -6,6 +6,8 @@ import { allHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
 import type { PriceRangeRow } from '../queries/price-range.ts'
 import { allPriceRanges, thesePriceRanges } from '../queries/price-range.ts'
 import { ask } from '../queries/query.ts'
+import type { RewardStreamRow } from '../queries/rewards.ts'
+import { allRewardStreams, theseRewardStreams } from '../queries/rewards.ts'
 import type { SettingRow } from '../queries/settings.ts'
 import { allSettings, theseSettings } from '../queries/settings.ts'
 import type { RawState } from './raw.ts'
@@ -19,6 +21,9 @@ const MANY = 2_000
 /** Price ranges look back seven days from a vault's last sample; one much older than this is stale anyway. */
 const RANGE_DAYS = 10
 
+/** The longest window that what rewards yield is said for. */
+const STREAM_DAYS = 30
+
 interface Loaded {
   vaults: VaultRow[]
   samples: SampleRow[]
@@ -29,6 +34,9 @@ interface Loaded {
   holders: HolderSummaryRow[]
   ranges: PriceRangeRow[]
   settings: SettingRow[]
+  /** Vaults whose streams were asked for; those without a row pay none. */
+  paying: readonly string[] | undefined
+  streams: RewardStreamRow[]
 }
 
 /**
@@ -43,7 +51,13 @@ export async function loadChain(
   to: number,
   now: number,
 ): Promise<void> {
-  const range = { chain, from, p: to, rangeSince: Math.max(0, now - RANGE_DAYS * 86_400) }
+  const range = {
+    chain,
+    from,
+    p: to,
+    rangeSince: Math.max(0, now - RANGE_DAYS * 86_400),
+    streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
+  }
   const assets = await ask(clickhouse, queries.describedAssets, range)
   let forgotten: string[] = []
   let loaded: Loaded[]
@@ -55,7 +69,8 @@ export async function loadChain(
       ask(clickhouse, queries.movedContracts, range),
     ])
     forgotten = touched.map(({ contract }) => contract)
-    const pinned = { chain, p: to, rangeSince: range.rangeSince }
+    const { rangeSince, streamsSince } = range
+    const pinned = { chain, p: to, rangeSince, streamsSince }
     const again = loadThese(clickhouse, pinned, everythingOf(forgotten), 0)
     const since = Math.min(...moved.map(row => row.since))
     const names = namesOf(moved)
@@ -71,7 +86,7 @@ export async function loadChain(
   for (const contract of forgotten) raw.forget(chain, contract)
   for (const part of loaded) for (const row of part.vaults) raw.putVault(chain, row)
   for (const row of assets) raw.putAsset(chain, row)
-  for (const { samples, apy, feeds, held, holders, ranges, settings } of loaded) {
+  for (const { samples, apy, feeds, held, holders, ranges, settings, paying, streams } of loaded) {
     for (const row of samples) raw.putSample(chain, row)
     for (const row of apy) raw.putApy(chain, row)
     for (const row of feeds) raw.putFeed(chain, row)
@@ -79,6 +94,8 @@ export async function loadChain(
     for (const row of settings) raw.putSettings(chain, row)
     const summaries = new Map(holders.map(row => [row.vault, row]))
     for (const vault of held ?? summaries.keys()) raw.putHolders(chain, vault, summaries.get(vault))
+    const flowing = new Map(streams.map(row => [row.vault, row]))
+    for (const vault of paying ?? flowing.keys()) raw.putStreams(chain, vault, flowing.get(vault))
   }
 }
 
@@ -88,10 +105,18 @@ interface Names {
   feeds: string[]
   holders: string[]
   settings: string[]
+  streams: string[]
 }
 
 function everythingOf(contracts: string[]): Names {
-  return { vaults: contracts, samples: contracts, feeds: contracts, holders: contracts, settings: contracts }
+  return {
+    vaults: contracts,
+    samples: contracts,
+    feeds: contracts,
+    holders: contracts,
+    settings: contracts,
+    streams: contracts,
+  }
 }
 
 function namesOf(moved: readonly { contract: string; types: string[] }[]): Names {
@@ -103,17 +128,18 @@ function namesOf(moved: readonly { contract: string; types: string[] }[]): Names
     feeds: having('PriceReported'),
     holders: having('ShareTransferred', 'Deposited', 'Redeemed'),
     settings: having('FeeChanged', 'CapChanged', 'Paused', 'Unpaused'),
+    streams: having('RewardStreamSampled'),
   }
 }
 
 /** Everything that follows from a range of positions; holders of all vaults where none are named. */
 async function loadRange(
   clickhouse: ClickHouseClient,
-  range: { chain: number; from: number; p: number; rangeSince: number },
+  range: { chain: number; from: number; p: number; rangeSince: number; streamsSince: number },
   held: string[] | undefined,
 ): Promise<Loaded> {
   const { chain, p, rangeSince } = range
-  const [vaults, samples, apy, feeds, holders, ranges, settings] = await Promise.all([
+  const [vaults, samples, apy, feeds, holders, ranges, settings, streams] = await Promise.all([
     ask(clickhouse, queries.changedVaults, range),
     ask(clickhouse, queries.changedSamples, range),
     ask(clickhouse, queries.changedApy, range),
@@ -123,19 +149,25 @@ async function loadRange(
       : ask(clickhouse, allHolderSummaries, range),
     ask(clickhouse, allPriceRanges, { chain, p, since: rangeSince }),
     ask(clickhouse, allSettings, { chain, p }),
+    ask(clickhouse, allRewardStreams, { chain, p, since: range.streamsSince }),
   ])
-  return { vaults, samples, apy, feeds, held, holders, ranges, settings }
+  return { vaults, samples, apy, feeds, held, holders, ranges, settings, paying: undefined, streams }
 }
 
 /** What is newest of named contracts, looking no further back than `since`. */
 async function loadThese(
   clickhouse: ClickHouseClient,
-  { chain, p, rangeSince }: { chain: number; p: number; rangeSince: number },
+  {
+    chain,
+    p,
+    rangeSince,
+    streamsSince,
+  }: { chain: number; p: number; rangeSince: number; streamsSince: number },
   names: Names,
   since: number,
 ): Promise<Loaded> {
   const pinned = { chain, p }
-  const [vaults, samples, apy, feeds, holders, ranges, settings] = await Promise.all([
+  const [vaults, samples, apy, feeds, holders, ranges, settings, streams] = await Promise.all([
     inChunks(names.vaults, vaults => ask(clickhouse, queries.theseVaults, { ...pinned, vaults })),
     inChunks(names.samples, vaults => ask(clickhouse, queries.theseSamples, { ...pinned, vaults, since })),
     inChunks(names.samples, vaults => ask(clickhouse, queries.theseApy, { ...pinned, vaults, since })),
@@ -145,8 +177,22 @@ async function loadThese(
       ask(clickhouse, thesePriceRanges, { ...pinned, vaults, since: rangeSince }),
     ),
     inChunks(names.settings, vaults => ask(clickhouse, theseSettings, { ...pinned, vaults })),
+    inChunks(names.streams, vaults =>
+      ask(clickhouse, theseRewardStreams, { ...pinned, vaults, since: streamsSince }),
+    ),
   ])
-  return { vaults, samples, apy, feeds, held: names.holders, holders, ranges, settings }
+  return {
+    vaults,
+    samples,
+    apy,
+    feeds,
+    held: names.holders,
+    holders,
+    ranges,
+    settings,
+    paying: names.streams,
+    streams,
+  }
 }
 
 async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {

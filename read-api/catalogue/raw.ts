@@ -1,6 +1,7 @@
 import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
 import type { PriceRangeRow } from '../queries/price-range.ts'
+import type { RewardStreamRow } from '../queries/rewards.ts'
 import type { SettingRow } from '../queries/settings.ts'
 import type { AssetMetadata } from './assets.ts'
 import { keyOf } from './catalogue.ts'
@@ -128,6 +129,19 @@ export class RawState {
 
   putSettings(chainId: number, row: SettingRow): void {
     this.change(chainId, row.vault, state => ({ ...state, settings: row.settings }))
+  }
+
+  /** The streams that a vault pays out itself; undefined where it pays none. */
+  putStreams(chainId: number, vault: string, row: RewardStreamRow | undefined): void {
+    this.change(chainId, vault, state => ({
+      ...state,
+      streams: row?.streams.map(({ reward, name, symbol, decimals, rate, from, until }) => ({
+        asset: { address: reward, name, symbol, decimals },
+        amount: String(BigInt(rate) * BigInt(until - from)),
+        startDate: from,
+        endDate: until,
+      })),
+    }))
   }
 
   putFeed(chainId: number, row: FeedRow): void {

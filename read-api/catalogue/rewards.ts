@@ -47,19 +47,35 @@ export function rewardApy(
   }
 }
 
-/** The streams that pay out at `now`, with what they yield; `unknown` are those whose yield cannot be said. */
+/**
+ * The tokens that are paid out at `now`, with what they yield; `unknown` are those whose yield cannot be said. A window
+ * counts all that was paid of a token in it, also by streams that have ended: they are renewed every few days.
+ */
 export function rewardsOf(
   rewards: readonly PricedReward[],
   tvlUsd: number | undefined,
   now: number,
 ): { known: RewardApy[]; unknown: string[] } {
+  const byToken = new Map<string, PricedReward[]>()
+  for (const reward of rewards) {
+    const { address } = reward.asset
+    byToken.set(address, [...(byToken.get(address) ?? []), reward])
+  }
   const known: RewardApy[] = []
   const unknown: string[] = []
-  for (const reward of rewards) {
-    if (now < reward.fact.startDate || now >= reward.fact.endDate) continue
-    const apy = rewardApy(reward, tvlUsd, now)
-    if (apy) known.push({ asset: reward.asset, apy })
-    else unknown.push(reward.fact.asset.symbol)
+  for (const streams of byToken.values()) {
+    const [first] = streams
+    const isPaid = streams.some(({ fact }) => fact.startDate <= now && now < fact.endDate)
+    if (!first || !isPaid) continue
+    const apys = streams.map(stream => rewardApy(stream, tvlUsd, now))
+    if (apys.some(apy => apy === undefined)) unknown.push(first.asset.symbol)
+    else {
+      const over = (window: Window) => apys.reduce((sum, apy) => sum + (apy?.[window] ?? 0), 0)
+      known.push({
+        asset: first.asset,
+        apy: { '1hour': over('1hour'), '1day': over('1day'), '7day': over('7day'), '30day': over('30day') },
+      })
+    }
   }
   return { known, unknown }
 }

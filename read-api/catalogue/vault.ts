@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../db/networks.ts'
-import type { Facts, FeesFact, FlagFact } from '../../db/registry/kinds.ts'
+import type { Facts, FeesFact, FlagFact, RewardFact } from '../../db/registry/kinds.ts'
 import { toWhole } from '../amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
@@ -43,6 +43,8 @@ export interface VaultState {
   /** Share prices of the seven days up to the last sample. */
   readonly range?: { readonly high: number; readonly low: number }
   readonly settings?: Settings
+  /** Rewards that the vault pays out itself, as its chain tells. */
+  readonly streams?: readonly RewardFact[]
   readonly apy?: { readonly hour: number; readonly values: Readonly<Record<Window, number | undefined>> }
   readonly holders?: {
     readonly count: number
@@ -176,7 +178,7 @@ export class Vault {
     this.holds = stretchAround(
       [
         ...(facts.flags ?? []).flatMap(({ startDate, endDate }) => [startDate ?? 0, endDate ?? 0]),
-        ...(facts.rewards ?? []).flatMap(({ startDate, endDate }) => [startDate, endDate]),
+        ...rewards.flatMap(({ fact: { startDate, endDate } }) => [startDate, endDate]),
         ...(state.sample ? [state.sample.at + STALE_AFTER + 1] : []),
       ],
       now,

@@ -132,6 +132,7 @@ describe('every projection', () => {
         "oracle_price 1",
         "registry_fact 1",
         "reward_claim 1",
+        "reward_stream 1",
         "vault_hourly 1",
         "vault_sample 1",
         "vault_setting 1",
@@ -205,6 +206,7 @@ describe('every projection', () => {
           ['vault', 'VaultDiscovered'],
           ['vault_sample', 'StateSampled'],
           ['feed_price', 'PriceReported'],
+          ['reward_stream', 'RewardStreamSampled'],
         ] as const) {
           const found = await rowsOf(table, position, 'position')
           expect(

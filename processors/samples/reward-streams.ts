@@ -1,0 +1,52 @@
+import { functions as token } from '../../abi/erc4626/Vault.ts'
+import { functions as staking } from '../../abi/staking/StakingRewards.ts'
+import { encodeCall } from '../../abi/words.ts'
+import type { BlockRef } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { ChainRpc } from '../rpc.ts'
+import { asAddress, asDecimals, asText, asWord, answered as read } from './answers.ts'
+
+/** Unix seconds of the year 2106: what fits the read model, and no stream lasts longer. */
+const FAR = 2n ** 32n - 1n
+
+/**
+ * How vaults that pay rewards out themselves do so at the end of a block: token, rate and end, as StakingRewards of
+ * Synthetix (rewardsToken) and BaseRewardPool of Convex and Aura (rewardToken) state them. A vault that emits RewardAdded
+ * and does not state these gives nothing.
+ */
+export async function sampleRewardStreams(
+  rpc: ChainRpc,
+  vaults: readonly string[],
+  block: BlockRef,
+): Promise<DomainEvent[]> {
+  const asked = [staking.rewardRate, staking.periodFinish, staking.rewardsToken, staking.rewardToken]
+  const answers = await rpc.calls(
+    vaults.flatMap(to => asked.map(fn => ({ to, data: encodeCall(fn) }))),
+    block,
+  )
+  const stated = vaults.flatMap((vault, i) => {
+    const [rate, finish, rewardsToken, rewardToken] = answers.slice(i * asked.length, (i + 1) * asked.length)
+    const ratePerSecond = read(rate, asWord)
+    const end = read(finish, asWord)
+    const reward = read(rewardsToken, asAddress) ?? read(rewardToken, asAddress)
+    if (ratePerSecond === undefined || end === undefined || end > FAR || reward === undefined) return []
+    return [{ vault, reward, ratePerSecond, endsAt: Number(end) }]
+  })
+  const described = [token.name, token.symbol, token.decimals]
+  const words = await rpc.calls(
+    stated.flatMap(({ reward: to }) => described.map(fn => ({ to, data: encodeCall(fn) }))),
+    block,
+  )
+  return stated.flatMap(({ vault, ...stream }, i): DomainEvent[] => {
+    const [name, symbol, decimalsAnswer] = words.slice(i * described.length, (i + 1) * described.length)
+    const decimals = read(decimalsAnswer, asDecimals)
+    if (decimals === undefined) return []
+    return [
+      {
+        type: 'RewardStreamSampled',
+        contract: vault,
+        data: { vault, ...stream, name: asText(name), symbol: asText(symbol), decimals },
+      },
+    ]
+  })
+}

@@ -1,0 +1,42 @@
+import { defineQuery, z } from './query.ts'
+import { VISIBLE_ON_CHAIN } from './visible.ts'
+
+/** Streams that vaults pay out themselves, each until the next of its token takes its place; those that ended by {since} left out. */
+const streamRow = z.object({
+  vault: z.string(),
+  streams: z.array(
+    z.object({
+      reward: z.string(),
+      name: z.string(),
+      symbol: z.string(),
+      decimals: z.number(),
+      rate: z.string(),
+      from: z.number(),
+      until: z.number(),
+    }),
+  ),
+})
+export type RewardStreamRow = z.output<typeof streamRow>
+
+const streams = (where: string) => `SELECT vault,
+    CAST(arraySort(groupArray((reward, name, symbol, decimals, toString(rate), from, until))),
+      'Array(Tuple(reward String, name String, symbol String, decimals UInt8, rate String, from UInt32, until UInt32))') AS streams
+  FROM (
+    SELECT vault, reward, name, symbol, decimals, rate, toUnixTimestamp(timestamp) AS from,
+      least(ends_at, leadInFrame(toUnixTimestamp(timestamp), 1, 4294967295) OVER (
+        PARTITION BY vault, reward ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) AS until
+    FROM (SELECT * FROM reward_stream FINAL WHERE ${VISIBLE_ON_CHAIN} ${where}))
+  WHERE from < until AND until > {since:UInt32} AND rate > 0
+  GROUP BY vault`
+
+export const allRewardStreams = defineQuery({
+  name: 'catalogue_rewards',
+  sql: streams(''),
+  row: streamRow,
+})
+
+export const theseRewardStreams = defineQuery({
+  name: 'catalogue_rewards_again',
+  sql: streams('AND vault IN {vaults:Array(String)}'),
+  row: streamRow,
+})
