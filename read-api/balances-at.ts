@@ -1,9 +1,9 @@
 import { toWhole } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
-import { priceOf } from './catalogue/prices.ts'
+import { type PricePlan, priceOf } from './catalogue/prices.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { EndpointContext } from './endpoint.ts'
-import { legsOf } from './price-history.ts'
+import { legsOf, plansOver } from './price-history.ts'
 import type { StateRow } from './queries/accounts.ts'
 import { apysAt, balancesAt, feedsAt, statesAt } from './queries/accounts.ts'
 import { inHundreds } from './queries/chunks.ts'
@@ -59,6 +59,8 @@ export async function readBalancesAt(
 }
 
 interface FiguresAt {
+  /** How prices were made then, by the asset's key. */
+  plans: Map<string, PricePlan | undefined>
   states: Map<string, StateRow>
   apys: Map<string, Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null>>
   feeds: Map<string, number>
@@ -76,15 +78,18 @@ async function readFiguresAt(
     wanted.set(chainId, of)
     return of
   }
+  const plans = new Map<string, PricePlan | undefined>()
   for (const { state, asset } of vaults) {
     on(state.chainId).vaults.add(state.address)
     on(state.chainId).apys.add(state.address)
-    for (const leg of asset.plan ? legsOf(asset.plan) : []) {
+    const plan = plansOver(catalogue, asset, { from: at, to: at })[0]?.plan
+    plans.set(asset.key, plan)
+    for (const leg of plan ? legsOf(plan) : []) {
       if ('feed' in leg) on(leg.chainId).feeds.add(leg.feed)
       else on(leg.chainId).vaults.add(leg.vault)
     }
   }
-  const figures: FiguresAt = { states: new Map(), apys: new Map(), feeds: new Map() }
+  const figures: FiguresAt = { plans, states: new Map(), apys: new Map(), feeds: new Map() }
   await Promise.all(
     [...wanted].map(async ([chain, of]) => {
       touch(chain)
@@ -132,7 +137,7 @@ function describe(vault: Vault, balance: bigint, figures: FiguresAt, interval: A
   const state = figures.states.get(key)
   const apys = apysOf(figures.apys.get(key))
   const assetPrice = priceOf(
-    vault.asset.plan,
+    figures.plans.get(vault.asset.key),
     (chainId, inner) => figures.states.get(keyOf(chainId, inner))?.share_price ?? undefined,
     (chainId, feed) => figures.feeds.get(keyOf(chainId, feed)),
   )

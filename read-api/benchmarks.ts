@@ -75,7 +75,7 @@ export async function pastBenchmarks(
   context: EndpointContext,
 ): Promise<Map<number, ReturnType<typeof benchmarkOf>>> {
   const assets = new Map<string, AssetInfo>()
-  for (const { asset } of vaults) if (asset.plan) assets.set(asset.address, asset)
+  for (const { asset } of vaults) assets.set(asset.address, asset)
   const byDay = new Map<number, Weighed[]>()
   await Promise.all(
     [...assets.values()].map(async asset => {
@@ -90,7 +90,7 @@ export async function pastBenchmarks(
       )
       rows.sort((a, b) => a.at - b.at)
       const prices = await pricesAt(
-        asset.plan,
+        asset,
         rows.map(({ at }) => at),
         context,
       )

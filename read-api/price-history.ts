@@ -1,4 +1,5 @@
-import type { PricePlan } from './catalogue/prices.ts'
+import type { Catalogue } from './catalogue/catalogue.ts'
+import { type PlanPeriod, type PricePlan, planPrices } from './catalogue/prices.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { feedWindow, sharePriceWindow } from './queries/history.ts'
 import { ask } from './queries/query.ts'
@@ -10,11 +11,42 @@ interface Point {
 
 type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'signal' | 'touch'>
 
+/** How an asset's price was made over a stretch of time (unix seconds, inclusive), by the facts that held then. */
+export function plansOver(
+  catalogue: Catalogue,
+  { chainId, address }: { chainId: number; address: string },
+  window: { from: number; to: number },
+): PlanPeriod[] {
+  const assetOf = (chain: number, vault: string) => catalogue.find(chain, vault)?.state.asset
+  return planPrices(catalogue.facts, assetOf, chainId, address, window)
+}
+
 /**
- * The prices that a plan gives at these moments (unix seconds, ascending): of each part its last value at or before
- * the moment. Undefined where a part had none yet.
+ * The prices of an asset at these moments (unix seconds, ascending), made as the facts of each moment say: of each part
+ * its last value at or before the moment. Undefined where a part had none yet.
  */
 export async function pricesAt(
+  asset: { chainId: number; address: string },
+  times: readonly number[],
+  context: Asking,
+): Promise<(number | undefined)[]> {
+  const from = times[0]
+  const to = times.at(-1)
+  if (from === undefined || to === undefined) return []
+  const periods = plansOver(context.catalogue, asset, { from, to })
+  const prices = await Promise.all(
+    periods.map(({ since, until, plan }) =>
+      pricesOfPlan(
+        plan,
+        times.filter(time => time >= since && (until === undefined || time < until)),
+        context,
+      ),
+    ),
+  )
+  return prices.flat()
+}
+
+async function pricesOfPlan(
   plan: PricePlan | undefined,
   times: readonly number[],
   context: Asking,

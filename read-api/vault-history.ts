@@ -66,7 +66,7 @@ export function apyAt(row: BucketRow) {
 export async function tvlsAt(found: FoundVault, rows: readonly BucketRow[], context: EndpointContext) {
   const { asset } = found.vault
   const prices = await pricesAt(
-    asset.plan,
+    asset,
     rows.map(row => row.at),
     context,
   )

@@ -2,21 +2,26 @@ import { z } from 'zod'
 import { log } from '../../db/process/log.ts'
 import { type Facts, kindSchema } from '../../db/registry/kinds.ts'
 
+/** How an asset's price was made from a moment on (unix seconds). */
+export interface Quote extends Pick<Facts<'asset'>, 'feed' | 'peg'> {
+  readonly since: number
+}
+
 /**
  * All curated facts in force, by subject: `vault:<chainId>:<address>`, `asset:<chainId>:<address>`, `protocol:<name>`,
  * `curator:<name>`. db/registry/kinds.ts says what a fact's value is. Immutable: with() gives another.
  */
 export class FactBook {
   private readonly subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>>
-  /** Unix seconds at which each `subject kind` was last recorded. */
-  private readonly times: ReadonlyMap<string, number>
+  /** What was said of an asset's price over time, oldest first, by subject. */
+  private readonly quotes: ReadonlyMap<string, readonly Quote[]>
 
   constructor(
     subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>> = new Map(),
-    times: ReadonlyMap<string, number> = new Map(),
+    quotes: ReadonlyMap<string, readonly Quote[]> = new Map(),
   ) {
     this.subjects = subjects
-    this.times = times
+    this.quotes = quotes
   }
 
   vault(chainId: number, vault: string): Facts<'vault'> {
@@ -27,16 +32,27 @@ export class FactBook {
     return (this.subjects.get(`asset:${chainId}:${asset}`) ?? NONE) as Facts<'asset'>
   }
 
+  /**
+   * What made an asset's price at a moment (unix seconds), and when that was next changed. The first statement holds for
+   * the time before it as well: a feed was the asset's feed before anybody wrote it down.
+   */
+  quoteAt(
+    chainId: number,
+    asset: string,
+    at: number,
+  ): { quote: Quote | undefined; until: number | undefined } {
+    const quotes = this.quotes.get(`asset:${chainId}:${asset}`) ?? []
+    const next = quotes.findIndex(quote => quote.since > at)
+    const last = next < 0 ? quotes.length - 1 : Math.max(0, next - 1)
+    return { quote: quotes[last], until: quotes.find(({ since }) => since > at)?.since }
+  }
+
   protocol(name: string): Facts<'protocol'> {
     return (this.subjects.get(`protocol:${name}`) ?? NONE) as Facts<'protocol'>
   }
 
   curator(name: string): Facts<'curator'> {
     return (this.subjects.get(`curator:${name}`) ?? NONE) as Facts<'curator'>
-  }
-
-  recordedAt(subject: string, kind: string): number | undefined {
-    return this.times.get(`${subject} ${kind}`)
   }
 
   /** Applies changes. A fact of a kind that is not known here is another reader's; a malformed one is reported and left out. */
@@ -51,26 +67,31 @@ export class FactBook {
   ): FactBook {
     if (changes.length === 0) return this
     const subjects = new Map(this.subjects)
-    const times = new Map(this.times)
+    const quotes = new Map(this.quotes)
     for (const { subject: raw, kind, value, removed, recorded_at } of changes) {
       const subject = raw.replace(/0x[0-9a-fA-F]{40}/, match => match.toLowerCase())
       const schema = kindSchema(subject, kind)
       if (!schema) continue
       const facts: Record<string, unknown> = { ...subjects.get(subject) }
       delete facts[kind]
-      times.delete(`${subject} ${kind}`)
       subjects.set(subject, facts)
-      if (!removed) {
+      const quote = () => {
+        if (!subject.startsWith('asset:') || (kind !== 'feed' && kind !== 'peg')) return
+        const { feed, peg } = facts as Facts<'asset'>
+        quotes.set(subject, [...(quotes.get(subject) ?? []), { since: recorded_at, feed, peg }])
+      }
+      if (removed) quote()
+      else {
         const parsed = schema.safeParse(parseJson(value))
         if (!parsed.success) {
           log.warn({ subject, kind, problem: z.prettifyError(parsed.error) }, 'a curated fact is malformed')
           continue
         }
         facts[kind] = parsed.data
-        times.set(`${subject} ${kind}`, recorded_at)
+        quote()
       }
     }
-    return new FactBook(subjects, times)
+    return new FactBook(subjects, quotes)
   }
 }
 

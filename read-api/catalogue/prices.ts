@@ -1,3 +1,4 @@
+import type { Facts } from '../../db/registry/kinds.ts'
 import type { FactBook } from './facts.ts'
 
 /**
@@ -14,17 +15,62 @@ export interface PricePlan {
 /** Nested deeper than this is taken for a circle. */
 const MAX_DEPTH = 8
 
+type Quoted = (chainId: number, asset: string) => Partial<Pick<Facts<'asset'>, 'feed' | 'peg'>>
+type AssetOf = (chainId: number, vault: string) => string | undefined
+
 /** Follows facts from an asset to a feed or a fixed price. `assetOf` gives the asset of a known vault. */
 export function planPrice(
   facts: FactBook,
-  assetOf: (chainId: number, vault: string) => string | undefined,
+  assetOf: AssetOf,
   chainId: number,
   asset: string,
 ): PricePlan | undefined {
+  return follow((chain, of) => facts.asset(chain, of), assetOf, chainId, asset)
+}
+
+export interface PlanPeriod {
+  /** Unix seconds; `until` is exclusive, and absent where nothing follows by `to`. */
+  since: number
+  until: number | undefined
+  plan: PricePlan | undefined
+}
+
+/** How the price was made over a stretch of time, inclusive, by the facts that held then: at least one period. */
+export function planPrices(
+  facts: FactBook,
+  assetOf: AssetOf,
+  chainId: number,
+  asset: string,
+  { from, to }: { from: number; to: number },
+): PlanPeriod[] {
+  const periods: PlanPeriod[] = []
+  let since = from
+  while (true) {
+    let until = Number.POSITIVE_INFINITY
+    const plan = follow(
+      (chain, of) => {
+        const { quote, until: end } = facts.quoteAt(chain, of, since)
+        if (end !== undefined) until = Math.min(until, end)
+        return quote ?? {}
+      },
+      assetOf,
+      chainId,
+      asset,
+    )
+    if (until > to) {
+      periods.push({ since, until: undefined, plan })
+      return periods
+    }
+    periods.push({ since, until, plan })
+    since = until
+  }
+}
+
+function follow(quoted: Quoted, assetOf: AssetOf, chainId: number, asset: string): PricePlan | undefined {
   const vaults: { chainId: number; vault: string }[] = []
   let current = asset
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const { feed, peg } = facts.asset(chainId, current)
+    const { feed, peg } = quoted(chainId, current)
     if (feed) return { constant: 1, vaults, feed: { chainId: feed.chainId ?? chainId, feed: feed.feed } }
     if (peg && 'usd' in peg) {
       const constant = Number(peg.usd)

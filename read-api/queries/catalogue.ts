@@ -154,14 +154,16 @@ export const retractedContracts = defineQuery({
   row: z.object({ contract: z.string() }),
 })
 
-/** Facts of the registry: the last of each subject and kind. */
+/** Facts of the registry in order: of each subject and kind the last, of what makes an asset's price every one. */
 export const registryFacts = defineQuery({
   name: 'catalogue_facts',
-  sql: `SELECT subject, kind, f.1 AS value, f.2 AS removed, f.3 AS recorded_at
-    FROM (
-      SELECT subject, kind, argMax((value, removed, toUnixTimestamp(timestamp)), position) AS f
-      FROM registry_fact WHERE position <= {p:UInt64} AND position > {from:UInt64}
-      GROUP BY subject, kind)`,
+  sql: `SELECT subject, kind, value, removed, toUnixTimestamp(timestamp) AS recorded_at
+    FROM registry_fact FINAL
+    WHERE position <= {p:UInt64} AND position > {from:UInt64}
+      AND (kind IN ('feed', 'peg') OR position IN (
+        SELECT max(position) FROM registry_fact WHERE position <= {p:UInt64} AND position > {from:UInt64}
+        GROUP BY subject, kind))
+    ORDER BY position`,
   row: z.object({
     subject: z.string(),
     kind: z.string(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decimalString, toWhole, usdString } from '../../read-api/amounts.ts'
 import { FactBook } from '../../read-api/catalogue/facts.ts'
-import { planPrice, priceOf } from '../../read-api/catalogue/prices.ts'
+import { planPrice, planPrices, priceOf } from '../../read-api/catalogue/prices.ts'
 import { lastAtOrBefore } from '../../read-api/price-history.ts'
 import { nearestName } from '../../read-api/validation.ts'
 
@@ -63,6 +63,65 @@ describe('how a price is made', () => {
         () => undefined,
       ),
     ).toBeUndefined()
+  })
+})
+
+describe('how prices were made over time', () => {
+  const [a, b, f, g] = [address('a'), address('b'), address('f'), address('9')]
+  const said = (recorded_at: number, subject: string, kind: string, value: unknown, removed = 0) => ({
+    subject: `asset:1:${subject}`,
+    kind,
+    value: JSON.stringify(value),
+    removed,
+    recorded_at,
+  })
+  const facts = new FactBook()
+    .with([said(100, a, 'feed', { feed: f }), said(100, b, 'peg', { of: a })])
+    .with([said(200, a, 'feed', { feed: g }), said(250, a, 'group', 'USD')])
+    .with([said(300, a, 'feed', null, 1), said(300, a, 'peg', { usd: '2' })])
+  const ways = (asset: string, from: number, to: number) =>
+    planPrices(facts, () => undefined, 1, asset, { from, to }).map(({ since, until, plan }) => [
+      since,
+      until,
+      plan?.feed?.feed ?? plan?.constant,
+    ])
+
+  it.each([
+    // What was said first holds for the time before.
+    [0, 99, [[0, undefined, f]]],
+    [
+      0,
+      199,
+      [
+        [0, 100, f],
+        [100, undefined, f],
+      ],
+    ],
+    [
+      150,
+      299,
+      [
+        [150, 200, f],
+        [200, undefined, g],
+      ],
+    ],
+    [200, 200, [[200, undefined, g]]],
+    [
+      250,
+      900,
+      [
+        [250, 300, g],
+        [300, undefined, 2],
+      ],
+    ],
+    [300, 301, [[300, undefined, 2]]],
+  ])('from %i to %i, also through a peg', (from, to, expected) => {
+    expect(ways(a, from, to)).toEqual(expected)
+    expect(ways(b, from, to)).toEqual(expected)
+  })
+
+  it('is one unknown way where nothing was ever said', () => {
+    expect(ways(address('7'), 0, 900)).toEqual([[0, undefined, undefined]])
   })
 })
 

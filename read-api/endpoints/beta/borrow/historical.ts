@@ -70,7 +70,7 @@ export default defineEndpoint({
     const points = await readPoints(market, asset, window, context)
     const page = pageOfRows(points, query)
     const prices = await pricesAt(
-      asset.info.plan,
+      asset.info,
       page.data.map(({ at }) => at),
       context,
     )

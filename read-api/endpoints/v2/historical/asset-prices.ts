@@ -1,11 +1,10 @@
 import { decimalString } from '../../../amounts.ts'
-import type { PricePlan } from '../../../catalogue/prices.ts'
-import { planPrice } from '../../../catalogue/prices.ts'
+import type { PlanPeriod, PricePlan } from '../../../catalogue/prices.ts'
 import type { EndpointContext } from '../../../endpoint.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { NotFoundError } from '../../../errors.ts'
 import { limits, pageOfRows } from '../../../paging.ts'
-import { legsOf, pricesAt } from '../../../price-history.ts'
+import { legsOf, plansOver, pricesAt } from '../../../price-history.ts'
 import { feedSeries, SECONDS, sharePriceSeries } from '../../../queries/history.ts'
 import { ask } from '../../../queries/query.ts'
 import { address, network, paging, timestamp } from '../../../schemas/parameters.ts'
@@ -13,6 +12,9 @@ import { pageOf } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 import { bucketRange, readRange } from '../../../time-range.ts'
 import { granularity } from '../../../vault-history.ts'
+
+/** Buckets read of a period where several are put together: an hourly century. */
+const MOST = 1_000_000
 
 const query = z.object({
   fromTimestamp: timestamp().optional(),
@@ -38,19 +40,18 @@ export default defineEndpoint({
     const { chainId, name } = params.network
     const { catalogue } = context
     const asset = params.assetAddress
-    const plan =
-      catalogue.asset(chainId, asset)?.plan ??
-      planPrice(catalogue.facts, (chain, vault) => catalogue.find(chain, vault)?.state.asset, chainId, asset)
-    if (!plan) {
+    const range = bucketRange(readRange(query), query.granularity)
+    const periods = plansOver(catalogue, { chainId, address: asset }, { from: range.from, to: range.to - 1 })
+    if (periods.every(({ plan }) => !plan)) {
       if (catalogue.asset(chainId, asset)) return { itemsOnPage: 0, nextPage: null, data: [] }
       throw new NotFoundError(
         `There is no asset ${asset} on ${name} that a vault holds or a price is known of.`,
       )
     }
     context.touch(chainId)
-    const points = await series(plan, chainId, asset, query, context)
+    const points = await seriesOver(periods, chainId, asset, range, query, context)
     const prices = await pricesAt(
-      plan,
+      { chainId, address: asset },
       points.map(({ at }) => at),
       context,
     )
@@ -64,35 +65,65 @@ export default defineEndpoint({
   },
 })
 
+interface Bucket {
+  bucket: number
+  at: number
+}
+
+interface Window {
+  from: number
+  to: number
+  limit: number
+  offset: number
+}
+
+/** Buckets of one page, and one more. Where the price was made in several ways, each bucket is of the way it began in. */
+async function seriesOver(
+  periods: readonly PlanPeriod[],
+  chainId: number,
+  asset: string,
+  range: { from: number; to: number },
+  asked: z.output<typeof query>,
+  context: EndpointContext,
+): Promise<Bucket[]> {
+  const { limit, offset } = limits(asked)
+  const [only] = periods
+  if (periods.length === 1 && only?.plan)
+    return series(only.plan, chainId, asset, { ...range, limit, offset }, asked, context)
+  const parts = await Promise.all(
+    periods.map(async ({ since, until = range.to, plan }) =>
+      plan
+        ? series(plan, chainId, asset, { from: since, to: until, limit: MOST, offset: 0 }, asked, context)
+        : [],
+    ),
+  )
+  const buckets = new Map<number, Bucket>()
+  for (const point of parts.flat()) if (!buckets.has(point.bucket)) buckets.set(point.bucket, point)
+  return [...buckets.values()].slice(offset, offset + limit)
+}
+
 /** Buckets with something to say: those of the first part of the price that moves. */
 async function series(
   plan: PricePlan,
   chainId: number,
   asset: string,
+  { from, to, limit, offset }: Window,
   asked: z.output<typeof query>,
   context: EndpointContext,
-): Promise<{ bucket: number; at: number }[]> {
-  const range = bucketRange(readRange(asked), asked.granularity)
+): Promise<Bucket[]> {
   const seconds = SECONDS[asked.granularity]
   const [leg] = legsOf(plan)
-  const { limit, offset } = limits(asked)
   if (!leg) {
     // A fixed price holds since it was recorded, and has no samples of its own.
-    const since = context.catalogue.facts.recordedAt(`asset:${chainId}:${asset}`, 'peg') ?? 0
+    const since = context.catalogue.facts.quoteAt(chainId, asset, from).quote?.since ?? 0
     const until = context.catalogue.chain(chainId)?.blockTime ?? 0
-    const first = Math.max(range.from, Math.ceil(since / seconds) * seconds) + offset * seconds
-    const end = Math.min(range.to, until + 1)
+    const first = Math.max(Math.ceil(from / seconds), Math.ceil(since / seconds)) * seconds + offset * seconds
+    const end = Math.min(to, until + 1)
     const count = Math.max(0, Math.min(limit, Math.ceil((end - first) / seconds)))
     return Array.from({ length: count }, (_, i) => ({ bucket: first + i * seconds, at: first + i * seconds }))
   }
-  const pinned = {
-    chain: leg.chainId,
-    p: context.catalogue.chain(leg.chainId)?.position ?? 0,
-    ...range,
-    seconds,
-    limit,
-    offset,
-  }
+  const p = context.catalogue.chain(leg.chainId)?.position ?? 0
+  const pinned = { chain: leg.chainId, p, from, to, seconds, limit, offset }
   return 'feed' in leg
     ? ask(context.deps.clickhouse, feedSeries, { ...pinned, feed: leg.feed }, context.signal)
     : ask(context.deps.clickhouse, sharePriceSeries, { ...pinned, vault: leg.vault }, context.signal)
