@@ -33,7 +33,7 @@ export async function readOptions(
   always: ReadonlySet<string> = new Set(),
 ) {
   const { catalogue } = context
-  const { idle, unreachable } = await readIdleAssets(wallet, query, context, always)
+  const { idle, unreachable } = await readIdleAssets(wallet, query, context, { always })
   const filter = compileFilter(
     { ...query, allowVaultsWithWarnings: query.allowVaultsWithWarnings ?? false },
     catalogue,

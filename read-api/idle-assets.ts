@@ -5,6 +5,7 @@ import type { AssetInfo } from './catalogue/assets.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
+import { nativeCoin } from './native-coins.ts'
 import { readWallet } from './wallet-balances.ts'
 
 /** All chains are asked at once; what has not answered by then is named as unreachable. */
@@ -28,14 +29,14 @@ export interface AssetFilter {
 
 /**
  * What a wallet holds, uninvested, of the assets of all vaults: the shares of a known vault are a position and not idle.
- * `always`: symbols or addresses (lower-case) of assets that are there also with nothing, whatever they are.
+ * `coins`: the chains' own coins as well. `always`: symbols or addresses (lower-case) of assets that are there also with nothing, whatever they are.
  * Throws DependencyDownError where no chain answered.
  */
 export async function readIdleAssets(
   wallet: string,
   filter: AssetFilter,
   context: EndpointContext,
-  always: ReadonlySet<string> = new Set(),
+  { always = new Set(), coins = false }: { always?: ReadonlySet<string>; coins?: boolean } = {},
 ): Promise<{ idle: IdleAsset[]; unreachable: string[]; blocks: ReadonlyMap<number, bigint> }> {
   const { catalogue, touch } = context
   const passes = compileAssetFilter(filter)
@@ -48,6 +49,12 @@ export async function readIdleAssets(
         passes(asset) &&
         (isAlways(asset) || catalogue.find(asset.chainId, asset.address) === undefined),
     )
+  if (coins) {
+    for (const chainId of catalogue.moment.chains.keys()) {
+      const coin = nativeCoin(catalogue, chainId, context.deps.onChain.wrappedNativeOf)
+      if (coin && passes(coin)) assets.push(coin)
+    }
+  }
   touch(...assets.map(({ chainId }) => chainId))
   const { balances, unreachable, blocks } = await readWallet(wallet, assets, context, DEADLINE_MS)
   if (assets.length > 0 && blocks.size === 0) {

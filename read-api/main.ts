@@ -2,6 +2,7 @@ import { createCreditMeter } from '../db/keys/credits.ts'
 import { createKeyVerifier } from '../db/keys/keys.ts'
 import { createRateMeter } from '../db/keys/rates.ts'
 import { openLimitsRedis } from '../db/keys/redis.ts'
+import { findNetwork } from '../db/networks.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
@@ -32,7 +33,11 @@ async function main(): Promise<void> {
   const { pool, clickhouse, close, env: found } = await openStores(env, 'api')
   onShutdown('databases', close)
 
-  const catalogue = createCatalogueKeeper(pool, clickhouse.client)
+  const catalogue = createCatalogueKeeper(
+    pool,
+    clickhouse.client,
+    new Set(Object.keys(env.rpc).flatMap(name => findNetwork(name)?.chainId ?? [])),
+  )
   await catalogue.start()
   exposeCatalogue(catalogue)
   onShutdown('catalogue', () => catalogue.stop())

@@ -64,6 +64,7 @@ export function createOnChain(options: OnChainOptions) {
     borrowing: createBorrowPreparer(reader, preparer.dryRun),
     tokenOf,
     rewards,
+    wrappedNativeOf: (network: string): Address | undefined => wrapped[network],
     refOf: (vault: Vault): VaultRef => ({
       ...vaultRefOf(vault, wrapped[vault.network.name]),
       rewards: options.cometRewards?.[vault.network.name],

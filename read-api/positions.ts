@@ -122,7 +122,7 @@ export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, int
       ...worth,
       ...(asset.wire.assetPriceInUsd === undefined ? {} : { assetPriceInUsd: asset.wire.assetPriceInUsd }),
     },
-    userEventsIndexed: true,
+    userEventsIndexed: vault.userEventsIndexed,
     apy: rateOf(vault, interval),
     ...compositeAt(vault, interval),
   }

@@ -4,10 +4,12 @@ import { networkOfChain } from '../db/networks.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { deadline } from './chain/deadline.ts'
 import { CallRejectedError } from './chain/errors.ts'
+import { multicall3Abi, multicall3Address } from './chain/multicall.ts'
 import type { View } from './chain/view.ts'
 import { view } from './chain/view.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
+import { NATIVE_ADDRESS } from './native-coins.ts'
 
 export interface TokenRef {
   readonly chainId: number
@@ -44,7 +46,10 @@ export async function readWallet(
         const network = networkOfChain(chainId)?.name ?? String(chainId)
         const views: Record<string, View<bigint>> = {}
         for (const address of addresses) {
-          views[address] = view(erc20Abi, address as Address, 'balanceOf', [wallet as Address])
+          views[address] =
+            address === NATIVE_ADDRESS
+              ? view(multicall3Abi, multicall3Address, 'getEthBalance', [wallet as Address])
+              : view(erc20Abi, address as Address, 'balanceOf', [wallet as Address])
         }
         const reading = deps.onChain.reader.read(network, views)
         reading.catch(() => {})

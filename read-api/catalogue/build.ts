@@ -77,6 +77,7 @@ export function advanceCatalogue(
       curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
       inner: derive(keyOf(state.chainId, state.asset)),
       rewards: prices(state.chainId, [...(own.rewards ?? []), ...(state.streams ?? [])]),
+      transacts: before.parts.transactsOn.has(state.chainId),
       shared: known ? (points.get(known) ?? known.shared) : NO_POINTS,
     })
     return vaults[at]
@@ -101,6 +102,7 @@ export function advanceCatalogue(
     vaults,
     assets,
     named,
+    transactsOn: before.parts.transactsOn,
     identity: reorder(before.identity, moves, byIdentity),
     orders: Object.fromEntries(
       SORT_KEYS.map(key => [key, reorderBy(before.order(key), key, moves)]),

@@ -20,6 +20,8 @@ export interface CatalogueParts {
   named: ReadonlyMap<string, number>
   identity: readonly Vault[]
   orders: Readonly<Record<SortKey, Order>>
+  /** Chains on which this process can prepare transactions. */
+  transactsOn: ReadonlySet<number>
 }
 
 /** All vaults at one moment. Never changed: a request that holds one sees one moment, however long it takes. */
@@ -46,7 +48,7 @@ export class Catalogue {
     this.assets = parts.assets
   }
 
-  static empty(): Catalogue {
+  static empty(transactsOn: ReadonlySet<number> = new Set()): Catalogue {
     return new Catalogue({
       moment: EMPTY_MOMENT,
       facts: new FactBook(),
@@ -56,6 +58,7 @@ export class Catalogue {
       named: new Map(),
       identity: [],
       orders: Object.fromEntries(SORT_KEYS.map(key => [key, EMPTY_ORDER])) as Record<SortKey, Order>,
+      transactsOn,
     })
   }
 

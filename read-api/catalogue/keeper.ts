@@ -19,10 +19,14 @@ export interface CatalogueKeeper extends CatalogueSource {
   stop(): Promise<void>
 }
 
-/** Holds the catalogue of a process: empty until the first refresh. */
-export function createCatalogueKeeper(pool: pg.Pool, clickhouse: ClickHouseClient): CatalogueKeeper {
+/** Holds the catalogue of a process: empty until the first refresh. `transactsOn`: chains it has an RPC endpoint for. */
+export function createCatalogueKeeper(
+  pool: pg.Pool,
+  clickhouse: ClickHouseClient,
+  transactsOn: ReadonlySet<number> = new Set(),
+): CatalogueKeeper {
   let raw = new RawState()
-  let catalogue = Catalogue.empty()
+  let catalogue = Catalogue.empty(transactsOn)
   let watch: { stop(): Promise<void> } | undefined
   let tail: Promise<void> = Promise.resolve()
 
@@ -34,7 +38,7 @@ export function createCatalogueKeeper(pool: pg.Pool, clickhouse: ClickHouseClien
         'a projection stands further back than before (replayed or rebuilt): reading the catalogue anew',
       )
       raw = new RawState()
-      catalogue = await read(Catalogue.empty(), EMPTY_MOMENT, moment)
+      catalogue = await read(Catalogue.empty(transactsOn), EMPTY_MOMENT, moment)
       return
     }
     if (isSame(before, moment)) return

@@ -83,6 +83,8 @@ export interface VaultInputs {
   curator: CuratorInfo | undefined
   inner: Vault | undefined
   rewards: readonly PricedReward[]
+  /** Transactions can be prepared on its chain. */
+  transacts: boolean
   shared: SharedPoints
 }
 
@@ -121,6 +123,8 @@ export class Vault {
   readonly isPaused: boolean
   readonly isTransactional: boolean
   readonly isAppFeatured: boolean
+  /** The ledger made of its events adds up to its total supply: nothing that moved its shares went by unseen. */
+  readonly userEventsIndexed: boolean
   readonly corruption: Corruption | undefined
   readonly isCorrupted: boolean
   readonly hasWarnings: boolean
@@ -156,7 +160,12 @@ export class Vault {
     this.fees = feesOf(state.settings, facts.fees)
     this.capacity = capacityOf(state.settings, state.sample)
     this.isPaused = state.settings?.paused === '1'
-    this.isTransactional = facts.transactional !== undefined
+    // Every vault that answers as ERC-4626 has a family of transactions, the general one if no other.
+    this.isTransactional =
+      facts.transactional !== undefined || (inputs.transacts && state.sample?.sharePrice !== undefined)
+    this.userEventsIndexed =
+      state.sample?.totalSupply === undefined ||
+      state.sample.totalSupply === BigInt(state.holders?.total ?? '0')
     this.isAppFeatured = facts.featured ?? false
     this.corruption = corruptionOf(state, now)
     this.isCorrupted = this.corruption !== undefined

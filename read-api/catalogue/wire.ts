@@ -78,7 +78,7 @@ export function detailedOf(vault: Vault) {
     ...(curator ? { curator } : {}),
     lpToken: lpTokenOf(vault),
     isCorrupted: vault.isCorrupted,
-    userEventsIndexed: true,
+    userEventsIndexed: vault.userEventsIndexed,
     ...vault.capacity,
     ...childrenOf(vault),
     ...(facts.transactional ? { transactionalProperties: facts.transactional } : {}),

@@ -1,13 +1,14 @@
 import { type Address, type Hex, zeroAddress } from 'viem'
 import type { ChainReader } from '../chain/reader.ts'
 import { RefusedError } from '../errors.ts'
+import { NATIVE_ADDRESS } from '../native-coins.ts'
 import { createDryRunner } from './dry-run.ts'
 import { createFamilyFinder } from './families.ts'
 import type { ActionName, Amount, Standing, TransactionFamily, VaultRef } from './family.ts'
 import { type Bundle, createFinisher, pinnedReads } from './finish.ts'
 
 /** Addresses that stand for the chain's own coin. */
-const nativeAddresses = new Set<string>([zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'])
+const nativeAddresses = new Set<string>([zeroAddress, NATIVE_ADDRESS])
 
 export interface BundleRequest {
   vault: VaultRef

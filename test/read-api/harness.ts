@@ -53,7 +53,7 @@ export async function startApi(
   const projections = await loadProjections()
   const { pool } = postgres
   const { key: apiKey } = await createKey(pool, { name: 'test', plan: 'unlimited' })
-  const catalogue = createCatalogueKeeper(pool, clickhouse)
+  const catalogue = createCatalogueKeeper(pool, clickhouse, new Set(options.rpcUrl ? [1] : []))
   const credits = createCreditMeter(pool)
   const onChain = createOnChain({
     rpc: options.rpcUrl ? { mainnet: [options.rpcUrl] } : {},

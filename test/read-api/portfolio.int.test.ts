@@ -21,7 +21,7 @@ beforeAll(async () => {
   node = await startNode()
   await seatWorld(node)
   // Mainnet has a node; optimism and base cannot be reached.
-  api = await startApi({ rpcUrl: node.rpcUrl })
+  api = await startApi({ wrappedNatives: { mainnet: w.ETH_ASSET as `0x${string}` }, rpcUrl: node.rpcUrl })
   await api.recordFacts(
     [
       { subject: `asset:${BASE}:${p.DOLLAR}`, kind: 'peg', value: { usd: '1' } },
@@ -161,7 +161,7 @@ describe('idle assets', () => {
   it('are what the chain says, and networks that do not answer are named', async () => {
     const answer = await ask(`/v2/portfolio/idle-assets/${w.ALICE}`)
     // The share of the USD vault, an asset of the nested one, is a position and not idle.
-    expect(symbols(answer.body).sort()).toEqual(['ODD', 'USDX', 'WETH'])
+    expect(symbols(answer.body).sort()).toEqual(['ETH', 'ODD', 'USDX', 'WETH'])
     expect(answer.body.errors).toEqual({
       unsupportedNetworks: [],
       unsupportedAssets: [],
@@ -178,10 +178,19 @@ describe('idle assets', () => {
     expect(answer.body.data.find(({ symbol }: { symbol: string }) => symbol === 'ODD')).not.toHaveProperty(
       'balanceUsd',
     )
+    const wei = await node.client.getBalance({ address: w.ALICE as `0x${string}` })
+    expect(answer.body.data.find(({ symbol }: { symbol: string }) => symbol === 'ETH')).toMatchObject({
+      address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+      assetCaip: 'eip155:1/slip44:60',
+      balanceNative: String(wei),
+      // At the price of its wrapped form.
+      assetPriceInUsd: weth.assetPriceInUsd,
+    })
   })
 
   it('are filtered and sorted', async () => {
     expect(symbols(await idle(w.ALICE, '?allowedNetworks=mainnet&sortBy=balanceUsd'))).toEqual([
+      'ETH',
       'USDX',
       'WETH',
       'ODD',
@@ -189,12 +198,17 @@ describe('idle assets', () => {
     expect(symbols(await idle(w.ALICE, '?allowedNetworks=mainnet&sortDirection=desc'))).toEqual([
       'WETH',
       'USDX',
+      'ETH',
       'ODD',
     ])
     expect(symbols(await idle(w.ALICE, '?allowedNetworks=1,eip155:1&allowedAssets=weth,nope'))).toEqual([
       'WETH',
     ])
+    const coin = await idle(w.ALICE, '?allowedNetworks=mainnet&allowedAssets=eth,nope')
+    expect(symbols(coin)).toEqual(['ETH'])
+    expect(coin.errors.unsupportedAssets).toEqual(['nope'])
     expect(symbols(await idle(w.ALICE, '?disallowedNetworks=base,optimism&disallowedAssets=WETH'))).toEqual([
+      'ETH',
       'USDX',
       'ODD',
     ])

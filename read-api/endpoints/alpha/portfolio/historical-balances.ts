@@ -89,7 +89,7 @@ function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }:
       ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
       ...(assetPrice === undefined ? {} : { assetPriceInUsd: decimalString(assetPrice) }),
     },
-    userEventsIndexed: true,
+    userEventsIndexed: vault.userEventsIndexed,
     apy: rate(apy),
     ...(state?.share_price == null ? {} : { sharePrice: state.share_price }),
     ...(state?.total_assets == null ? {} : { totalAssetsNative: state.total_assets }),

@@ -1,6 +1,7 @@
 import { unsupportedNames } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { readIdleAssets } from '../../../idle-assets.ts'
+import { COIN_SYMBOLS } from '../../../native-coins.ts'
 import { balanceOf } from '../../../positions.ts'
 import { vaultFilter } from '../../../schemas/filter.ts'
 import { address, choice } from '../../../schemas/parameters.ts'
@@ -38,7 +39,9 @@ export default defineEndpoint({
   cost: 5,
   cache: 'none',
   async handler({ params, query }, context) {
-    const { idle, unreachable, blocks } = await readIdleAssets(params.userAddress, query, context)
+    const { idle, unreachable, blocks } = await readIdleAssets(params.userAddress, query, context, {
+      coins: true,
+    })
     for (const [chainId, block] of blocks) context.readAt(chainId, block)
     const order = query.sortDirection ?? query.sortOrder ?? 'asc'
     const shown = idle
@@ -53,7 +56,7 @@ export default defineEndpoint({
       })),
       errors: {
         unsupportedNetworks,
-        unsupportedAssets,
+        unsupportedAssets: unsupportedAssets.filter(name => !COIN_SYMBOLS.has(name.toLowerCase())),
         ...(unreachable.length > 0 ? { unreachableNetworks: unreachable } : {}),
       },
     }
