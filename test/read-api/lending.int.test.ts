@@ -115,6 +115,26 @@ describe('borrow markets', () => {
     expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(1)
   })
 
+  it('names every asset so that its id stands in a path as it is, and leads back to it', async () => {
+    const { data } = await get('/markets')
+    const ids = new Set<string>()
+    const positions = new Set<string>()
+    for (const { marketId, assetsData } of data) {
+      for (const { marketAssetId, asset } of assetsData) {
+        expect(encodeURIComponent(marketAssetId)).toBe(marketAssetId)
+        ids.add(`${marketId} ${marketAssetId}`)
+        for (const market of [marketId, marketId.toLowerCase()]) {
+          const path = `/portfolio/positions/${w.ALICE}/mainnet/${market}/${marketAssetId.toUpperCase().replace('0X', '0x')}`
+          const position = await get(path)
+          expect([position.marketId, position.asset.asset.address]).toEqual([marketId, asset.address])
+          positions.add(position.asset.positionId)
+        }
+      }
+    }
+    expect(ids.size).toBeGreaterThan(3)
+    expect(positions.size).toBe(ids.size)
+  })
+
   it('leads from the address of an asset, as older routes had it, to its id', async () => {
     const path = `/portfolio/positions/${w.ALICE}/mainnet/${MORPHO_MARKET}`
     const byId = await get(`${path}/${w.ETH_ASSET}-collateral`)
