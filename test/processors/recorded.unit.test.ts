@@ -13,7 +13,13 @@ const protocols = await loadProtocols()
 const nothing: ContractView = { isWatched: () => false, isInspected: () => false }
 
 /** Kinds of contracts whose logs look like those of another kind. */
-const ALIKE = ['aave-v3-variable-debt', 'chainlink-aggregator', 'compound-v3-comet']
+const ALIKE = [
+  'aave-v3-variable-debt',
+  'aave-v3-atoken-vault',
+  'chainlink-aggregator',
+  'compound-v3-comet',
+  'morpho-urd',
+]
 
 /** Everything is taken for ours, of every kind whose logs are told apart by their topics. */
 const everything: ContractView = {
@@ -60,6 +66,10 @@ const SHAPES: [EventType, string, topics: number, bytes: number][] = [
   ['CollateralDisabled', 'ReserveUsedAsCollateralDisabled(address,address)', 3, 0],
   ['ScaledMinted', 'Mint(address,address,uint256,uint256,uint256)', 3, 96],
   ['ScaledBurned', 'Burn(address,address,uint256,uint256,uint256)', 3, 96],
+  ['RewardClaimed', 'Claimed(address,address,uint256)', 3, 32],
+  ['RewardClaimed', 'RewardsClaimed(address,address,address,address,uint256)', 4, 64],
+  ['RewardClaimed', 'RewardClaimed(address,address,address,uint256)', 4, 32],
+  ['RewardAdded', 'RewardAdded(uint256)', 1, 32],
   ['ScaledTransferred', 'BalanceTransfer(address,address,uint256,uint256)', 3, 64],
 ]
 
