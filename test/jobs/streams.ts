@@ -331,23 +331,14 @@ export class RandomChain {
             },
           },
         ]
-      case 5:
+      case 5: {
         if (this.int(3) > 0) return [this.sample(vault)]
-        return [
-          {
-            type: 'RewardStreamSampled',
-            contract: vault.address,
-            data: {
-              vault: vault.address,
-              reward: hex('fee', this.int(2)),
-              name: 'Reward',
-              symbol: 'RWD',
-              decimals: 18,
-              ratePerSecond: BigInt(this.int(1_000_000)) * 10n ** 12n,
-              endsAt: this.time + this.int(1_000_000),
-            },
-          },
-        ]
+        const token = { reward: hex('fee', this.int(2)), name: 'Reward', symbol: 'RWD', decimals: 18 }
+        const ratePerSecond = BigInt(this.int(1_000_000)) * 10n ** 12n
+        const endsAt = this.time + this.int(1_000_000)
+        const data = { vault: vault.address, ...token, ratePerSecond, endsAt }
+        return [{ type: 'RewardStreamSampled', contract: vault.address, data }]
+      }
       default:
         return [this.sample(vault)]
     }
