@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...settings,
     include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts'],
-    env: { FUZZ_RUNS: '20' },
+    env: { ...settings.env, FUZZ_RUNS: '20' },
     testTimeout: 300_000,
   },
 })
