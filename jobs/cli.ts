@@ -9,7 +9,7 @@ import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
 import type { Stores } from '../db/stores.ts'
 import { listStreams, type StreamRow } from './checkpoints.ts'
-import { integer, print, withStores } from './command.ts'
+import { integer, print, seconds, withStores } from './command.ts'
 import { exportParquet } from './export.ts'
 import { readOwnerFlows } from './flows.ts'
 import { addKeyCommands } from './key-commands.ts'
@@ -19,6 +19,7 @@ import { type ReplayOptions, replay } from './replay.ts'
 import { table } from './table.ts'
 import { keepComparisons, verify } from './verify.ts'
 import { type ChainRange, type RangeAnswer, verifyChain } from './verify-chain.ts'
+import { statusTable, watchStatus } from './watch.ts'
 
 const program = new Command('vaultlog')
   .description('Operates Vaultlog: replay and verify read models, see where everything stands, manage keys.')
@@ -221,31 +222,16 @@ program
   .command('status')
   .description('head, lag and dead letters of every stream and projection')
   .option('--json', 'as JSON')
-  .action((options: { json?: boolean }) =>
-    withStores(async ({ pool }) => {
-      const streams = await readStatus(pool)
-      if (options.json) print(JSON.stringify(streams, null, 2))
-      else if (streams.length === 0) print('Nothing is stored yet: no processor has run on this event store.')
-      else {
-        print(
-          table(
-            ['stream', 'block', 'final', 'seconds old', 'events', 'most behind', 'by events', 'dead letters'],
-            streams.map(stream => {
-              const worst = [...stream.projections].sort((a, b) => b.behind - a.behind)[0]
-              return [
-                stream.name,
-                stream.headBlock,
-                stream.finalBlock,
-                stream.age ?? '',
-                stream.head,
-                worst && worst.behind > 0 ? worst.name : '',
-                worst?.behind ?? '',
-                stream.deadLetters,
-              ]
-            }),
-          ),
-        )
+  .option('-w, --watch [seconds]', 'again and again, with events per second', seconds)
+  .action((options: { json?: boolean; watch?: number | true }) =>
+    withStores(async ({ pool }, signal) => {
+      if (options.watch) {
+        if (options.json) throw new ConfigError('--watch shows a table: leave --json away.')
+        await watchStatus(pool, { seconds: options.watch === true ? 2 : options.watch, signal })
+        return 0
       }
+      const streams = await readStatus(pool)
+      print(options.json ? JSON.stringify(streams, null, 2) : statusTable({ at: Date.now(), streams }))
       return 0
     }),
   )

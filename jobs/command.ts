@@ -11,6 +11,13 @@ export function integer(value: string): number {
   return number
 }
 
+/** An option's seconds, a tenth or more. */
+export function seconds(value: string): number {
+  const number = Number(value)
+  if (!(number >= 0.1 && number <= 86_400)) throw new InvalidArgumentError('must be seconds, 0.1 or more.')
+  return number
+}
+
 /** Opens the databases for one command, runs it, closes them; errors of ours are one line, others keep their stack. */
 export async function withStores(
   work: (stores: Stores, signal: AbortSignal) => Promise<number | undefined>,

@@ -170,6 +170,17 @@ describe('metrics of the processes', () => {
     expect(Object.keys(scraped)).toHaveLength(3)
   })
 
+  test('vaultlog status --watch goes on telling, until Ctrl-C', async () => {
+    const watching = start(['jobs/cli.ts', 'status', '--watch', '0.2'], { ...env, LOG_LEVEL: 'warn' })
+    const line = (block: number) => new RegExp(`^${CHAIN} +${block} +-?\\d+ +\\d+ +\\d+ +\\d+\\.\\d `, 'm')
+    const { number } = await chain.node.head()
+    await watching.until(line(number))
+    await chain.live(1)
+    await watching.until(line(number + 1))
+    watching.child.kill('SIGINT')
+    expect((await watching.ended).code).toBe(0)
+  })
+
   test('/live answers; another path does not', async () => {
     for (const port of Object.values(ports)) {
       expect((await fetch(`http://127.0.0.1:${port}/live`)).status).toBe(200)

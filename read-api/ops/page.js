@@ -92,7 +92,7 @@ function plot(at, values, now, label, format) {
     linePath(at, values, { width: WIDTH, height: HEIGHT, from: now - 3_600, to: now, max }),
   )
   svg.append(title, path)
-  return svg
+  return element('div', { className: 'plot' }, svg, known.length > 0 ? `≤ ${format(max)}` : '–')
 }
 
 const rate = value => `${value >= 10 ? Math.round(value).toLocaleString('en-GB') : value.toFixed(1)}/s`

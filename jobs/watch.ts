@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import { readStatus, type StreamStatus } from '../db/status.ts'
+import { table } from './table.ts'
+
+interface Look {
+  /** Milliseconds. */
+  at: number
+  streams: StreamStatus[]
+}
+
+/** One line a stream; with an earlier look also how many events came in a second since. */
+export function statusTable(now: Look, before?: Look): string {
+  if (now.streams.length === 0) return 'Nothing is stored yet: no processor has run on this event store.'
+  const seconds = before ? (now.at - before.at) / 1000 : 0
+  return table(
+    [
+      'stream',
+      'block',
+      'final',
+      'seconds old',
+      'events',
+      ...(before ? ['events/s'] : []),
+      'most behind',
+      'by events',
+      'dead letters',
+    ],
+    now.streams.map(stream => {
+      const worst = [...stream.projections].sort((a, b) => b.behind - a.behind)[0]
+      const earlier = before?.streams.find(({ name }) => name === stream.name)
+      const rate = earlier && seconds > 0 ? ((stream.head - earlier.head) / seconds).toFixed(1) : ''
+      return [
+        stream.name,
+        stream.headBlock,
+        stream.finalBlock,
+        stream.age ?? '',
+        stream.head,
+        ...(before ? [rate.padStart('events/s'.length)] : []),
+        worst && worst.behind > 0 ? worst.name : '',
+        worst?.behind ?? '',
+        stream.deadLetters,
+      ]
+    }),
+  )
+}
+
+/**
+ * Shows where everything stands every `seconds` until the signal: on a terminal in place, else one table after the
+ * other. A database that does not answer is said and asked again.
+ */
+export async function watchStatus(
+  pool: pg.Pool,
+  options: { seconds: number; signal: AbortSignal; out?: NodeJS.WriteStream },
+): Promise<void> {
+  const { seconds, signal, out = process.stdout } = options
+  let before: Look | undefined
+  while (!signal.aborted) {
+    const at = Date.now()
+    const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+    let text: string
+    try {
+      const look = { at, streams: await readStatus(pool, at / 1000) }
+      text = `${time} UTC, every ${seconds} s; Ctrl-C ends\n${statusTable(look, before ?? look)}`
+      before = look
+    } catch (error) {
+      text = `${time} UTC: Postgres does not answer (${(error as Error).message}), asking again`
+    }
+    // Home, and clear what is below: no flicker, no scrolling.
+    out.write(out.isTTY ? `\u001b[H\u001b[J${text}\n` : `${text}\n\n`)
+    await pause(seconds * 1000, undefined, { signal }).catch(() => {})
+  }
+}
