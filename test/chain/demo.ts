@@ -139,6 +139,7 @@ async function demo(): Promise<void> {
   say(
     `Interactive documentation: ${file.baseUrl}/documentation    GraphQL over raw events: http://127.0.0.1:${env.GRAPHQL_PORT}/graphql`,
   )
+  say(`Operator's page: ${file.baseUrl}/ops (any user name, the adminKey of .vaultlog/demo.json as password)`)
   say(
     `SQL: curl '${embedded.clickhouseUrl}/?database=${DATABASE}' --data 'SELECT * FROM vaults FORMAT Pretty'`,
   )
