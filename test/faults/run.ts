@@ -1,17 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startEmbedded } from '../../db/embedded/up.ts'
 import { readEnv } from '../../db/process/env.ts'
 import { freePort } from '../chain/anvil-process.ts'
 import { type Check, type Outcome, runCheck } from './check.ts'
+import { writeResults } from './results.ts'
 import { suite } from './suite.ts'
 
 const { values } = parseArgs({
   options: {
     times: { type: 'string', default: process.env['FAULT_TIMES'] ?? '3' },
-    only: { type: 'string' },
+    /** Checks with this in their name; may be given several times. */
+    only: { type: 'string', multiple: true },
     group: { type: 'string' },
     quick: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
@@ -23,7 +25,7 @@ const { values } = parseArgs({
 const times = Number(values.times)
 const chosen = suite.filter(
   ({ name, group, isQuick }) =>
-    (!values.only || name.includes(values.only)) &&
+    (!values.only || values.only.some(part => name.includes(part))) &&
     (!values.group || group === values.group) &&
     (!values.quick || isQuick),
 )
@@ -63,6 +65,7 @@ for (const [i, check] of chosen.entries()) {
     // Three in a row is what counts: after a failure there is nothing left to prove.
     if (!outcome.passed) break
   }
+  if (values.results) save(values.results)
 }
 await embedded.stop()
 await rm(folder, { recursive: true, force: true })
@@ -72,24 +75,12 @@ const failed = all.filter(([, outcomes]) => outcomes.some(({ passed }) => !passe
 print(
   `${all.length - failed.length} of ${all.length} checks passed ${times} times in a row, ${((Date.now() - began) / 60_000).toFixed(1)} minutes.`,
 )
-if (values.results) await writeFile(values.results, page())
 process.exit(failed.length === 0 ? 0 : 1)
 
-function page(): string {
-  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ').slice(0, 300)
-  const rows = all.map(([{ name, group }, outcomes]) => {
-    const passed = outcomes.filter(outcome => outcome.passed).length
-    const mean = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0) / outcomes.length
-    const note = (outcomes.find(outcome => !outcome.passed) ?? outcomes.at(-1))?.note ?? ''
-    return `| ${name} | ${group} | ${passed} of ${times} | ${mean.toFixed(0)} | ${cell(note)} |`
-  })
-  return `# Results of the fault suite
-
-Made by \`npm run test:faults\` (seed ${values.seed}, Node ${process.version}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB).
-${all.length - failed.length} of ${all.length} checks passed ${times} times in a row, without a restart by hand.
-
-| check | group | runs passed | seconds | note |
-|---|---|---|---|---|
-${rows.join('\n')}
-`
+function save(file: string): void {
+  writeResults(
+    file,
+    suite,
+    new Map([...results].map(([check, outcomes]) => [check, { outcomes, times, isShort: values.short }])),
+  )
 }

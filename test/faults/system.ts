@@ -108,6 +108,10 @@ export class System {
       API_PORT: String(apiPort),
       [`RPC_${PREFIX}`]: options.isWebSocket ? node.url.replace('http', 'ws') : node.url,
       [`FINALITY_${PREFIX}`]: String(options.finality ?? 20),
+      // Many of these processes run at once; none is asked for its metrics.
+      PROCESSOR_METRICS_PORT: 'off',
+      WORKER_METRICS_PORT: 'off',
+      API_METRICS_PORT: 'off',
       POLL_INTERVAL_MS: '100',
       LOG_LEVEL: 'info',
       SQD_WARN: '*',

@@ -110,6 +110,7 @@ export class GeneratedChain {
   readopt(blocks: readonly ChainBlock[]): void {
     for (const block of blocks) {
       this.blocks.push(block)
+      this.everSeen.set(block.hash, block)
       for (const log of block.logs) this.move(log)
       this.states = new Map(block.states)
     }
