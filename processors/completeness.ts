@@ -153,7 +153,7 @@ async function eventsOfStore(
     index: number
     contract: string
     type: string
-    data: unknown
+    data: Record<string, unknown>
   }>(
     `WITH gone AS (
        SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
@@ -167,8 +167,11 @@ async function eventsOfStore(
     [stream, from, to],
   )
   const events: Events = new Map()
-  for (const { hash, number, index, contract, type, data } of rows)
-    add(events, keyOf(hash, number, { logIndex: index, contract, type }, data))
+  for (const { hash, number, index, contract, type, data } of rows) {
+    // Codes are the transaction's, not the log's.
+    const { codes: _, ...ofLog } = data
+    add(events, keyOf(hash, number, { logIndex: index, contract, type }, ofLog))
+  }
   return events
 }
 

@@ -5,9 +5,13 @@ import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections, type Projection } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
-import { networks } from '../processors/chains.ts'
+import { MULTICALL3, networks } from '../processors/chains.ts'
+import { compareRange } from '../processors/completeness.ts'
+import { KnownContracts } from '../processors/contracts.ts'
+import { createDecoder } from '../processors/decode.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
 import type { Protocol } from '../processors/protocol.ts'
+import { openChainRpc } from '../processors/rpc.ts'
 import type { Scenario } from './chain/scenario.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from './databases.ts'
 
@@ -70,6 +74,28 @@ export async function indexTo(follow: Follow, block: number, options: FollowOpti
   const run = follow(options)
   await run.reached(block)
   await run.stop()
+}
+
+/** What the chain's own logs say against the store, from the first block on; prices aside, whose feeds are not told. */
+export async function differencesFromChain(
+  pool: pg.Pool,
+  rpcUrl: string,
+  to: number,
+  configured: Record<string, readonly string[]> = {},
+): Promise<string[]> {
+  const protocols = await loadProtocols()
+  const decoder = createDecoder(protocols, network.name)
+  const contracts = new KnownContracts(protocols)
+  for (const [kind, addresses] of Object.entries({ ...decoder.fixedContracts(), ...configured }))
+    contracts.watchFixed(kind, addresses)
+  await contracts.load(pool, network.chainId)
+  const rpc = openChainRpc([rpcUrl], MULTICALL3)
+  const { differences } = await compareRange(
+    { pool, stream: network.chainId, rpc, decoder, contracts },
+    0,
+    to,
+  )
+  return differences.filter(difference => !difference.startsWith('PriceReported'))
 }
 
 export async function createPipeline(): Promise<Pipeline> {

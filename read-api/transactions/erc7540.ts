@@ -20,6 +20,7 @@ import {
 import {
   type ActionName,
   type BuildRequest,
+  type CancelPlan,
   defineFamily,
   type PendingRequest,
   type Plan,
@@ -123,6 +124,7 @@ function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactio
             pendingRedeem: String(state.pendingRedeem),
           },
         },
+        ...cancelsOf(state),
         build: request => buildPlan(vault, user, state, request),
       }
     },
@@ -157,6 +159,16 @@ const redeemSteps = ({ redeem }: Directions): StepPlan[] =>
         { name: 'claim-redeem', actions: ['claim-redeem'] },
       ]
     : [{ name: 'redeem', actions: ['redeem'] }]
+
+/** What can be taken back, or was and waits to be paid out. */
+function cancelsOf(state: Requests): { cancelSteps?: CancelPlan[] } {
+  const cancelSteps: CancelPlan[] = []
+  if (state.cancelledDeposit !== undefined && state.pendingDeposit + state.cancelledDeposit > 0n)
+    cancelSteps.push({ name: 'cancel-deposit', actions: ['cancel-deposit'] })
+  if (state.cancelledRedeem !== undefined && state.pendingRedeem + state.cancelledRedeem > 0n)
+    cancelSteps.push({ name: 'cancel-redeem', actions: ['cancel-redeem'] })
+  return cancelSteps.length > 0 ? { cancelSteps } : {}
+}
 
 function requestsOf(state: Requests, claimableAssets: bigint | undefined) {
   const deposits: PendingRequest[] = []

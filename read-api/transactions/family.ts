@@ -82,6 +82,12 @@ export interface PendingRequest {
   withdrawalEnd?: number
 }
 
+/** What an asynchronous vault lets its users take back. The wire has no steps for it. */
+export interface CancelPlan {
+  name: (typeof cancelNames)[number]
+  actions: string[]
+}
+
 export interface StepList {
   current: StepName
   steps: StepPlan[]
@@ -103,6 +109,8 @@ export interface Standing {
   redeem: StepList
   pendingRequests?: { deposits: PendingRequest[]; redeems: PendingRequest[] }
   vaultSpecificData?: Record<string, unknown>
+  /** Shown in vaultSpecificData. */
+  cancelSteps?: CancelPlan[]
   rewards?: { token: Address; amount: bigint }[]
   /** Pure. Throws RefusedError with the reason where the action cannot be done. */
   build(request: BuildRequest): Plan

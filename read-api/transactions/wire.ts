@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { lpTokenOf } from '../catalogue/wire.ts'
 import type { RewardToken } from '../rewards/source.ts'
-import type { PendingRequest, Standing, StepName, StepPlan } from './family.ts'
+import type { ActionName, PendingRequest, Standing } from './family.ts'
 import type { Bundle } from './finish.ts'
 
 /** The Context of the wire. `rewardTokens`: what is known of the tokens that the standing names as rewards. */
@@ -16,7 +16,8 @@ export function contextOf(
   standing: Standing,
   rewardAssets: readonly { amount: bigint; asset: AssetWire }[],
 ) {
-  const steps = (plans: readonly StepPlan[]) => plans.map(plan => stepOf(vault, user, plan))
+  const steps = <N extends ActionName>(plans: readonly Named<N>[]) =>
+    plans.map(plan => stepOf(vault, user, plan))
   const usd = (amount: bigint | undefined) => {
     const { price, decimals } = vault.asset
     return amount === undefined || price === undefined
@@ -47,7 +48,14 @@ export function contextOf(
     },
     additionalAssets: [],
     childrenPositions: [],
-    ...(standing.vaultSpecificData ? { vaultSpecificData: standing.vaultSpecificData } : {}),
+    ...(standing.vaultSpecificData || standing.cancelSteps
+      ? {
+          vaultSpecificData: {
+            ...standing.vaultSpecificData,
+            ...(standing.cancelSteps ? { cancelSteps: steps(standing.cancelSteps) } : {}),
+          },
+        }
+      : {}),
     ...(standing.pendingRequests
       ? {
           pendingRequests: {
@@ -64,7 +72,7 @@ export function contextOf(
               asset: { ...asset, network: vault.network.name },
             })),
             currentStep: 'claim-rewards' as const,
-            steps: steps([{ name: 'claim-rewards', actions: ['claim-rewards'] }]),
+            steps: steps([{ name: 'claim-rewards' as const, actions: ['claim-rewards'] }]),
           },
         }
       : {}),
@@ -72,9 +80,14 @@ export function contextOf(
 }
 
 /** Steps whose amounts are in shares because what they will pay is not known before. */
-const inShares = new Set<StepName>(['request-redeem'])
+const inShares = new Set<ActionName>(['request-redeem'])
 
-function stepOf(vault: Vault, user: string, { name, actions }: StepPlan) {
+interface Named<N extends ActionName> {
+  name: N
+  actions: string[]
+}
+
+function stepOf<N extends ActionName>(vault: Vault, user: string, { name, actions }: Named<N>) {
   const { address, asset } = vault.state
   const query = new URLSearchParams({ assetAddress: checksum(inShares.has(name) ? address : asset) })
   const path = [name, checksum(user), vault.network.name, vault.vaultId].map(encodeURIComponent).join('/')

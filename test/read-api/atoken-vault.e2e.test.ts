@@ -8,7 +8,7 @@ import { loadProtocols } from '../../processors/load-protocols.ts'
 import { BundleShape } from '../../read-api/schemas/transactions.ts'
 import { type Aave, aaveCalls, deployAave } from '../chain/aave.ts'
 import { calls, deployFeed, deployToken, type Token } from '../chain/deploy.ts'
-import { follower, indexTo } from '../pipeline.ts'
+import { differencesFromChain, follower, indexTo } from '../pipeline.ts'
 import { type ApiHarness, startApi } from './harness.ts'
 import { type Stage, startStage } from './transactions/stage.ts'
 
@@ -201,6 +201,12 @@ describe('an aToken in the catalogue', () => {
     )
     for (const rows of [asVault, asReserve])
       expect(Object.fromEntries(rows.map(row => [row.account, row.balance]))).toEqual(expected)
+    const { number } = await stage.node.head()
+    const differences = await differencesFromChain(api.pool, stage.node.rpcUrl, number, {
+      'aave-v3-pool': [aave.pool],
+      'aave-v3-configurator': [aave.configurator],
+    })
+    expect(differences).toEqual([])
   })
 
   test('samples say what the contracts say at their block', async () => {

@@ -7,7 +7,7 @@ import { readOwnerFlows } from '../../../jobs/flows.ts'
 import { loadProtocols } from '../../../processors/load-protocols.ts'
 import { BundleShape } from '../../../read-api/schemas/transactions.ts'
 import { deployFeed, deployVault, type Feed, type Vault } from '../../chain/deploy.ts'
-import { follower, indexTo } from '../../pipeline.ts'
+import { differencesFromChain, follower, indexTo } from '../../pipeline.ts'
 import { contract } from '../artifacts.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { startProofServer } from '../rewards/proof-server.ts'
@@ -193,6 +193,11 @@ describe('what our payloads do, indexed and attributed', () => {
       },
     ])
 
+    const { number } = await stage.node.head()
+    const differences = await differencesFromChain(api.pool, stage.node.rpcUrl, number, {
+      'merkl-distributor': [merkl],
+    })
+    expect(differences).toEqual([])
     const flows = await readOwnerFlows(
       { pool: api.pool, clickhouse: api.house },
       { from: '1970-01-01', to: '2149-06-06' },

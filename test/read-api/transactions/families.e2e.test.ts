@@ -71,9 +71,12 @@ describe('ERC-7540 (contract of our own after the standard)', () => {
 
   test('requests are cancelled', async () => {
     const { asset, ref, user, call } = await scene('AsyncVault')
-    const { perform, balance, bundle } = stage
+    const { perform, balance, bundle, look } = stage
+    const cancels = async () => (await look(ref, user)).cancelSteps?.map(({ name }) => name)
     await expect(bundle(ref, user, 'cancel-deposit')).rejects.toThrow('No deposit request')
+    expect(await cancels()).toBeUndefined()
     await perform(ref, user, 'request-deposit', { amount: 5n * unit })
+    expect(await cancels()).toEqual(['cancel-deposit'])
     await perform(ref, user, 'cancel-deposit')
     await call('fulfil', user.address)
     await perform(ref, user, 'cancel-deposit')
@@ -82,9 +85,13 @@ describe('ERC-7540 (contract of our own after the standard)', () => {
     await call('fulfil', user.address)
     await perform(ref, user, 'claim-deposit')
     await perform(ref, user, 'request-redeem', { amount: 2n * unit, assetAddress: ref.address })
+    expect(await cancels()).toEqual(['cancel-redeem'])
     await perform(ref, user, 'cancel-redeem')
     await call('fulfil', user.address)
+    // Cancelled, and waiting to be paid back.
+    expect(await cancels()).toEqual(['cancel-redeem'])
     await perform(ref, user, 'cancel-redeem')
+    expect(await cancels()).toBeUndefined()
     expect(await balance(ref.address, user.address)).toBe(5n * unit)
   })
 })

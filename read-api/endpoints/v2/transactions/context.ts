@@ -11,7 +11,7 @@ export default defineEndpoint({
   path: '/transactions/context/{userAddress}/{network}/{vaultId}',
   summary: 'How a wallet stands with a vault, and what it can do',
   description:
-    'Balances, limits, the steps of a deposit and of a redemption and which of them comes next, pending requests and rewards, all of one block. An actionsUrl wants amount or all=true added where its step needs an amount.',
+    'Balances, limits, the steps of a deposit and of a redemption and which of them comes next, pending requests and rewards, all of one block. An actionsUrl wants amount or all=true added where its step needs an amount. Requests that an asynchronous vault lets its users take back have steps in vaultSpecificData.cancelSteps.',
   params: vaultParams.extend({ userAddress: address() }),
   response: ContextShape,
   example: { params: { userAddress: '{user}', network: '{network}', vaultId: '{vault}' } },
