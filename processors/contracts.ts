@@ -34,7 +34,6 @@ export interface KnownVault extends Learned {
 const learnedKey = ({ type, contract }: Pick<DomainEvent, 'type' | 'contract'>) => `${type} ${contract}`
 
 interface StandingRead extends Learned {
-  subject: string
   read: StateRead
 }
 
@@ -48,8 +47,8 @@ export class KnownContracts {
   private readonly inspected = new Map<string, Learned>()
   private readonly vaults = new Map<string, KnownVault>()
   private readonly facts = new Map<string, Learned>()
-  /** By key; what was learned last is the one to make. */
-  private readonly reads = new Map<string, StandingRead[]>()
+  /** By subject and key; what was learned last is the one to make. */
+  private readonly reads = new Map<string, Map<string, StandingRead[]>>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
 
@@ -87,8 +86,10 @@ export class KnownContracts {
   begin(baseHeight: number): void {
     for (const undo of this.undo.reverse()) undo()
     this.undo = []
-    for (const versions of this.reads.values())
-      while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
+    for (const byKey of this.reads.values()) {
+      for (const versions of byKey.values())
+        while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
+    }
     for (const [fact, { block }] of this.facts) if (block > baseHeight) this.facts.delete(fact)
     for (const map of [...this.watched.values(), this.inspected, this.vaults]) {
       for (const [contract, { block }] of map) {
@@ -115,9 +116,11 @@ export class KnownContracts {
     if (SUBJECTS.includes(event.type)) this.put(this.facts, learnedKey(event), { block })
     for (const protocol of this.protocols) {
       for (const { subject, read } of protocol.samples?.(event) ?? []) {
-        const versions = this.reads.get(read.key) ?? []
-        this.reads.set(read.key, versions)
-        const version = { block, subject, read }
+        const byKey = this.reads.get(subject) ?? new Map<string, StandingRead[]>()
+        this.reads.set(subject, byKey)
+        const versions = byKey.get(read.key) ?? []
+        byKey.set(read.key, versions)
+        const version = { block, read }
         versions.push(version)
         this.undo.push(() => versions.splice(versions.indexOf(version), 1))
       }
@@ -160,9 +163,11 @@ export class KnownContracts {
   /** The standing reads known at a block: all, or those of these subjects. */
   readsAt(block: number, subjects?: ReadonlySet<string>): StateRead[] {
     const reads: StateRead[] = []
-    for (const versions of this.reads.values()) {
-      const version = versions.findLast(of => of.block <= block)
-      if (version && (!subjects || subjects.has(version.subject))) reads.push(version.read)
+    for (const subject of subjects ?? this.reads.keys()) {
+      for (const versions of this.reads.get(subject)?.values() ?? []) {
+        const version = versions.findLast(of => of.block <= block)
+        if (version) reads.push(version.read)
+      }
     }
     return reads
   }

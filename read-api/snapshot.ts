@@ -15,6 +15,7 @@ export const CHAIN_PROJECTIONS = [
   'morpho_rate',
   'aave_reserve',
   'comet_market',
+  'evk_status',
   'oracle_price',
   'asset',
   'lending_event',

@@ -1,8 +1,12 @@
 import { type Address, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accrueMorpho } from '../db/lending/morpho-math.ts'
+import { listStreams } from '../jobs/checkpoints.ts'
+import { replay } from '../jobs/replay.ts'
+import { aaveAbi, morphoAbi } from './chain/abis.ts'
 import { type CometMarket, cometAbi, cometCalls, deployComet } from './chain/comet.ts'
 import { calls } from './chain/deploy.ts'
+import { deployEvk, type EvkMarket, evkCalls } from './chain/evk.ts'
 import { act, configure, stageFall } from './chain/lending-walk.ts'
 import { morphoCalls } from './chain/morpho.ts'
 import { type Call, type Node, startNode } from './chain/node.ts'
@@ -10,6 +14,7 @@ import { seededRandom } from './chain/random.ts'
 import { buildWorld, type World } from './chain/world.ts'
 import { compareAave } from './lending/aave.ts'
 import { compareComet } from './lending/comet.ts'
+import { compareEvk } from './lending/evk.ts'
 import { compareMorpho } from './lending/morpho.ts'
 import { big, type Walk } from './lending/rows.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
@@ -25,6 +30,7 @@ const EVERY = 40
 let node: Node
 let world: World
 let comet: CometMarket
+let evk: EvkMarket
 let walk: Walk
 let pipeline: Pipeline
 let users: Address[]
@@ -45,12 +51,15 @@ beforeAll(async () => {
     { ...WETH, borrow: 0.8, liquidate: 0.85, liquidation: 0.93 },
     { ...WBTC, borrow: 0.7, liquidate: 0.77, liquidation: 0.9 },
   ])
+  evk = await deployEvk(node, world.anyLog, world.assets.DAI, WETH)
   for (const [symbol, { token, startPrice }] of Object.entries(world.assets)) {
     const held = BigInt(Math.round(1_000_000 / startPrice)) * 10n ** BigInt(token.decimals)
     for (const user of [...users, ...doomed]) {
       await node.send(calls.mintToken(admin, token.address, user, held))
       await node.send(calls.approve(user, token.address, world.morpho.address))
       await node.send(calls.approve(user, token.address, comet.address))
+      for (const { address } of [evk.lender, evk.collateral])
+        await node.send(calls.approve(user, token.address, address))
       if (symbol !== 'USDT') await node.send(calls.approve(user, token.address, world.aave.pool))
     }
     await node.mine()
@@ -69,6 +78,9 @@ beforeAll(async () => {
     await node.send(calls.approve(lender, USDC.token.address, comet.address))
     await node.send(cometCalls(comet.address).supply(lender, USDC.token.address, 500_000n * 10n ** 6n))
   }
+  const dai = world.assets.DAI.token
+  await node.send(calls.approve(whale, dai.address, evk.lender.address))
+  await node.send(evkCalls(evk).deposit(whale, evk.lender.address, 500_000n * 10n ** 18n))
   await node.mine()
   pipeline = await createPipeline()
   const everyone = [...users, ...doomed, whale, liquidator, admin, world.aave.treasury]
@@ -79,30 +91,46 @@ afterAll(async () => {
   await node?.stop()
 })
 
-describe('a random walk over Morpho Blue, Aave v3 and Compound v3', () => {
+async function indexTo(block: number): Promise<void> {
+  const contracts = {
+    'morpho-blue': [world.morpho.address],
+    'aave-v3-pool': [world.aave.pool],
+    'aave-v3-configurator': [world.aave.configurator],
+    'aave-v3-oracle': [world.aave.oracle],
+    'compound-v3-configurator': [comet.configurator],
+    'euler-evk-factory': [evk.factory],
+    'euler-evc': [evk.connector],
+    'chainlink-feed': Object.values(world.assets).map(({ feed }) => feed.proxy),
+  }
+  await pipeline.indexTo(block, { rpcUrl: node.rpcUrl, contracts })
+  await pipeline.project()
+}
+
+async function compareAt(blocks: readonly { number: number; timestamp: number }[]): Promise<void> {
+  for (const { number, timestamp } of blocks) {
+    await compareMorpho(walk, number)
+    await compareAave(walk, number, timestamp)
+    await compareComet(walk, comet, number, timestamp)
+    await compareEvk(walk, evk, number, timestamp)
+  }
+}
+
+describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', () => {
   test('every figure is the contracts’ own, at that block and at earlier ones', {
     timeout: 600_000,
   }, async () => {
     const random = seededRandom(7)
     const blocks: { number: number; timestamp: number }[] = []
-    const contracts = {
-      'morpho-blue': [world.morpho.address],
-      'aave-v3-pool': [world.aave.pool],
-      'aave-v3-configurator': [world.aave.configurator],
-      'aave-v3-oracle': [world.aave.oracle],
-      'compound-v3-configurator': [comet.configurator],
-      'chainlink-feed': Object.values(world.assets).map(({ feed }) => feed.proxy),
-    }
     let { timestamp } = await node.head()
     const staged: (() => Promise<Call>)[] = []
     for (let step = 1; step <= STEPS; step++) {
       const hashes: Hex[] = []
-      if (step === 30 || step === 130) staged.push(...(await stageFall(node, world, comet, doomed)))
+      if (step === 30 || step === 130) staged.push(...(await stageFall(node, world, { comet, evk }, doomed)))
       const next = staged.shift()
       if (next) hashes.push(await node.send({ ...(await next()), mayFail: true }))
       else
         for (let i = 0; i <= random.below(3); i++)
-          hashes.push(await node.send(act(world, comet, users, random)))
+          hashes.push(await node.send(act(world, { comet, evk }, users, random)))
       timestamp += next ? 12 : (random.pick([1, 12, 12, 3_600, 86_400, 700_000]) ?? 12)
       const block = await node.mine(timestamp)
       blocks.push(block)
@@ -112,14 +140,8 @@ describe('a random walk over Morpho Blue, Aave v3 and Compound v3', () => {
         if (status !== 'success') counted.reverted++
       }
       if (step % EVERY !== 0) continue
-      await pipeline.indexTo(block.number, { rpcUrl: node.rpcUrl, contracts })
-      await pipeline.project()
-      const earlier = [random.pick(blocks), random.pick(blocks)].flatMap(b => b ?? [])
-      for (const { number, timestamp: time } of [block, ...earlier]) {
-        await compareMorpho(walk, number)
-        await compareAave(walk, number, time)
-        await compareComet(walk, comet, number, time)
-      }
+      await indexTo(block.number)
+      await compareAt([block, random.pick(blocks), random.pick(blocks)].flatMap(b => b ?? []))
     }
     console.info(counted)
   })
@@ -142,6 +164,11 @@ describe('a random walk over Morpho Blue, Aave v3 and Compound v3', () => {
       toUInt32(countIf(type = 'BaseTransferred' AND JSONExtractBool(data, 'unnamed'))) AS unnamed_transfers,
       toUInt32(countIf(type = 'Repaid' AND JSONExtractString(data, 'market') = contract)) AS comet_repayments,
       toUInt32(countIf(type = 'CometConfigured')) > 1 AS comet_configurations,
+      toUInt32(countIf(type = 'Liquidated' AND startsWith(JSONExtractString(data, 'market'), 'evk:'))) AS evk_liquidations,
+      toUInt32(countIf(type = 'DebtSocialized')) AS debts_socialized,
+      toUInt32(countIf(type = 'DebtTransferred')) AS debts_pulled,
+      toUInt32(countIf(type = 'LtvChanged')) AS ltv_changes,
+      toUInt32(countIf(type = 'AccountControllerChanged' AND NOT JSONExtractBool(data, 'enabled'))) AS controllers_left,
       toUInt32(countIf(type IN ('Borrowed', 'Repaid'))) AS debts
       FROM event`)
     console.info(met)
@@ -175,17 +202,99 @@ describe('a random walk over Morpho Blue, Aave v3 and Compound v3', () => {
     expect(families.get(comet.address)).toBeGreaterThan(100)
   })
 
+  test('the principals of a Comet add up to its totals', async () => {
+    expect(
+      await pipeline.rows(
+        'SELECT toString(supply_drift) AS supply, toString(borrow_drift) AS borrow FROM comet_drift',
+      ),
+    ).toEqual([{ supply: '0', borrow: '0' }])
+  })
+
+  test('utilization is what the markets say of themselves', async () => {
+    const head = await node.head()
+    const rows = await pipeline.rows<Record<string, string>>(
+      `SELECT protocol, market, toString(last.1) AS block, last.2 AS utilization
+       FROM (SELECT protocol, market, argMax((block_number, utilization), position) AS last
+         FROM lending_utilization GROUP BY protocol, market)`,
+    )
+    expect(rows.length).toBe(world.morpho.markets.length + world.aave.reserves.length + 1)
+    for (const { protocol, market, block, utilization } of rows) {
+      const blockNumber = BigInt(block ?? 0)
+      expect(head.number).toBeGreaterThanOrEqual(Number(blockNumber))
+      let said: number
+      if (protocol === 'compound-v3') {
+        const abi = cometAbi
+        const view = { address: comet.address, abi, functionName: 'getUtilization', blockNumber } as const
+        said = Number(await node.client.readContract(view)) / 1e18
+      } else if (protocol === 'morpho-blue') {
+        const args = [market as Hex] as const
+        const view = {
+          address: world.morpho.address,
+          abi: morphoAbi,
+          functionName: 'market',
+          args,
+          blockNumber,
+        } as const
+        const [supplied, , borrowed] = await node.client.readContract(view)
+        said = supplied === 0n ? 0 : Number(borrowed) / Number(supplied)
+      } else {
+        const args = [market as Address] as const
+        const address = world.aave.dataProvider
+        const view = { address, abi: aaveAbi, functionName: 'getReserveData', args, blockNumber } as const
+        const data = await node.client.readContract(view)
+        said = Number(data[4]) / Number(data[2])
+      }
+      expect(utilization, `${protocol} ${market}`).toBeCloseTo(said, 12)
+      counted.values++
+    }
+  })
+
+  test('what a fork replaced is taken back, and what stands is as the contracts say', {
+    timeout: 300_000,
+  }, async () => {
+    const random = seededRandom(11)
+    const [before] = await pipeline.rows<{ n: string }>('SELECT toString(count()) AS n FROM retracted')
+    const depth = 12
+    const replaced = Array.from({ length: depth * 3 }, (_, i) => ({
+      call: { ...act(world, { comet, evk }, users, random), gas: 3_000_000n },
+      block: i % depth,
+    }))
+    await node.reorg(depth, replaced)
+    const head = await node.mine()
+    await indexTo(head.number)
+    const [after] = await pipeline.rows<{ n: string }>('SELECT toString(count()) AS n FROM retracted')
+    expect(Number(after?.n)).toBeGreaterThan(Number(before?.n) + 10)
+    const at = async (blockNumber: number) => {
+      const { timestamp } = await node.client.getBlock({ blockNumber: BigInt(blockNumber) })
+      return { number: blockNumber, timestamp: Number(timestamp) }
+    }
+    await compareAt([head, await at(head.number - 6), await at(head.number - depth - 3)])
+    console.info(counted)
+  })
+
+  test('a replay gives the same', { timeout: 300_000 }, async () => {
+    const sums = await pipeline.visibleSums()
+    const { pool } = pipeline.postgres
+    const { clickhouse, projections } = pipeline
+    const progress = { start: () => ({ update() {}, finish() {} }), close() {} }
+    const streams = await listStreams(pool)
+    await replay({ pool, clickhouse, projections, streams, progress, batch: 2_000 })
+    expect(await pipeline.visibleSums()).toEqual(sums)
+  })
+
   test('each accrual that happened is what the arithmetic gives at the rate it names', async () => {
     const accruals = await pipeline.rows<Record<string, string>>(
       `SELECT JSONExtractString(data, 'market') AS market, toString(position) AS place, toUnixTimestamp(timestamp) AS at,
          JSONExtractString(data, 'previousBorrowRateWad') AS rate, JSONExtractString(data, 'interest') AS interest,
          JSONExtractString(data, 'feeShares') AS fee_shares
-       FROM event WHERE type = 'InterestAccrued' ORDER BY event.position`,
+       FROM event WHERE type = 'InterestAccrued' AND (stream, position) NOT IN (SELECT stream, position FROM retracted)
+       ORDER BY event.position`,
     )
     const states = await pipeline.rows<Record<string, string>>(
       `SELECT market, toString(position) AS place, toString(supply_assets) AS sa, toString(supply_shares) AS ss,
          toString(borrow_assets) AS ba, toString(borrow_shares) AS bs, last_update AS updated, toString(fee_wad) AS fee
-       FROM morpho_state FINAL ORDER BY position`,
+       FROM morpho_state FINAL
+       WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted) ORDER BY position`,
     )
     expect(accruals.length).toBeGreaterThan(30)
     for (const accrual of accruals) {

@@ -377,6 +377,41 @@ export const vocabulary = {
   /** userBasic(account).principal at the end of the block: what is lent, or below zero what is owed, before interest. */
   PrincipalSampled: z.object({ market: text, account: address, principal: int }),
 
+  // ---- Euler v2; `market` is 'evk:' and the vault that lends
+  /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
+  VaultStatusChanged: z.object({
+    market: text,
+    totalShares: uint,
+    /** Base units, rounded up. */
+    totalBorrows: uint,
+    accumulatedFees: uint,
+    cash: uint,
+    accumulatorRay: uint,
+    /** Per second, ray. */
+    interestRateRay: uint,
+  }),
+  DebtTransferred: z.object({ market: text, from: address, to: address, assets: uint }),
+  /** A debt that nothing secures any more was given up, at the cost of those who lend. */
+  DebtSocialized: z.object({ market: text, account: address, assets: uint }),
+  /** The liquidation LTV goes from the initial one to the other in the seconds before targetAt. */
+  LtvChanged: z.object({
+    market: text,
+    collateral: address,
+    borrowLtvBps: count,
+    liquidationLtvBps: count,
+    initialLiquidationLtvBps: count,
+    targetAt: unixSeconds,
+    rampSeconds: count,
+  }),
+  /** A vault secures an account from here on or no more; `contract` is the connector. */
+  AccountCollateralChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
+  /** A vault may take an account's collateral from here on or no more: the one that lends to it. */
+  AccountControllerChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
+  /** A vault's debt with 31 bits of fraction at the end of the block, and its accumulator there. */
+  DebtTotalSampled: z.object({ market: text, owed: uint, accumulatorRay: uint }),
+  /** An account's debt with 31 bits of fraction at the end of a block in which it changed. */
+  DebtSampled: z.object({ market: text, account: address, owed: uint, accumulatorRay: uint }),
+
   // ---- state that lending markets of several protocols are sampled for
   /** What a market's oracle answered for an asset (none named: its collateral in its loan asset), in the oracle's unit. */
   OraclePriceSampled: z.object({ market: text, asset: address.optional(), oracle: address, price: uint }),

@@ -7,6 +7,7 @@ import { network, text } from '../schemas/parameters.ts'
 import { z } from '../schemas/zod.ts'
 import { aaveMarkets, settingKey } from './aave.ts'
 import { cometMarkets } from './comet.ts'
+import { evkMarkets } from './evk.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { morphoMarket } from './morpho.ts'
 
@@ -54,7 +55,8 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const { clickhouse } = context.deps
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
-  const [comets, morpho, rows, totals, settings] = await Promise.all([
+  const [evk, comets, morpho, rows, totals, settings] = await Promise.all([
+    evkMarkets(clickhouse, catalogue, chain),
     cometMarkets(clickhouse, catalogue, chain),
     morphoRows(context, chain),
     ask(clickhouse, queries.aaveReserves, pinned),
@@ -83,11 +85,12 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   return [
     ...aaveMarkets(catalogue, chain, figures, blockTime),
     ...comets,
+    ...evk,
     ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
   ]
 }
 
-const marketId = () => text().transform(value => (/^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : value))
+const marketId = () => text().transform(value => value.toLowerCase())
 
 export const marketPath = { network: network(), marketId: marketId() }
 export const marketAssetPath = {

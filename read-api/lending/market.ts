@@ -1,5 +1,6 @@
 import type { AaveIndexes } from '../../db/lending/aave-math.ts'
 import type { CometHolding, CometTotals } from '../../db/lending/comet-math.ts'
+import type { EvkVault } from '../../db/lending/evk-math.ts'
 import type { MorphoMarket } from '../../db/lending/morpho-math.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 
@@ -35,7 +36,7 @@ export interface RiskParameters {
   liquidationPenalty: number
 }
 
-export type LendingProtocol = 'morpho-blue' | 'aave-v3' | 'compound-v3'
+export type LendingProtocol = 'morpho-blue' | 'aave-v3' | 'compound-v3' | 'euler-v2'
 
 interface MarketBase {
   readonly chainId: number
@@ -100,7 +101,14 @@ export interface CometLendingMarket extends MarketBase {
   readonly collaterals: readonly CometCollateral[]
 }
 
-export type LendingMarket = MorphoLendingMarket | AaveLendingMarket | CometLendingMarket
+export interface EvkLendingMarket extends MarketBase {
+  readonly protocol: 'euler-v2'
+  /** With interest up to the moment. */
+  readonly lender: { readonly vault: string; readonly state: EvkVault }
+  readonly collateral: { readonly vault: string; readonly state: EvkVault }
+}
+
+export type LendingMarket = MorphoLendingMarket | AaveLendingMarket | CometLendingMarket | EvkLendingMarket
 
 /** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */
 export const positionId = (market: LendingMarket, account: string, asset: LendingAsset) =>

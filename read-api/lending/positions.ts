@@ -4,6 +4,7 @@ import type { EndpointContext } from '../endpoint.ts'
 import * as queries from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
 import { cometPosition, readComets } from './comet.ts'
+import { type EvkHeld, evkPosition, readEvk } from './evk.ts'
 import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
 import { positionId } from './market.ts'
 
@@ -31,6 +32,7 @@ export interface Held {
   morpho: Map<string, { supplyShares: bigint; borrowShares: bigint; collateral: bigint }>
   scaled: Map<string, bigint>
   choices: Map<string, number>
+  evk: EvkHeld
   /** Base principal and balances by collateral asset, by Comet. */
   comets: Map<string, { principal: bigint; collateral: Map<string, bigint> }>
 }
@@ -44,7 +46,9 @@ export async function readPositions(
   const chain = markets[0]?.chainId
   if (chain === undefined) return []
   const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
-  const [comets, balances, choices] = await Promise.all([
+  const lenders = markets.filter(market => market.protocol === 'euler-v2')
+  const [evk, comets, balances, choices] = await Promise.all([
+    readEvk(deps.clickhouse, pinned, lenders, signal),
     readComets(deps.clickhouse, pinned, signal),
     readHeld(chain, account, { deps, catalogue, signal }),
     ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
@@ -52,11 +56,13 @@ export async function readPositions(
   const held: Held = {
     ...balances,
     comets,
+    evk,
     choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
   }
   return markets.map(market => {
     if (market.protocol === 'morpho-blue') return morphoPosition(market, account, held)
     if (market.protocol === 'compound-v3') return cometPosition(market, account, held)
+    if (market.protocol === 'euler-v2') return evkPosition(market, account, held.evk)
     return aavePosition(market, account, held)
   })
 }

@@ -5,6 +5,7 @@ import type { AssetPosition, LendingPosition } from './positions.ts'
 
 const PROTOCOLS = {
   'morpho-blue': { name: 'morpho', protocolId: 'morpho-blue', product: 'blue', version: 'v1' },
+  'euler-v2': { name: 'euler', protocolId: 'euler-v2', product: 'evk', version: 'v2' },
   'compound-v3': { name: 'compound', protocolId: 'compound-v3', product: 'lending', version: 'v3' },
   'aave-v3': { name: 'aave', protocolId: 'aave-v3', product: 'lending', version: 'v3' },
 } as const

@@ -57,6 +57,8 @@ const own = {
     'DepositBurst',
     'CometLike',
     'CometConfigurator',
+    'ConnectorLike',
+    'EvkLike',
   ],
 } as const satisfies ContractSet & { contracts: readonly string[] }
 

@@ -4,6 +4,7 @@ import { aaveAbi, morphoAbi } from './abis.ts'
 import { type CometMarket, cometCalls, cometRates } from './comet.ts'
 import { calls } from './deploy.ts'
 import { ScenarioError } from './errors.ts'
+import { type EvkMarket, evkAbi, evkCalls } from './evk.ts'
 import { morphoCalls } from './morpho.ts'
 import type { Call, Node } from './node.ts'
 import type { Random } from './random.ts'
@@ -31,8 +32,14 @@ export function configure(
   return { from, to: world.aave.configurator, data, label: functionName }
 }
 
+/** The markets beside those of the world. */
+export interface Extra {
+  comet: CometMarket
+  evk: EvkMarket
+}
+
 /** One act of a random user; it may be refused, which is a step as well. */
-export function act(world: World, comet: CometMarket, users: readonly Address[], random: Random): Call {
+export function act(world: World, { comet, evk }: Extra, users: readonly Address[], random: Random): Call {
   const user = random.pick(users) as Address
   const { morpho, aave, actors } = world
   const blue = morphoCalls(morpho.address)
@@ -112,11 +119,49 @@ export function act(world: World, comet: CometMarket, users: readonly Address[],
         BigInt(random.below(2)) * 10n ** 9n,
       ),
   ]
-  const chosen = random.chance(0.35)
-    ? cometAct(world, comet, user, users, random, some)
-    : random.pick(choices)
+  const turn = random.next()
+  const chosen =
+    turn < 0.28
+      ? cometAct(world, comet, user, users, random, some)
+      : turn < 0.44
+        ? evkAct(world, evk, user, users, random, some)
+        : random.pick(choices)
   if (!chosen) throw new Error('no choice')
   return { ...chosen(), mayFail: true }
+}
+
+function evkAct(
+  world: World,
+  evk: EvkMarket,
+  user: Address,
+  users: readonly Address[],
+  random: Random,
+  some: (token: { symbol: string; decimals: number }) => bigint,
+): (() => Call) | undefined {
+  const to = evkCalls(evk)
+  const { lender, collateral } = evk
+  return random.pick<() => Call>([
+    () => to.enable(user, 'Collateral'),
+    () => to.enable(user, 'Controller'),
+    () => to.deposit(user, lender.address, some(lender.token)),
+    () => to.withdraw(user, lender.address, some(lender.token)),
+    () => to.deposit(user, collateral.address, some(collateral.token)),
+    () => to.deposit(user, collateral.address, some(collateral.token)),
+    () => to.withdraw(user, collateral.address, some(collateral.token)),
+    () => to.borrow(user, some(lender.token)),
+    () => to.borrow(user, some(lender.token)),
+    () => to.repay(user, random.chance(0.3) ? maxUint256 : some(lender.token)),
+    () =>
+      to.pullDebt(user, random.pick(users) as Address, random.chance(0.5) ? maxUint256 : some(lender.token)),
+    () => to.touch(user),
+    () =>
+      to.setLtv(
+        world.actors.admin,
+        7_000,
+        random.pick([8_500, 8_000, 7_500]) ?? 8_500,
+        random.below(500_000),
+      ),
+  ])
 }
 
 function cometAct(
@@ -156,16 +201,27 @@ function cometAct(
 export async function stageFall(
   node: Node,
   world: World,
-  comet: CometMarket,
+  { comet, evk }: Extra,
   doomed: readonly [Address, Address, Address],
 ): Promise<(() => Promise<Call>)[]> {
   const { morpho, aave, actors, assets } = world
   const blue = morphoCalls(morpho.address)
   const pool = aaveCalls(aave.pool)
   const third = cometCalls(comet.address)
+  const fourth = evkCalls(evk)
+  const secured = 4n * 10n ** BigInt(evk.collateral.token.decimals)
+  const lent = 10n ** BigInt(evk.lender.token.decimals)
+  const sharesOf = (user: Address) =>
+    node.client.readContract({
+      address: evk.collateral.address,
+      abi: evkAbi,
+      functionName: 'balanceOf',
+      args: [user],
+    })
   const [market] = morpho.markets
   if (!market) throw new ScenarioError('no market')
   const [weth, usdc] = [assets.WETH.token.address, assets.USDC.token.address]
+  const aUsdc = aave.reserves.find(({ asset }) => asset.address === usdc)?.aToken ?? usdc
   const price = (usd: number) => calls.reportPrice(actors.admin, assets.WETH.feed, usd)
   const collateral = 5n * 10n ** 18n
   const held = async (user: Address) => {
@@ -186,7 +242,28 @@ export async function stageFall(
     now(third.withdraw(doomed[0], usdc, 7_000n * 10n ** 6n)),
     now(third.supply(doomed[1], weth, collateral)),
     now(third.withdraw(doomed[1], usdc, 12_000n * 10n ** 6n)),
+    ...doomed
+      .slice(1)
+      .flatMap(user => [
+        now(fourth.enable(user, 'Collateral')),
+        now(fourth.enable(user, 'Controller')),
+        now(fourth.deposit(user, evk.collateral.address, secured)),
+        now(fourth.borrow(user, 7_000n * lent)),
+      ]),
+    now(fourth.enable(actors.liquidator, 'Controller')),
+    now(fourth.pullDebt(doomed[1], doomed[2], 100n * lent)),
+    now(third.transferAsset(doomed[0], doomed[2], weth, collateral / 100n)),
+    now(third.supply(doomed[0], usdc, 10n * 10n ** 6n)),
+    now(third.transfer(doomed[0], actors.whale, 100n * 10n ** 6n)),
+    now(third.transfer(actors.whale, actors.liquidator, 100n * 10n ** 6n)),
+    now(calls.transfer(actors.whale, aUsdc, doomed[0], 5n * 10n ** 6n)),
+    // Less than the interest since the block before: the aToken reports a mint.
+    now(pool.withdraw(actors.whale, usdc, 5n)),
     now(price(1500)),
+    async () =>
+      fourth.liquidate(actors.liquidator, doomed[1], 1_000n * lent, (await sharesOf(doomed[1])) / 5n),
+    // All that secures the debt goes, and what is left of the debt with it.
+    async () => fourth.liquidate(actors.liquidator, doomed[2], 3_000n * lent, await sharesOf(doomed[2])),
     now(third.absorb(actors.liquidator, doomed[0])),
     now(third.absorb(actors.liquidator, doomed[1])),
     now(third.buyCollateral(actors.liquidator, weth, 1_000n * 10n ** 6n)),

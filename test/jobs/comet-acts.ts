@@ -15,6 +15,7 @@ export function cometActs(
   const assets = pick([1n, 999n, 10n ** 18n, 123_456_789_012_345_678_901n])
   const read = { contract }
   const log = { contract, logIndex, transactionHash: hex('2e', int(1e6), 64) }
+  const evk = { ...log, contract: hex('99', int(2)) }
   const moved = { market: contract, asset, assets }
   const rates = {
     supplyKinkWad: 8n,
@@ -113,10 +114,54 @@ export function cometActs(
       data: { market: hex('aaa', int(2), 64), averageRateWad: assets, rateAtTargetWad: BigInt(int(1e9)) },
     }),
     () => ({
+      type: 'VaultStatusChanged',
+      ...evk,
+      data: {
+        market: `evk:${evk.contract}`,
+        totalShares: assets,
+        totalBorrows: assets,
+        accumulatedFees: 1n,
+        cash: 0n,
+        accumulatorRay: 10n ** 27n + assets,
+        interestRateRay: BigInt(int(1e9)),
+      },
+    }),
+    () => ({
+      type: 'DebtTotalSampled',
+      contract: evk.contract,
+      data: { market: `evk:${evk.contract}`, owed: assets << 31n, accumulatorRay: 10n ** 27n },
+    }),
+    () => ({
+      type: 'DebtSampled',
+      contract: evk.contract,
+      data: { market: `evk:${evk.contract}`, account, owed: assets << 31n, accumulatorRay: 10n ** 27n },
+    }),
+    () => ({
+      type: 'LtvChanged',
+      ...evk,
+      data: {
+        market: `evk:${evk.contract}`,
+        collateral: asset,
+        borrowLtvBps: 8_000,
+        liquidationLtvBps: 8_500,
+        initialLiquidationLtvBps: int(9_000),
+        targetAt: time,
+        rampSeconds: int(9_000),
+      },
+    }),
+    () => ({
+      type: pick(['AccountCollateralChanged', 'AccountControllerChanged'] as const),
+      ...evk,
+      data: { account, vault: asset, enabled: int(2) === 0 },
+    }),
+    () => ({
       type: 'AssetDescribed',
       contract: asset,
       data: { asset, name: 'a "name"', symbol: 'MKR', decimals: int(19) },
     }),
   ]
-  return int(2) === 0 ? [pick(choices)()] : []
+  return Array.from({ length: int(4) }, (_, i) => {
+    const event = pick(choices)()
+    return event.logIndex === undefined ? event : { ...event, logIndex: event.logIndex + i }
+  })
 }

@@ -124,6 +124,7 @@ describe('every projection', () => {
         "comet_market 1",
         "daily_flow 1",
         "drawdown 1",
+        "evk_status 1",
         "feed_price 1",
         "flow 1",
         "lending_event 1",

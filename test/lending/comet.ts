@@ -103,40 +103,42 @@ export async function compareComet(
       token.symbol,
     )
   }
-  for (const account of everyone) {
-    const principal = big(principals.find(row => row['account'] === account)?.['principal'])
-    const balances = cometBalances(principal, totals)
-    const held = comet.collaterals.map(({ token, feed }) => {
-      const row = collaterals.find(of => of['account'] === account && of['asset'] === token.address)
-      const asset = assets.find(of => of['asset'] === token.address)
-      return {
-        balance: big(row?.['balance']),
-        price: priceOf(feed),
-        scale: big(asset?.['scale']),
-        borrowCollateralFactor: big(asset?.['borrow_collateral_factor_wad']),
-        liquidateCollateralFactor: big(asset?.['liquidate_collateral_factor_wad']),
-      }
-    })
-    const base = { price: priceOf(comet.base.feed), scale: big(config?.['base_scale']) }
-    const health = cometAccount(cometBalances(principal, stored).borrowed, base, held)
-    same(
-      [
-        balances.supplied,
-        balances.borrowed,
-        ...held.map(({ balance }) => balance),
-        health.isBorrowCollateralized,
-        health.isLiquidatable,
-      ],
-      [
-        await read('balanceOf', account),
-        await read('borrowBalanceOf', account),
-        ...(await Promise.all(
-          comet.collaterals.map(({ token }) => read('collateralBalanceOf', account, token.address)),
-        )),
-        await read('isBorrowCollateralized', account),
-        await read('isLiquidatable', account),
-      ],
-      account,
-    )
-  }
+  await Promise.all(
+    everyone.map(async account => {
+      const principal = big(principals.find(row => row['account'] === account)?.['principal'])
+      const balances = cometBalances(principal, totals)
+      const held = comet.collaterals.map(({ token, feed }) => {
+        const row = collaterals.find(of => of['account'] === account && of['asset'] === token.address)
+        const asset = assets.find(of => of['asset'] === token.address)
+        return {
+          balance: big(row?.['balance']),
+          price: priceOf(feed),
+          scale: big(asset?.['scale']),
+          borrowCollateralFactor: big(asset?.['borrow_collateral_factor_wad']),
+          liquidateCollateralFactor: big(asset?.['liquidate_collateral_factor_wad']),
+        }
+      })
+      const base = { price: priceOf(comet.base.feed), scale: big(config?.['base_scale']) }
+      const health = cometAccount(cometBalances(principal, stored).borrowed, base, held)
+      same(
+        [
+          balances.supplied,
+          balances.borrowed,
+          ...held.map(({ balance }) => balance),
+          health.isBorrowCollateralized,
+          health.isLiquidatable,
+        ],
+        [
+          await read('balanceOf', account),
+          await read('borrowBalanceOf', account),
+          ...(await Promise.all(
+            comet.collaterals.map(({ token }) => read('collateralBalanceOf', account, token.address)),
+          )),
+          await read('isBorrowCollateralized', account),
+          await read('isLiquidatable', account),
+        ],
+        account,
+      )
+    }),
+  )
 }

@@ -53,22 +53,24 @@ export async function compareMorpho(
       `market at ${block}`,
     ).toEqual([...view])
     counted.values += 6
-    for (const user of everyone) {
-      const [supplyShares, borrowShares, collateral] = await node.client.readContract({
-        address,
-        abi: morphoAbi,
-        functionName: 'position',
-        args: [market.id, user],
-        ...at,
-      })
-      const mine = positions.find(p => p['market'] === market.id && p['account'] === user)
-      const found = {
-        supplyShares: big(mine?.['supply_shares']),
-        borrowShares: big(mine?.['borrow_shares']),
-        collateral: big(mine?.['collateral']),
-      }
-      expect(found, `${user} at ${block}`).toEqual({ supplyShares, borrowShares, collateral })
-      counted.values += 3
-    }
+    await Promise.all(
+      everyone.map(async user => {
+        const [supplyShares, borrowShares, collateral] = await node.client.readContract({
+          address,
+          abi: morphoAbi,
+          functionName: 'position',
+          args: [market.id, user],
+          ...at,
+        })
+        const mine = positions.find(p => p['market'] === market.id && p['account'] === user)
+        const found = {
+          supplyShares: big(mine?.['supply_shares']),
+          borrowShares: big(mine?.['borrow_shares']),
+          collateral: big(mine?.['collateral']),
+        }
+        expect(found, `${user} at ${block}`).toEqual({ supplyShares, borrowShares, collateral })
+        counted.values += 3
+      }),
+    )
   }
 }

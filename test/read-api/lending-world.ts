@@ -24,6 +24,17 @@ export const MORPHO_RATE = 10n ** 9n
 export const MORPHO_PRICE = 3_000n * 10n ** 24n
 export const ACCRUED_AT_HOUR = 10
 export const COMET = address('c3')
+/** Per second, ray: about 3.2 % a year. */
+export const EVK_RATE = 10n ** 18n
+export const EVK_AT_HOUR = 14
+/** Of the vault that lends, and of the one whose shares secure. */
+export const EVK_LENDER = {
+  totalShares: 9n * 10n ** 18n,
+  totalBorrows: 4n * 10n ** 18n,
+  cash: 6n * 10n ** 18n,
+}
+export const EVK_COLLATERAL = { totalShares: 1_000n, totalBorrows: 0n, cash: 1_000_000_000n }
+export const EVK_DEBT = 10n ** 17n
 /** A token that is no vault's asset: only the market names it. */
 export const LENT_ONLY = address('c4')
 /** Per second, scaled by 1e18: lenders and borrowers, whatever the utilization. */
@@ -43,6 +54,10 @@ export interface LendingNames {
   ethFeed: string
   alice: string
   bob: string
+  carol: string
+  /** Vaults with an LTV between them. */
+  lender: string
+  secures: string
   /** Unix seconds of an hour of the world. */
   timeOf(hour: number): number
 }
@@ -155,7 +170,61 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
   })
   mint(address('d2'), 'variableDebt', alice, 1_200_000_000n, (RAY * 12n) / 10n)
   putComet(put, names)
+  putEvk(put, names)
   return events
+}
+
+/** Carol has shares of one vault and owes in the other, where she enabled both. */
+function putEvk(
+  put: (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => void,
+  { carol, lender, secures }: LendingNames,
+): void {
+  const hour = EVK_AT_HOUR
+  const accumulatorRay = 2n * RAY
+  for (const [vault, totals, interestRateRay] of [
+    [lender, EVK_LENDER, EVK_RATE],
+    [secures, EVK_COLLATERAL, 0n],
+  ] as const) {
+    const market = `evk:${vault}`
+    put(hour, vault, {
+      type: 'VaultStatusChanged',
+      data: { market, ...totals, accumulatedFees: 0n, accumulatorRay, interestRateRay },
+    })
+    put(hour, vault, {
+      type: 'DebtTotalSampled',
+      data: { market, owed: totals.totalBorrows << 31n, accumulatorRay },
+    })
+  }
+  const market = `evk:${lender}`
+  put(hour, lender, {
+    type: 'LtvChanged',
+    data: {
+      market,
+      collateral: secures,
+      borrowLtvBps: 8_000,
+      liquidationLtvBps: 8_500,
+      initialLiquidationLtvBps: 8_500,
+      targetAt: 0,
+      rampSeconds: 0,
+    },
+  })
+  const connector = address('c6')
+  put(hour, connector, {
+    type: 'AccountCollateralChanged',
+    data: { account: carol, vault: secures, enabled: true },
+  })
+  put(hour, connector, {
+    type: 'AccountControllerChanged',
+    data: { account: carol, vault: lender, enabled: true },
+  })
+  put(hour, lender, {
+    type: 'Borrowed',
+    data: { market, sender: carol, onBehalf: carol, assets: EVK_DEBT },
+  })
+  put(hour, lender, {
+    type: 'DebtSampled',
+    data: { market, account: carol, owed: EVK_DEBT << 31n, accumulatorRay },
+  })
 }
 
 /** Bob lends, Alice has the token that only this market knows as collateral and owes. */

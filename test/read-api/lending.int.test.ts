@@ -9,6 +9,11 @@ import {
   COMET_RATES,
   COMET_SAMPLED_AT_HOUR,
   COMET_TOTALS,
+  EVK_AT_HOUR,
+  EVK_COLLATERAL,
+  EVK_DEBT,
+  EVK_LENDER,
+  EVK_RATE,
   LENT_ONLY,
   MORPHO_MARKET,
   MORPHO_PRICE,
@@ -51,9 +56,10 @@ describe('borrow markets', () => {
     expect(data.map((market: { protocol: { name: string } }) => market.protocol.name)).toEqual([
       'aave',
       'compound',
+      'euler',
       'morpho',
     ])
-    const [pool, , market] = data
+    const [pool, , , market] = data
     const [usd, eth] = pool.assetsData
     expect(pool.marketId.toLowerCase()).toBe(POOL)
     expect([usd.totalSupplied.native, usd.totalBorrowed.native]).toEqual(['3300000000', '1200000000'])
@@ -99,20 +105,46 @@ describe('borrow markets', () => {
     expect(assets.body.data.map((asset: { symbol: string }) => asset.symbol)).not.toContain('LENT')
   })
 
+  it('knows a pair of Euler vaults, the debt of one and the shares of the other', async () => {
+    const { data } = await get('/markets', { allowedProtocols: 'euler' })
+    expect(data).toHaveLength(1)
+    const [loan, collateral] = data[0].assetsData
+    expect([loan.asset.symbol, collateral.asset.symbol]).toEqual(['WETH', 'USDX'])
+    // Compounded by the second: e^(rate × seconds).
+    const seconds = now() - (w.START + EVK_AT_HOUR * w.HOUR)
+    const growth = Math.exp((Number(EVK_RATE) / 1e27) * seconds)
+    expect(Number(loan.totalBorrowed.native) / Number(EVK_LENDER.totalBorrows)).toBeCloseTo(growth, 9)
+    expect(BigInt(loan.totalSupplied.native) - BigInt(loan.totalBorrowed.native)).toBe(EVK_LENDER.cash)
+    expect(loan.borrowRate).toBeCloseTo(Math.expm1((Number(EVK_RATE) / 1e27) * 31_536_000), 9)
+    expect(loan.supplyRate).toBeCloseTo(loan.borrowRate * loan.utilizationRate * 0.9, 9)
+    expect(collateral.defaultRiskParameters).toMatchObject({ maxLtv: 0.8, liquidationThreshold: 0.85 })
+    const position = await get(`/portfolio/positions/${w.CAROL}/mainnet/${data[0].marketId}`)
+    const [debt, shares] = position.assets
+    expect(Number(debt.borrowedNative) / Number(EVK_DEBT)).toBeCloseTo(growth, 9)
+    expect(shares.suppliedNative).toBe(
+      ((1_234n * (EVK_COLLATERAL.cash + 1_000_000n)) / (EVK_COLLATERAL.totalShares + 1_000_000n)).toString(),
+    )
+    expect([shares.collateralEnabled, position.ltv, position.healthFactor]).toEqual([true, null, null])
+    const events = await get(`/portfolio/events/${w.CAROL}/mainnet/${data[0].marketId}/${loan.marketAssetId}`)
+    expect(events.data.map((event: { eventType: string }) => event.eventType)).toEqual(['borrow'])
+    const history = await get(`/markets/historical/mainnet/${data[0].marketId}/${loan.marketAssetId}`)
+    expect(history.data.map((point: { borrowIndex: number }) => point.borrowIndex)).toEqual([2])
+  })
+
   it('narrows by every filter', async () => {
     const count = async (query: Record<string, string>) => (await get('/markets', query)).data.length
     expect(await count({ allowedProtocols: 'morpho' })).toBe(1)
-    expect(await count({ disallowedProtocols: 'aave-v3,compound' })).toBe(1)
-    expect(await count({ allowedCollateralAssets: 'usdx' })).toBe(1)
-    expect(await count({ disallowedCollateralAssets: 'WETH' })).toBe(2)
-    expect(await count({ allowedBorrowAssets: 'WETH' })).toBe(1)
-    expect(await count({ disallowedBorrowAssets: 'USDX' })).toBe(1)
+    expect(await count({ disallowedProtocols: 'aave-v3,compound' })).toBe(2)
+    expect(await count({ allowedCollateralAssets: 'usdx' })).toBe(2)
+    expect(await count({ disallowedCollateralAssets: 'WETH' })).toBe(3)
+    expect(await count({ allowedBorrowAssets: 'WETH' })).toBe(2)
+    expect(await count({ disallowedBorrowAssets: 'USDX' })).toBe(2)
     expect(await count({ allowedCollateralAssets: 'lent' })).toBe(1)
     expect(await count({ allowedNetworks: 'base' })).toBe(0)
     expect(await count({ disallowedNetworks: 'mainnet' })).toBe(0)
     expect(await count({ minTvl: '1000000000' })).toBe(0)
-    expect(await count({ minTvl: '0' })).toBe(3)
-    expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(1)
+    expect(await count({ minTvl: '0' })).toBe(4)
+    expect((await get('/markets/mainnet', { allowedBorrowAssets: 'WETH' })).data).toHaveLength(2)
   })
 
   it('names every asset so that its id stands in a path as it is, and leads back to it', async () => {

@@ -219,6 +219,9 @@ export function makeWorld(): World {
     ethFeed: ETH_FEED,
     alice: ALICE,
     bob: BOB,
+    carol: CAROL,
+    lender: ETH_VAULT,
+    secures: USD_VAULT,
   }
   for (const { hour, event } of lendingEvents(names)) put(START + hour * HOUR, event)
   const blocks = [...events]

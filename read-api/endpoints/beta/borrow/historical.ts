@@ -4,9 +4,11 @@ import { toWhole } from '../../../amounts.ts'
 import { defineEndpoint, type EndpointContext } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { cometPoint } from '../../../lending/comet.ts'
+import { VIRTUAL_DEPOSIT, yearlyOfSecondRay } from '../../../lending/evk.ts'
 import {
   type AaveLendingMarket,
   type CometLendingMarket,
+  type EvkLendingMarket,
   fractionOfWad,
   type LendingAsset,
   type LendingMarket,
@@ -18,6 +20,7 @@ import {
 import { limits, pageOfRows } from '../../../paging.ts'
 import { pricesAt } from '../../../price-history.ts'
 import { cometCollateralSeries, cometSeries } from '../../../queries/comet.ts'
+import { evkSeries } from '../../../queries/evk.ts'
 import { SECONDS } from '../../../queries/history.ts'
 import { aaveSeries, morphoSeries } from '../../../queries/lending.ts'
 import { ask } from '../../../queries/query.ts'
@@ -110,6 +113,7 @@ function readPoints(
 ): Promise<Point[]> {
   if (market.protocol === 'aave-v3') return aavePoints(market, asset, window, context)
   if (market.protocol === 'compound-v3') return cometPoints(market, asset, window, context)
+  if (market.protocol === 'euler-v2') return evkPoints(market, asset, window, context)
   return morphoPoints(market, asset, window, context)
 }
 
@@ -144,6 +148,31 @@ async function cometPoints(
       borrowRate: yearlyOfWad(borrowRate),
       supplyIndex: toWhole(totals.supplyIndex, 15),
       borrowIndex: toWhole(totals.borrowIndex, 15),
+    }
+  })
+}
+
+async function evkPoints(
+  market: EvkLendingMarket,
+  { side, feeRate }: LendingAsset,
+  window: Window,
+  { deps, signal }: EndpointContext,
+): Promise<Point[]> {
+  const { vault } = side === 'loan' ? market.lender : market.collateral
+  const rows = await ask(deps.clickhouse, evkSeries, { ...window, vault }, signal)
+  return rows.map(row => {
+    const borrowed = BigInt(row.total_borrows)
+    const supplied = BigInt(row.cash) + borrowed
+    const borrowRate = yearlyOfSecondRay(BigInt(row.interest_rate))
+    return {
+      at: row.bucket,
+      block: row.block_number,
+      supplied,
+      borrowed,
+      borrowRate,
+      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - feeRate),
+      supplyIndex: ratio(supplied + VIRTUAL_DEPOSIT, BigInt(row.total_shares) + VIRTUAL_DEPOSIT),
+      borrowIndex: toWhole(BigInt(row.accumulator), 27),
     }
   })
 }

@@ -1,0 +1,18 @@
+-- Whether the principals known of a Comet's accounts add up to the totals it says. A difference is a debt that went from
+-- one account to another which owes as well: no log tells of it, and the accounts are read again at their next log.
+CREATE VIEW IF NOT EXISTS comet_drift AS
+SELECT chain_id, comet, toInt256(totals.1) - lent AS supply_drift, toInt256(totals.2) - owed AS borrow_drift
+FROM (
+  SELECT chain_id, comet, argMax((supply_principal, borrow_principal), position) AS totals
+  FROM comet_state WHERE (chain_id, position) NOT IN (SELECT toUInt32(stream), position FROM retracted)
+  GROUP BY chain_id, comet
+) AS s
+INNER JOIN (
+  SELECT chain_id, comet, sum(if(principal > 0, principal, toInt256(0))) AS lent, sum(if(principal < 0, -principal, toInt256(0))) AS owed
+  FROM (
+    SELECT chain_id, account, comet, argMax(principal, position) AS principal
+    FROM comet_principal WHERE (chain_id, position) NOT IN (SELECT toUInt32(stream), position FROM retracted)
+    GROUP BY chain_id, account, comet
+  )
+  GROUP BY chain_id, comet
+) AS p ON s.chain_id = p.chain_id AND s.comet = p.comet;

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { defineProjection } from '../projection.ts'
+
+const at = { timestamp: z.number(), position: z.number(), block_number: z.number() }
+
+/** Euler v2: what lending vaults say of themselves, debts with their fractions, LTVs, what accounts enabled. */
+export default defineProjection({
+  name: 'evk_status',
+  version: 1,
+  handles: [
+    'VaultStatusChanged',
+    'DebtTotalSampled',
+    'DebtSampled',
+    'LtvChanged',
+    'AccountCollateralChanged',
+    'AccountControllerChanged',
+  ],
+  streams: 'chains',
+  row: z.object({
+    chain_id: z.number(),
+    vault: z.string(),
+    ...at,
+    total_shares: z.string(),
+    total_borrows: z.string(),
+    accumulated_fees: z.string(),
+    cash: z.string(),
+    accumulator_ray: z.string(),
+    interest_rate_ray: z.string(),
+  }),
+  beside: [
+    {
+      name: 'evk_total',
+      row: z.object({
+        chain_id: z.number(),
+        vault: z.string(),
+        ...at,
+        owed: z.string(),
+        accumulator_ray: z.string(),
+      }),
+    },
+    {
+      name: 'evk_debt',
+      row: z.object({
+        chain_id: z.number(),
+        account: z.string(),
+        vault: z.string(),
+        ...at,
+        owed: z.string(),
+        accumulator_ray: z.string(),
+      }),
+    },
+    {
+      name: 'evk_ltv',
+      row: z.object({
+        chain_id: z.number(),
+        vault: z.string(),
+        collateral: z.string(),
+        ...at,
+        borrow_ltv_bps: z.number(),
+        liquidation_ltv_bps: z.number(),
+        initial_liquidation_ltv_bps: z.number(),
+        target_at: z.number(),
+        ramp_seconds: z.number(),
+      }),
+    },
+    {
+      name: 'evk_enabled',
+      row: z.object({
+        chain_id: z.number(),
+        account: z.string(),
+        role: z.string(),
+        vault: z.string(),
+        ...at,
+        enabled: z.number(),
+      }),
+    },
+  ],
+})

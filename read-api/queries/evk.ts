@@ -1,0 +1,84 @@
+import { defineQuery, uint, z } from './query.ts'
+import { VISIBLE_ON_CHAIN as VISIBLE } from './visible.ts'
+
+/** Euler v2 of one chain as of {p}. Integers wider than 64 bits come as text. */
+
+/** Rows of the newest visible position of each key: two narrow columns are read before the wide ones. */
+const newest = (table: string, key: string) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
+    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
+
+export const evkLtvs = defineQuery({
+  name: 'evk_ltvs',
+  sql: `SELECT vault, collateral, borrow_ltv_bps, liquidation_ltv_bps, initial_liquidation_ltv_bps, target_at, ramp_seconds
+    FROM (${newest('evk_ltv', 'vault, collateral')}) ORDER BY vault, collateral`,
+  row: z.object({
+    vault: z.string(),
+    collateral: z.string(),
+    borrow_ltv_bps: z.number(),
+    liquidation_ltv_bps: z.number(),
+    initial_liquidation_ltv_bps: z.number(),
+    target_at: z.number(),
+    ramp_seconds: z.number(),
+  }),
+})
+export type EvkLtvRow = z.output<typeof evkLtvs.row>
+
+export const evkVaults = defineQuery({
+  name: 'evk_vaults',
+  sql: `SELECT s.vault AS vault, toString(s.total_shares) AS total_shares, toString(s.accumulated_fees) AS accumulated_fees,
+      toString(s.cash) AS cash, toString(s.accumulator_ray) AS accumulator, toString(s.interest_rate_ray) AS interest_rate,
+      toUnixTimestamp(s.timestamp) AS updated_at, toString(t.owed) AS owed
+    FROM (${newest('evk_status', 'vault')}) AS s INNER JOIN (${newest('evk_total', 'vault')}) AS t ON s.vault = t.vault`,
+  row: z.object({
+    vault: z.string(),
+    total_shares: z.string(),
+    accumulated_fees: z.string(),
+    cash: z.string(),
+    accumulator: z.string(),
+    interest_rate: z.string(),
+    updated_at: uint,
+    owed: z.string(),
+  }),
+})
+export type EvkVaultRow = z.output<typeof evkVaults.row>
+
+export const evkDebts = defineQuery({
+  name: 'evk_debts',
+  sql: `SELECT vault, toString(last.1) AS owed, toString(last.2) AS accumulator
+    FROM (SELECT vault, argMax((owed, accumulator_ray), position) AS last FROM evk_debt
+      WHERE ${VISIBLE} AND account = {account:String} GROUP BY vault)`,
+  row: z.object({ vault: z.string(), owed: z.string(), accumulator: z.string() }),
+})
+
+export const evkEnabled = defineQuery({
+  name: 'evk_enabled',
+  sql: `SELECT role, vault, argMax(enabled, position) AS enabled FROM evk_enabled
+    WHERE ${VISIBLE} AND account = {account:String} GROUP BY role, vault`,
+  row: z.object({ role: z.enum(['collateral', 'controller']), vault: z.string(), enabled: z.number() }),
+})
+
+export const evkShares = defineQuery({
+  name: 'evk_shares',
+  sql: `SELECT vault, toString(argMax(balance, position)) AS shares FROM balance
+    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder = {account:String} GROUP BY vault`,
+  row: z.object({ vault: z.string(), shares: z.string() }),
+})
+
+export const evkSeries = defineQuery({
+  name: 'evk_series',
+  sql: `SELECT intDiv(toUnixTimestamp(timestamp), {seconds:UInt32}) * {seconds:UInt32} AS bucket, block_number,
+      toString(total_shares) AS total_shares, toString(total_borrows) AS total_borrows, toString(cash) AS cash,
+      toString(accumulator_ray) AS accumulator, toString(interest_rate_ray) AS interest_rate
+    FROM evk_status WHERE ${VISIBLE} AND vault = {vault:String}
+      AND toUnixTimestamp(timestamp) >= {from:UInt32} AND toUnixTimestamp(timestamp) < {to:UInt32}
+    ORDER BY bucket, position LIMIT 1 BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+  row: z.object({
+    bucket: uint,
+    block_number: uint,
+    total_shares: z.string(),
+    total_borrows: z.string(),
+    cash: z.string(),
+    accumulator: z.string(),
+    interest_rate: z.string(),
+  }),
+})
