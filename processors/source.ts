@@ -42,6 +42,8 @@ export async function runSource<Store>(
   handle: (store: Store, blocks: SourceBlock[], isHead: boolean) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
+  // Told to stop while the run was being prepared: no event comes for that any more.
+  if (signal?.aborted) return
   const processor = new EvmBatchProcessor()
     .setFinalityConfirmation(options.finality)
     .setBlockRange({ from: options.from, to: options.to })

@@ -118,7 +118,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 
   async connect(): Promise<HotDatabaseState> {
-    this.isClosed = false
+    this.assertOpen()
     const { pool, stream, name } = this.options
     await registerStream(pool, stream, name, 'chain')
     if (!this.lock) {
@@ -131,6 +131,9 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         client.release()
         throw new SecondWriterError(name)
       }
+      // With the connection goes the lock.
+      if (this.isClosed) client.release(true)
+      this.assertOpen()
       // A lost lock connection means that another writer could start.
       client.once('error', error => {
         if (this.lock !== client) return
@@ -155,6 +158,11 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     }
   }
 
+  private assertOpen(): void {
+    if (this.isClosed) throw new StoppedError(this.options.name)
+  }
+
+  /** For good: evm-processor may connect once more while a stop is under way. */
   async close(): Promise<void> {
     this.isClosed = true
     await this.committing.catch(() => {})
@@ -263,7 +271,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     }>,
   ): Promise<void> {
     const { pool, stream, name, onCommit } = this.options
-    if (this.isClosed) throw new StoppedError(name)
+    this.assertOpen()
     if (!this.lock) throw new LockLostError(name)
     const startedAt = performance.now()
     const commit = inTransaction(pool, async tx => {

@@ -3,6 +3,7 @@ import {
   ChainDatabase,
   ForkedWhileOfflineError,
   SecondWriterError,
+  StoppedError,
 } from '../../../db/events/chain-database.ts'
 import { readEvents } from '../../../db/events/event-store.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
@@ -122,7 +123,19 @@ describe('streams', () => {
     await storeHot(block(10), [block(11), block(12)])
     expect((await stored()).map(([position]) => position)).toEqual([1, 2, 3, 4])
     await database.close()
+    await expect(database.connect()).rejects.toThrow(StoppedError)
+    database = new ChainDatabase({ pool: postgres.pool, stream: STREAM, name: 'base' })
     expect(await database.connect()).toEqual({ ...block(10), top: [block(11), block(12)] })
+  })
+
+  test('closed while it connects, it leaves no lock behind', async () => {
+    const other = new ChainDatabase({ pool: postgres.pool, stream: STREAM, name: 'base' })
+    await database.close()
+    const connecting = other.connect()
+    await other.close()
+    await expect(connecting).rejects.toThrow(StoppedError)
+    database = new ChainDatabase({ pool: postgres.pool, stream: STREAM, name: 'base' })
+    await database.connect()
   })
 
   test('a handler that throws leaves neither events nor a moved cursor', async () => {
