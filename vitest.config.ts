@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 export const SLOW = [
   'test/faults/kills.e2e.test.ts',
   'test/faults/reorgs.e2e.test.ts',
+  'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
 ]
 
