@@ -120,16 +120,25 @@ export class ChainHandler {
   ): Promise<DomainEvent[]> {
     const { contracts, rpc, listed } = this.options
     if (!rpc || !listed) return []
+    const due = listed.filter(candidate => {
+      if (contracts.isInspected(candidate.contract)) return false
+      const looked = this.unborn.get(nameOf(candidate))
+      return looked === undefined || Math.abs(block.ref.timestamp - looked) >= LOOK_AGAIN
+    })
+    // Side by side: most are not born yet while a chain is indexed from its start, and that is asked of every batch.
+    const born = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
+    const verdicts = await Promise.all(
+      due.map(async candidate =>
+        born.has(candidate.contract) ? await this.inspect(candidate, block.ref, letters) : [],
+      ),
+    )
     const events: DomainEvent[] = []
     const fresh: { kind: string; contract: string }[] = []
-    for (const candidate of listed) {
-      if (contracts.isInspected(candidate.contract)) continue
-      const known = `${candidate.protocol} ${candidate.contract}`
-      const looked = this.unborn.get(known)
-      if (looked !== undefined && Math.abs(block.ref.timestamp - looked) < LOOK_AGAIN) continue
-      const verdict = await this.inspect(candidate, block.ref, letters)
+    for (const [i, verdict] of verdicts.entries()) {
+      const candidate = due[i]
+      if (!candidate || contracts.isInspected(candidate.contract)) continue
       if (verdict.every(({ type }) => type === 'VaultRejected')) {
-        this.unborn.set(known, block.ref.timestamp)
+        this.unborn.set(nameOf(candidate), block.ref.timestamp)
         continue
       }
       events.push(...verdict)
@@ -275,6 +284,8 @@ export class ChainHandler {
     return ref
   }
 }
+
+const nameOf = ({ protocol, contract }: Candidate) => `${protocol} ${contract}`
 
 function deadLetter({ log: rejected, reason }: RejectedLog, block: BlockRef): DeadLetter {
   return { stage: 'decode', block, contract: rejected.address, reason, log: rejected }

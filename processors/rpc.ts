@@ -53,6 +53,8 @@ export interface ChainRpc {
   bloom(height: number): Promise<((contract: string) => boolean) | undefined>
   /** eth_calls at one block through Multicall3, or one by one where it does not exist; undefined for a call that reverts. */
   calls(calls: { to: string; data: string }[], block: BlockRef): Promise<(string | undefined)[]>
+  /** Which of these contracts exist at the end of a block; those of which a node does not know count as existing. */
+  haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
   /** What transactions call, by hash; one that the node does not have is left out. */
   transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
   reader(block: BlockRef): ContractReader
@@ -219,6 +221,21 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return found
   }
 
+  async function haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>> {
+    const found = await Promise.all(
+      contracts.map(async contract => {
+        try {
+          return hex.parse(await ask('eth_getCode', [contract, { blockHash: block.hash }])) !== '0x'
+        } catch (error) {
+          // A node that does not know is not a contract that does not exist.
+          if (error instanceof RpcRefusedError && !error.isUnreachable) return true
+          throw error
+        }
+      }),
+    )
+    return new Set(contracts.filter((_, i) => found[i]))
+  }
+
   async function deployment(
     contract: string,
     upTo: number,
@@ -255,6 +272,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
       return answer ? contract => mayHold(answer.logsBloom, contract) : undefined
     },
     calls,
+    haveCode,
     transactions,
     reader: block => ({
       blockNumber: block.number,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deployVault, deposit } from '../chain/deploy.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { startRpcProxy } from '../read-api/chain/rpc-proxy.ts'
 
 let node: Node
 let pipeline: Pipeline
@@ -40,4 +41,25 @@ it('looks at listed vaults without waiting for an event of theirs', async () => 
   // A listed address without a vault leaves no verdict: its own events may bring it up later.
   const { rows } = await pipeline.postgres.pool.query("SELECT 1 FROM event_log WHERE type = 'VaultRejected'")
   expect(rows).toEqual([])
+})
+
+it('asks of hundreds of listed contracts that do not exist yet in a few requests a batch', async () => {
+  const { number } = await node.head()
+  const unborn = Array.from(
+    { length: 300 },
+    (_, i) => `0x${(i + 1).toString(16).padStart(4, '0').repeat(10)}`,
+  )
+  const requestsWith = async (listedVaults: string[]) => {
+    const proxy = await startRpcProxy(node.rpcUrl)
+    const fresh = await createPipeline()
+    try {
+      await fresh.indexTo(number, { rpcUrl: proxy.url, listedVaults })
+      return proxy.requests
+    } finally {
+      await fresh.drop()
+      await proxy.stop()
+    }
+  }
+  // 300 in batches of 100, with the few more that a run may differ by.
+  expect((await requestsWith(unborn)) - (await requestsWith([]))).toBeLessThan(30)
 })
