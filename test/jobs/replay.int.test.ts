@@ -311,7 +311,7 @@ describe('as an operator runs it', () => {
 
   test('replay says how far it is, survives SIGKILL, and verify proves the result', async () => {
     const killed = start(['jobs/cli.ts', 'replay', '--batch', '20'], { ...env, LOG_LEVEL: 'warn' })
-    await killed.until(/vault_hourly base: \d+\/\d+ events/)
+    await killed.until(/daily_flow base: \d+\/\d+ events/)
     killed.child.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
     const again = await vaultlog(env, 'replay')
