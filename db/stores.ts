@@ -19,7 +19,11 @@ export interface Stores {
 export async function openStores(env: Env, name: string, connections = 8): Promise<Stores> {
   const embedded = await startEmbedded(env)
   const pool = openPostgres(embedded.databaseUrl, name, connections)
-  const clickhouse = openClickHouse({ url: embedded.clickhouseUrl, database: env.CLICKHOUSE_DATABASE })
+  const clickhouse = openClickHouse({
+    url: embedded.clickhouseUrl,
+    database: env.CLICKHOUSE_DATABASE,
+    cluster: env.CLICKHOUSE_CLUSTER,
+  })
   const close = async () => {
     await clickhouse.close()
     await pool.end()

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
-import { identifier, migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { everyNode, identifier, migrateClickHouse, storage } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Checkpoint, readCheckpoint, type StreamRow, withLock } from './checkpoints.ts'
@@ -76,7 +76,10 @@ export function concerns(projection: Projection, stream: StreamRow): boolean {
 
 export async function dropShadow(options: ReplayOptions, shadow: ClickHouse): Promise<void> {
   await options.pool.query('DELETE FROM replay WHERE database = $1', [shadow.database])
-  await options.clickhouse.command('replay', `DROP DATABASE IF EXISTS ${identifier(shadow.database)} SYNC`)
+  await options.clickhouse.command(
+    'replay',
+    `DROP DATABASE IF EXISTS ${identifier(shadow.database)}${everyNode(shadow)} SYNC`,
+  )
 }
 
 interface ShadowState {
@@ -131,7 +134,7 @@ async function openShadow(
   if (found && found.version === projection.version && found.from_position === from) return found
   const partition = partitionOf(projection, stream)
   for (const name of tablesOf(projection)) {
-    const table = `${identifier(shadow.database)}.${identifier(name)}`
+    const table = `${storage(shadow, name)}${everyNode(shadow)}`
     await clickhouse.command(
       'replay',
       partition ? `ALTER TABLE ${table} DROP PARTITION ${partition}` : `TRUNCATE TABLE ${table}`,
@@ -238,16 +241,16 @@ async function swapIn(
     [shadow.database, projection.name, ids, SWAPPING],
   )
   for (const name of tablesOf(projection)) {
-    const live = `${identifier(clickhouse.database)}.${identifier(name)}`
-    const made = `${identifier(shadow.database)}.${identifier(name)}`
+    const live = storage(clickhouse, name)
+    const made = storage(shadow, name)
     if (rows[0]?.count === streams.length) {
-      await clickhouse.command('replay', `EXCHANGE TABLES ${live} AND ${made}`)
+      await clickhouse.command('replay', `EXCHANGE TABLES ${live} AND ${made}${everyNode(clickhouse)}`)
       continue
     }
     for (const stream of streams) {
       await clickhouse.command(
         'replay',
-        `ALTER TABLE ${live} REPLACE PARTITION ${partitionOf(projection, stream)} FROM ${made}`,
+        `ALTER TABLE ${live}${everyNode(clickhouse)} REPLACE PARTITION ${partitionOf(projection, stream)} FROM ${made}`,
       )
     }
   }

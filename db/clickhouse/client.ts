@@ -1,4 +1,5 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { acrossShards, CLUSTER_SETTINGS } from './cluster.ts'
 
 export interface ClickHouseOptions {
   /** May carry user and password. */
@@ -7,6 +8,8 @@ export interface ClickHouseOptions {
   database: string
   /** Signs in as the data team's user. */
   readonly?: { user: string; password: string }
+  /** Of the server's configuration; absent: one node. */
+  cluster?: string
   /** Milliseconds for one request, five minutes unless told; a replay's INSERT ... SELECT may take long. */
   requestTimeoutMs?: number
   /** Sockets, 16 unless told. */
@@ -15,6 +18,7 @@ export interface ClickHouseOptions {
 
 export interface ClickHouse {
   database: string
+  cluster?: string
   /** The client itself, for inserts and commands. */
   client: ClickHouseClient
   /**
@@ -48,10 +52,16 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 1,
       output_format_json_quote_decimals: 1,
+      ...(options.cluster ? CLUSTER_SETTINGS : {}),
     },
   })
+  if (options.cluster) {
+    const query = client.query.bind(client)
+    client.query = (params => query({ ...params, query: acrossShards(params.query) })) as typeof client.query
+  }
   return {
     database: options.database,
+    cluster: options.cluster,
     client,
     async query<Row>(name: string, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> {
       const result = await client.query({

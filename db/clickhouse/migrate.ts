@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouse } from './client.ts'
+import { localName, onCluster } from './cluster.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -26,14 +27,17 @@ export async function migrateClickHouse(
   try {
     await admin.command(
       'migrate',
-      `CREATE DATABASE IF NOT EXISTS ${identifier(house.database)} ENGINE = Atomic`,
+      `CREATE DATABASE IF NOT EXISTS ${identifier(house.database)}${everyNode(house)} ENGINE = Atomic`,
     )
   } finally {
     await admin.close()
   }
-  const run = (sql: string, parameters?: Record<string, unknown>) => house.command('migrate', sql, parameters)
+  const run = async (sql: string) => {
+    for (const statement of house.cluster ? onCluster(sql, identifier(house.cluster)) : [sql])
+      await house.command('migrate', statement)
+  }
   await run(
-    'CREATE TABLE IF NOT EXISTS migration (name String, applied_at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY name',
+    'CREATE TABLE IF NOT EXISTS migration (\n  name String,\n  applied_at DateTime DEFAULT now()\n) ENGINE = MergeTree\nORDER BY name',
   )
   const done = new Set(
     (await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')).map(row => row.name),
@@ -51,10 +55,20 @@ export async function migrateClickHouse(
       for (const statement of splitStatements(await readFile(new URL(file, folder), 'utf8')))
         await run(statement)
     }
-    await run('INSERT INTO migration (name) VALUES ({file:String})', { file })
+    await house.command('migrate', 'INSERT INTO migration (name) VALUES ({file:String})', { file })
     applied.push(file)
   }
   return applied
+}
+
+/** For statements that change a schema or whole partitions: on a cluster they are to be carried out on every node. */
+export function everyNode({ cluster }: ClickHouse): string {
+  return cluster ? ` ON CLUSTER ${identifier(cluster)}` : ''
+}
+
+/** Where the rows of a table lie: what is exchanged and dropped by partition. */
+export function storage({ database, cluster }: ClickHouse, table: string): string {
+  return `${identifier(database)}.${identifier(cluster ? localName(table) : table)}`
 }
 
 /** A name of ours as SQL; anything but letters, digits and underscores is refused. */

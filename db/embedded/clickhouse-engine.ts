@@ -44,6 +44,7 @@ export interface Outcome {
 export interface EngineOptions {
   dir: string
   memoryBytes: number
+  configFile?: string
   /** Queries that run at one time; the others wait. */
   concurrency: number
 }
@@ -82,6 +83,7 @@ export class Engine {
       `--mark_cache_size=${cache}`,
       `--index_mark_cache_size=${Math.floor(cache / 4)}`,
       '--background_pool_size=4',
+      ...(options.configFile ? [`--config-file=${options.configFile}`] : []),
     ])
   }
 

@@ -17,6 +17,7 @@ export const serverOptions = z.object({
   port: z.number().int(),
   identity: z.string(),
   memoryBytes: z.number().int(),
+  configFile: z.string().optional(),
   isDetached: z.boolean(),
   readOnly: z.object({ user: z.string(), password: z.string() }),
   limits: z.object({
@@ -66,7 +67,8 @@ async function main(): Promise<void> {
     tell({ failed: error.code ?? 'LISTEN', message: error.message })
     process.exit(1)
   })
-  engine = new Engine({ dir: join(options.dir, 'data'), memoryBytes: options.memoryBytes, concurrency: 24 })
+  const { memoryBytes, configFile } = options
+  engine = new Engine({ dir: join(options.dir, 'data'), memoryBytes, configFile, concurrency: 24 })
   await server.prepare(engine)
 
   let isStopping = false

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Env } from '../process/env.ts'
@@ -36,6 +36,7 @@ export type ClickHouseEnv = Pick<
   | 'VAULTLOG_DIR'
   | 'EMBEDDED_CLICKHOUSE_PORT'
   | 'EMBEDDED_CLICKHOUSE_MEMORY_MB'
+  | 'EMBEDDED_CLICKHOUSE_CONFIG'
   | 'CLICKHOUSE_READONLY_USER'
   | 'CLICKHOUSE_READONLY_PASSWORD'
 >
@@ -63,6 +64,7 @@ export async function startClickHouse(
     port: env.EMBEDDED_CLICKHOUSE_PORT,
     identity,
     memoryBytes,
+    ...(env.EMBEDDED_CLICKHOUSE_CONFIG ? { configFile: resolve(env.EMBEDDED_CLICKHOUSE_CONFIG) } : {}),
     isDetached,
     readOnly: { user: env.CLICKHOUSE_READONLY_USER, password: env.CLICKHOUSE_READONLY_PASSWORD },
     limits: { ...readOnlyLimits, maxMemoryBytes: Math.floor(memoryBytes / 4) },

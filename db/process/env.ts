@@ -30,11 +30,16 @@ export const envSchema = z.object({
   EMBEDDED_POSTGRES_PORT: port(25432),
   EMBEDDED_CLICKHOUSE_PORT: port(28123),
   EMBEDDED_CLICKHOUSE_MEMORY_MB: z.coerce.number().int().min(512).default(6144),
+  EMBEDDED_CLICKHOUSE_CONFIG: z.string().optional(),
 
   CLICKHOUSE_DATABASE: z
     .string()
     .regex(/^[a-z_][a-z0-9_]*$/i, 'must be a plain identifier')
     .default('vaultlog'),
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]*$/i, 'must be a plain identifier')
+    .optional(),
   CLICKHOUSE_READONLY_USER: z
     .string()
     .regex(/^(?!default$)[\w.-]+$/, "must be a plain name other than 'default'")

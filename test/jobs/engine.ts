@@ -12,8 +12,8 @@ export class Engine {
     this.client = house.client
   }
 
-  static async create(url: string): Promise<Engine> {
-    const house = openClickHouse({ url, database: `vaultlog_test_${randomBytes(6).toString('hex')}` })
+  static async create(url: string, open: typeof openClickHouse = openClickHouse): Promise<Engine> {
+    const house = open({ url, database: `vaultlog_test_${randomBytes(6).toString('hex')}` })
     await migrateClickHouse(house)
     return new Engine(house)
   }
