@@ -28,8 +28,6 @@ export interface Check {
   inject(system: System, circumstances: Circumstances): Promise<unknown>
   /** What has to hold besides the tables being those of the oracle; after everything has caught up. */
   expect?(system: System, circumstances: Circumstances): Promise<unknown>
-  /** Seconds within which everything has caught up after the fault, 45 unless told. */
-  mends?: number
   /** Of the few that run with every test run. */
   isQuick?: boolean
 }
@@ -68,13 +66,13 @@ export async function runCheck(check: Check, circumstances: Circumstances, seed:
       if (check.phase === 'backfill') system.node.faults = { delay: 10 }
       system.start(...(check.parts ?? ['processor', 'worker']))
       if (check.phase === 'backfill')
-        await system.until('backfill', 60, async () => (await system.height()) > 50)
-      else await system.settle(60)
+        await system.until('backfill', 120, async () => (await system.height()) > 50)
+      else await system.settle()
     }
     const notes = [await check.inject(system, circumstances)]
     system.node.faults = {}
     const mending = Date.now()
-    await system.settle(check.mends ?? 45)
+    await system.settle()
     const mended = `caught up ${((Date.now() - mending) / 1000).toFixed(1)} s later`
     await system.compare()
     notes.push(await check.expect?.(system, circumstances), mended)

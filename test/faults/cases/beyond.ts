@@ -44,7 +44,7 @@ const checks: Check[] = [
       const block = chain.blocks.findIndex(({ number, logs }) => number > 15 && logs.length > 1)
       node.faults = { hidesIn: block }
       system.start('processor', 'worker')
-      await system.settle(60)
+      await system.settle()
       const honest = await startFaultyNode(chain)
       try {
         const chainOf = ['verify', '--chain', NETWORK.name, '--rpc']
@@ -68,7 +68,7 @@ const checks: Check[] = [
         node.faults = {}
         must((await vaultlog(system.env, 'rewind', NETWORK.name, '--to', '10')).code === 0, 'rewind failed')
         system.start('processor')
-        await system.settle(60)
+        await system.settle()
         const after = await vaultlog(system.env, ...chainOf, honest.url)
         must(after.code === 0, `verify ended with ${after.code}: ${after.stdout}${after.stderr}`)
         must((await recheckNext(pool, NETWORK, [honest.url], { startBlock: {} }))?.equal === true, 're-check')
@@ -90,14 +90,14 @@ const checks: Check[] = [
         system.kill(i % 2 ? 'worker' : 'processor')
         chain.reorg(3, 4)
       }
-      await system.settle(60)
+      await system.settle()
       const other = await System.open({ ...servers, seed: 1 })
       try {
         other.chain.vaults.splice(0, 2, ...chain.vaults)
         other.chain.readopt(chain.blocks.slice(1))
         other.chain.blocks[0] = chain.blocks[0] ?? other.chain.head
         other.start('processor', 'worker')
-        await other.settle(60)
+        await other.settle()
         const [a, b] = [await checksums(system), await checksums(other)]
         must(same(a, b), diff(a, b))
         return `${Object.keys(a).length} tables`
@@ -155,7 +155,6 @@ const checks: Check[] = [
     ...beyond,
     name: 'ClickHouse is complete after twenty restarts at random moments',
     own: ['postgres', 'clickhouse'],
-    mends: 90,
     async inject(system, { seconds }) {
       const going = liveFor(system, seconds(90), 200)
       for (let i = 0; i < 20; i++) {
@@ -174,7 +173,6 @@ const checks: Check[] = [
     ...beyond,
     name: 'a database 100 ms slower per statement: it keeps up, in bounded memory',
     phase: 'start',
-    mends: 120,
     async inject(system, { seconds }) {
       const target = new URL(system.env['DATABASE_URL'] ?? '')
       const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
@@ -187,7 +185,7 @@ const checks: Check[] = [
         await liveFor(system, seconds(60), 1000)
         const memory = Math.max(memoryOf(system, 'processor'), memoryOf(system, 'worker'))
         must(memory < 512, `${memory.toFixed(0)} MiB`)
-        await system.settle(120)
+        await system.settle()
         proxy.delay = 0
         return `${memory.toFixed(0)} MiB`
       } finally {

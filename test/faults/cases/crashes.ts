@@ -41,7 +41,6 @@ function servers(name: OwnName): Check[] {
         phase,
         own: name === 'redis' ? [...stores, 'redis'] : stores,
         inject: hurt(name, way),
-        mends: 60,
       }),
     ),
   )

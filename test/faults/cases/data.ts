@@ -98,7 +98,7 @@ const checks: Check[] = [
       const liar = system.chain.vaults.at(-1)
       if (!liar) return undefined
       system.start('processor', 'worker')
-      await system.settle(60)
+      await system.settle()
       const [row] = await system.rows<{ n: string }>(
         `SELECT toString(count()) AS n FROM event WHERE stream = ${NETWORK.chainId} AND contract = {vault:String}
            AND (JSONExtractString(data, 'shares') = {max:String} OR JSONExtractString(data, 'assets') = {max:String})`,

@@ -101,7 +101,7 @@ const checks: Check[] = [
       const { chain } = system
       const before = [...chain.blocks]
       chain.reorg(4, 5)
-      await system.settle(30)
+      await system.settle()
       chain.rollback(5)
       chain.readopt(before.slice(chain.blocks.length))
       chain.live(3)

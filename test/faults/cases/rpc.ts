@@ -54,7 +54,7 @@ const checks: Check[] = [
         refusal: { code: -32602, message: 'block range is too wide (maximum 1000)' },
       }
       system.start('processor', 'worker')
-      await system.settle(60)
+      await system.settle()
       const asked = node.ranges.filter(({ byAddress }) => byAddress)
       const refused = asked.filter(range => range.refused).length
       must(asked.length - refused >= 15, `only ${asked.length - refused} ranges were answered`)
@@ -65,7 +65,7 @@ const checks: Check[] = [
       const { chain } = system
       const sleeper = chain.addVault({ born: 3 })
       chain.mine([chain.deposit(sleeper, chain.people[0] ?? '', 10n ** 18n)])
-      await system.settle(30)
+      await system.settle()
       const widest = Math.max(...node.ranges.slice(before).map(({ blocks }) => blocks))
       must(widest > 1000, `the widest range afterwards was ${widest} blocks`)
       return `${refused} of ${asked.length} refused, then up to ${widest} blocks`
@@ -100,7 +100,7 @@ const checks: Check[] = [
       async inject(system) {
         system.node.faults = { maxLogs: 10_000, refusal: { code: Number(code), message: String(message) } }
         system.start('processor', 'worker')
-        await system.settle(90)
+        await system.settle()
         const refused = system.node.ranges.filter(range => range.refused).length
         must(refused > 0, 'the limit was never met')
         return `${refused} of ${system.node.ranges.length} refused`
@@ -135,9 +135,9 @@ const checks: Check[] = [
     async inject(system, { seconds }) {
       system.node.faults = { twice: true }
       system.start('processor', 'worker')
-      await system.settle(60)
+      await system.settle()
       await liveFor(system, seconds(10))
-      await system.settle(30)
+      await system.settle()
     },
   },
   {
@@ -196,7 +196,7 @@ const checks: Check[] = [
         )
         worst.push(`${what} ${failing.toFixed(1)}`)
         node.faults = {}
-        await system.settle(60)
+        await system.settle()
       }
       return `${normal.toFixed(1)} requests/s normally; ${worst.join(', ')}`
     },
