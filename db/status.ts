@@ -11,6 +11,8 @@ export interface StreamStatus {
   /** Seconds since the newest stored block's time; for chains. */
   age: number | undefined
   projections: { name: string; position: number; behind: number; applying: boolean }[]
+  /** What is watched since lately and lacks history, by how far it is: blocks from `from` to `cursor` are stored. */
+  backfills: { sources: number; from: number; cursor: number }[]
   deadLetters: number
 }
 
@@ -25,10 +27,14 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     final_height: number
     head_time: number
     dead: number
+    backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
   }>(
     `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
+       (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
+          SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
+          WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL GROUP BY cursor) AS waiting) AS backfills,
        (SELECT json_agg(json_build_object('projection', projection, 'position', position, 'applying', applying_to IS NOT NULL) ORDER BY projection)
         FROM checkpoint c WHERE c.stream = s.id) AS checkpoints
      FROM stream s ORDER BY s.id`,
@@ -47,6 +53,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
       behind: Math.max(0, row.head - position),
       applying,
     })),
+    backfills: row.backfills ?? [],
     deadLetters: row.dead,
   }))
 }

@@ -13,7 +13,7 @@ interface Look {
 export function statusTable(now: Look, before?: Look): string {
   if (now.streams.length === 0) return 'Nothing is stored yet: no processor has run on this event store.'
   const seconds = before ? (now.at - before.at) / 1000 : 0
-  return table(
+  const streams = table(
     [
       'stream',
       'block',
@@ -42,7 +42,19 @@ export function statusTable(now: Look, before?: Look): string {
       ]
     }),
   )
+  return [streams, ...now.streams.flatMap(historyOf)].join('\n')
 }
+
+/** How far the history of what a chain watches since lately is. */
+function historyOf({ name, headBlock, backfills }: StreamStatus): string[] {
+  return backfills.map(({ sources, from, cursor }) => {
+    const share = Math.min(1, Math.max(0, (cursor - from + 1) / Math.max(1, headBlock - from + 1)))
+    const bar = '#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '-')
+    return `${name}: history of ${sources} new source${sources === 1 ? '' : 's'} [${bar}] ${Math.floor(share * 100)} %, block ${Math.max(cursor, from)} of ${headBlock}`
+  })
+}
+
+const BAR = 30
 
 /**
  * Shows where everything stands every `seconds` until the signal: on a terminal in place, else one table after the

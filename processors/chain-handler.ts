@@ -1,8 +1,9 @@
-import type { EventWriter } from '../db/events/chain-database.ts'
 import type { BlockEvents, BlockRef } from '../db/events/event-store.ts'
+import type { EventWriter } from '../db/events/event-writer.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { attribute, toAttribute } from './attribute.ts'
+import type { Backfill } from './backfill.ts'
 import type { KnownContracts } from './contracts.ts'
 import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
 import type { Protocol, RawLog } from './protocol.ts'
@@ -14,6 +15,8 @@ export interface SourceBlock {
   logs: RawLog[]
   /** What the transactions call whose input matters, by hash, as far as the source gives them. */
   calls?: ReadonlyMap<string, TransactionCall>
+  /** Of history that is added later: what the block's logs were not read as before. */
+  view?: ContractView
 }
 
 /** A log or state read that gave no event, for the dead-letter table. */
@@ -32,6 +35,10 @@ export interface ChainHandlerOptions {
   /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
   rpc?: ChainRpc
   samples: boolean
+  /** Fetches what came before a source was watched. */
+  backfill?: Backfill
+  /** Blocks after which a block is final. */
+  finality: number
   /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
   listed?: readonly Candidate[]
   /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
@@ -81,11 +88,12 @@ export class ChainHandler {
     const output: BlockEvents[] = []
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
+    await this.addHistory(store, queue, numbers, last.ref)
     let hasLooked = false
     for (let i = 0; i < numbers.length; i++) {
       const block = queue.get(numbers[i] ?? -1)
       if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
-      const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
+      const looks: boolean = !hasLooked && !block.view && Number.isFinite(block.ref.timestamp)
       const found = looks ? await this.inspectListed(block, output, queue, numbers, last.ref, letters) : []
       hasLooked ||= looks
       const events = [...found, ...(await this.handleBlock(block, output, queue, numbers, last.ref, letters))]
@@ -210,10 +218,73 @@ export class ChainHandler {
     }
   }
 
-  private decode(block: SourceBlock, contracts: ContractView = this.options.contracts): DecodedBlock {
-    const { decoder } = this.options
+  private decode(block: SourceBlock): DecodedBlock {
+    const { decoder, contracts } = this.options
     block.logs.sort((a, b) => a.logIndex - b.logIndex)
-    return decoder.decodeBlock(block.logs, contracts)
+    return decoder.decodeBlock(block.logs, block.view ?? contracts)
+  }
+
+  /** Puts the history of what is watched since lately beside the batch's blocks. */
+  private async addHistory(
+    store: EventWriter,
+    queue: Map<number, SourceBlock>,
+    numbers: number[],
+    last: BlockRef,
+  ): Promise<void> {
+    const { backfill, contracts, finality } = this.options
+    const first = Math.min(...queue.keys())
+    const history = await backfill?.take(last.number, last.number - finality)
+    if (!history) return
+    const { sources, blocks, to, joins } = history
+    for (const source of sources) {
+      store.setSourceCursor(source, joins ? null : to)
+      if (joins && source.contract) contracts.watch(source.kind, source.contract)
+    }
+    this.watchesMore ||= joins
+    // Of logs that come from anywhere, those of contracts that are known were stored when these were discovered.
+    const isAnywhere = sources.some(({ contract }) => contract === '')
+    const isNew = (contract: string) => !(isAnywhere && contracts.isInspected(contract))
+    const only = this.viewOf(sources)
+    // What is learned on the way puts its logs into these blocks too.
+    const view = {
+      ...only,
+      isWatched: (kind: string, contract: string) =>
+        only.isWatched(kind, contract) || contracts.isNew(kind, contract),
+    }
+    for (const found of blocks) {
+      found.logs = found.logs.filter(({ address }) => isNew(address))
+      if (found.logs.length === 0) continue
+      if (found.number < first) {
+        queue.set(found.number, { ref: await this.refOf(found), logs: found.logs, view })
+        numbers.push(found.number)
+      } else await this.merge(found, queue, numbers)
+    }
+    numbers.sort((a, b) => a - b)
+  }
+
+  /** These contracts as these kinds alone: what they were watched as before has its earlier events already. */
+  private viewOf(only: readonly { kind: string; contract: string }[]): ContractView {
+    const { contracts } = this.options
+    const kinds = new Set(only.map(({ kind, contract }) => kind + contract))
+    return {
+      isWatched: (kind, contract) => kinds.has(kind + contract),
+      isInspected: contract => contracts.isInspected(contract),
+      poolOf: contract => contracts.poolOf(contract),
+    }
+  }
+
+  /** Adds logs to the block of the batch that they are in, each once. */
+  private async merge(found: BlockLogs, queue: Map<number, SourceBlock>, numbers: number[]): Promise<void> {
+    let block = queue.get(found.number)
+    if (!block) {
+      block = { ref: await this.refOf(found), logs: [] }
+      queue.set(found.number, block)
+      numbers.push(found.number)
+      numbers.sort((a, b) => a - b)
+    }
+    if (block.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
+    const have = new Set(block.logs.map(({ logIndex }) => logIndex))
+    block.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
   }
 
   private async inspect(
@@ -248,33 +319,18 @@ export class ChainHandler {
     const from = Math.min(...created.map(deployment => deployment?.block ?? 0))
     const forgotten = address.filter(contract => contracts.wasForgotten(contract))
     const standing = forgotten.length > 0 ? await this.options.standingLogs(forgotten) : new Set<string>()
-    // What a contract was watched as before (an aToken as that of a reserve) has its earlier events already.
-    const kinds = new Set(fresh.map(({ kind, contract }) => kind + contract))
-    const newly: ContractView = {
-      isWatched: (kind, contract) => kinds.has(kind + contract),
-      isInspected: contract => contracts.isInspected(contract),
-      poolOf: contract => contracts.poolOf(contract),
-    }
+    const view = this.viewOf(fresh)
     for (const found of await rpc.logs({ address, from, to: last.number })) {
       found.logs = found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`))
       if (found.logs.length === 0) continue
       if (found.number < block.ref.number) {
         const ref = await this.refOf(found)
-        const decoded = this.decode({ ref, logs: found.logs }, newly)
+        const decoded = this.decode({ ref, logs: found.logs, view })
         letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
         if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
         continue
       }
-      let later = queue.get(found.number)
-      if (!later) {
-        later = { ref: await this.refOf(found), logs: [] }
-        queue.set(found.number, later)
-        numbers.push(found.number)
-        numbers.sort((a, b) => a - b)
-      }
-      if (later.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
-      const have = new Set(later.logs.map(({ logIndex }) => logIndex))
-      later.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
+      await this.merge(found, queue, numbers)
     }
   }
 

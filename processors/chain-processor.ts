@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
 import { readCollateralHolders, readStandingLogs } from '../db/events/event-store.ts'
+import { type PendingSource, reconcileSources, type WatchedSource } from '../db/events/watched-sources.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
+import { Backfill } from './backfill.ts'
 import { ChainHandler, type DeadLetter } from './chain-handler.ts'
 import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
-import { createDecoder } from './decode.ts'
+import { createDecoder, type Decoder } from './decode.ts'
 import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
 import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
 import type { Protocol } from './protocol.ts'
@@ -25,6 +27,8 @@ export interface ChainProcessorOptions {
   /** Vaults to look at from the start, whether or not an event brings them up. */
   listedVaults?: readonly string[]
   startBlock?: number
+  /** Blocks of history asked for at once, when something is watched since lately. */
+  backfillRange?: number
   /** Stop after this block; absent: follow the chain for ever. */
   endBlock?: number
   finality?: number
@@ -134,11 +138,6 @@ async function runOnce(
   const protocols = await withFeeds(options, rpc)
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
-  for (const [kind, addresses] of Object.entries(decoder.fixedContracts()))
-    contracts.watchFixed(kind, addresses)
-  for (const [kind, addresses] of Object.entries(options.contracts ?? {}))
-    contracts.watchFixed(kind, addresses)
-
   let handler: ChainHandler | undefined
   const database = new ChainDatabase({
     pool,
@@ -156,12 +155,19 @@ async function runOnce(
   })
   try {
     const state = await database.connect()
+    const sources = decoder.sources(options.contracts)
+    const pending = await reconcileSources(pool, network.chainId, sources, options.startBlock ?? 0)
+    const isPending = ({ kind, contract }: WatchedSource) =>
+      pending.some(source => source.kind === kind && source.contract === contract)
+    contracts.watchSources(sources.filter(source => !isPending(source)))
     await contracts.load(pool, network.chainId)
     handler = new ChainHandler({
       protocols,
       decoder,
       contracts,
       rpc,
+      backfill: openBackfill(options, rpc, decoder, pending),
+      finality: options.finality ?? network.finality,
       samples: options.samples ?? true,
       listed: (options.listedVaults ?? []).flatMap(contract =>
         protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
@@ -184,7 +190,10 @@ async function runOnce(
         pollInterval: options.pollInterval ?? Math.max(100, Math.min(1000, network.blockTime * 100)),
         from: options.startBlock ?? 0,
         to: options.endBlock,
-        subscriptions: decoder.subscriptions(kind => contracts.watchedContracts(kind)),
+        subscriptions: decoder.subscriptions(
+          kind => contracts.watchedContracts(kind),
+          new Set(pending.flatMap(({ kind, contract }) => (contract === '' ? [kind] : []))),
+        ),
       },
       database,
       async (store, blocks) => {
@@ -196,6 +205,22 @@ async function runOnce(
   } finally {
     await database.close()
   }
+}
+
+function openBackfill(
+  { network, backfillRange }: ChainProcessorOptions,
+  rpc: ChainRpc | undefined,
+  decoder: Decoder,
+  pending: readonly PendingSource[],
+): Backfill | undefined {
+  if (pending.length === 0) return undefined
+  const facts = { network: network.name, sources: pending.map(({ kind, contract }) => `${kind} ${contract}`) }
+  if (!rpc) {
+    log.error(facts, 'history of new sources cannot be fetched without an RPC endpoint: they are left out')
+    return undefined
+  }
+  log.info(facts, 'fetching the history of new sources beside the live blocks')
+  return new Backfill({ rpc, pending, topics: kind => decoder.topicsOf(kind), range: backfillRange })
 }
 
 /** Kind of contract under which configuration names price feeds (their proxies). */
@@ -259,6 +284,8 @@ async function findFinalBlock({ network, pool, rpcUrls }: ChainProcessorOptions)
 
 function isRetryable(error: unknown): boolean {
   if (error instanceof VaultlogError) return error.retryable
+  // A statement that Postgres does not understand or allow will not get better.
+  if (/^42/.test((error as { code?: unknown } | undefined)?.code?.toString() ?? '')) return false
   // Postgres and RPC clients throw their own kinds: connection loss, shutdown, time-outs. Our own faults are VaultlogErrors.
   return true
 }

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { decodeEventData } from '../db/events/event-json.ts'
 import { readEvents } from '../db/events/event-store.ts'
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { WatchedSource } from '../db/events/watched-sources.ts'
 import type { Protocol, StateRead } from './protocol.ts'
 
 /** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
@@ -51,14 +52,16 @@ export class KnownContracts {
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
+  /** Watched since the last commit, as kind and address. */
+  private readonly fresh = new Set<string>()
 
   constructor(protocols: readonly Protocol[]) {
     this.protocols = protocols
   }
 
   /** Contracts named by configuration or by a protocol's own table. */
-  watchFixed(kind: string, contracts: readonly string[]): void {
-    for (const contract of contracts) this.put(this.watchedOf(kind), contract.toLowerCase(), { block: -1 })
+  watchSources(sources: readonly WatchedSource[]): void {
+    for (const { kind, contract } of sources) if (contract) this.watch(kind, contract)
     this.commit()
   }
 
@@ -86,6 +89,7 @@ export class KnownContracts {
   begin(baseHeight: number): void {
     for (const undo of this.undo.reverse()) undo()
     this.undo = []
+    this.fresh.clear()
     for (const byKey of this.reads.values()) {
       for (const versions of byKey.values())
         while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
@@ -102,6 +106,7 @@ export class KnownContracts {
 
   commit(): void {
     this.undo = []
+    this.fresh.clear()
   }
 
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
@@ -125,9 +130,19 @@ export class KnownContracts {
         this.undo.push(() => versions.splice(versions.indexOf(version), 1))
       }
     }
-    return this.watchedBecauseOf(event).filter(({ kind, contract }) =>
-      this.put(this.watchedOf(kind), contract, { block }),
-    )
+    return this.watchedBecauseOf(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
+  }
+
+  /** From here on; false where it is watched already. */
+  watch(kind: string, contract: string, block = -1): boolean {
+    const isFresh = this.put(this.watchedOf(kind), contract, { block })
+    if (isFresh) this.fresh.add(kind + contract)
+    return isFresh
+  }
+
+  /** Whether it is watched since the last commit only. */
+  isNew(kind: string, contract: string): boolean {
+    return this.fresh.has(kind + contract)
   }
 
   private watchedBecauseOf(event: DomainEvent): { kind: string; contract: string }[] {

@@ -1,4 +1,5 @@
 import type { DomainEvent } from '../db/events/vocabulary.ts'
+import type { WatchedSource } from '../db/events/watched-sources.ts'
 import { MalformedLogError } from '../db/process/errors.ts'
 import { isNetworkName } from './chains.ts'
 import type { LogDecoder, Protocol, RawLog, Source } from './protocol.ts'
@@ -41,10 +42,15 @@ export interface Subscription {
 }
 
 export interface Decoder {
-  /** Contracts that the protocols name for this network themselves, by kind. */
-  fixedContracts(): Record<string, string[]>
-  /** What to ask a chain for, given the contracts watched of each kind. */
-  subscriptions(watched: (kind: string) => readonly string[]): Subscription[]
+  /**
+   * What is watched because the protocols or the configuration (contracts by kind) say so, each once: their contracts
+   * on this network, and kinds whose logs count anywhere.
+   */
+  sources(configured?: Record<string, readonly string[]>): WatchedSource[]
+  /** The topics of a kind. */
+  topicsOf(kind: string): string[]
+  /** What to ask a chain for, given the contracts watched of each kind; kinds whose logs count anywhere as long as they are not left out. */
+  subscriptions(watched: (kind: string) => readonly string[], leftOut?: ReadonlySet<string>): Subscription[]
   decodeBlock(logs: readonly RawLog[], contracts: ContractView): DecodedBlock
 }
 
@@ -87,20 +93,25 @@ export function createDecoder(protocols: readonly Protocol[], network: string): 
     typeof source.at === 'object' && isNetworkName(network) ? (source.at[network] ?? []) : []
 
   return {
-    fixedContracts: () => {
-      const fixed: Record<string, string[]> = {}
-      for (const source of sources) {
-        const addresses = addressesOf(source)
-        if (addresses.length > 0) fixed[source.kind] = [...addresses]
-      }
-      return fixed
+    sources: (configured = {}) => {
+      const all = sources.flatMap(({ kind, ...source }) => {
+        const own = source.at === 'anywhere' ? [''] : addressesOf({ kind, ...source })
+        return [...own, ...(configured[kind] ?? [])].map(contract => ({
+          kind,
+          contract: contract.toLowerCase(),
+        }))
+      })
+      return [...new Map(all.map(source => [`${source.kind} ${source.contract}`, source])).values()]
     },
-    subscriptions: watched =>
+    topicsOf: kind => [
+      ...new Set(sources.flatMap(source => (source.kind === kind ? source.decoders.map(d => d.topic0) : []))),
+    ],
+    subscriptions: (watched, leftOut) =>
       sources.flatMap(source => {
         const topic0 = [...new Set(source.decoders.map(d => d.topic0))]
         const asked = { topic0, ...(source.transactions ? { transaction: true } : {}) }
-        if (source.at === 'anywhere') return [asked]
-        const address = [...new Set([...addressesOf(source), ...watched(source.kind)])]
+        if (source.at === 'anywhere') return leftOut?.has(source.kind) ? [] : [asked]
+        const address = [...new Set(watched(source.kind))]
         return address.length > 0 ? [{ address, ...asked }] : []
       }),
     decodeBlock: (logs, contracts) => new BlockDecoding(byTopic, contracts).run(logs),

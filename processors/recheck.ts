@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { isBackfilling } from '../db/events/watched-sources.ts'
 import type { Env } from '../db/process/env.ts'
 import { log } from '../db/process/log.ts'
 import { withFeeds } from './chain-processor.ts'
@@ -31,8 +32,7 @@ export async function openCompleteness(
   )
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
-  for (const [kind, addresses] of Object.entries({ ...decoder.fixedContracts(), ...configured }))
-    contracts.watchFixed(kind, addresses)
+  contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
   return { pool, stream: network.chainId, rpc, decoder, contracts }
 }
@@ -70,6 +70,8 @@ export async function recheckNext(
   env: Pick<Env, 'CONTRACTS_FILE' | 'startBlock'>,
 ): Promise<RangeComparison | undefined> {
   const stream = network.chainId
+  // Half a history would look like a difference.
+  if (await isBackfilling(pool, stream)) return undefined
   const final = await finalBlock(pool, stream)
   const { rows } = await pool.query<{ done: number | null }>(
     'SELECT max(to_block) AS done FROM completeness WHERE stream = $1 AND to_block <= $2',

@@ -86,8 +86,7 @@ export async function differencesFromChain(
   const protocols = await loadProtocols()
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
-  for (const [kind, addresses] of Object.entries({ ...decoder.fixedContracts(), ...configured }))
-    contracts.watchFixed(kind, addresses)
+  contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
   const rpc = openChainRpc([rpcUrl], MULTICALL3)
   const { differences } = await compareRange(

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../db/embedded/up.ts'
+import { type Embedded, startEmbedded } from '../db/embedded/up.ts'
 import { readEnv } from '../db/process/env.ts'
+import { PortInUseError } from '../db/process/errors.ts'
 import { freePort } from './chain/anvil-process.ts'
 
 declare module 'vitest' {
@@ -13,19 +14,29 @@ declare module 'vitest' {
   }
 }
 
-/**
- * One Postgres and one ClickHouse for the whole run, in a folder of their own; those named by DATABASE_URL and
- * CLICKHOUSE_URL are used instead. Every test makes databases of its own on them.
- */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'vaultlog-test-'))
+/** A port that was free a moment ago may be another's by now. */
+async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded> {
   const env = readEnv({
     ...process.env,
     VAULTLOG_DIR: folder,
     EMBEDDED_POSTGRES_PORT: String(await freePort()),
     EMBEDDED_CLICKHOUSE_PORT: String(await freePort()),
   })
-  const embedded = await startEmbedded(env)
+  try {
+    return await startEmbedded(env)
+  } catch (error) {
+    if (!(error instanceof PortInUseError) || attempts <= 1) throw error
+    return startOnFreePorts(folder, attempts - 1)
+  }
+}
+
+/**
+ * One Postgres and one ClickHouse for the whole run, in a folder of their own; those named by DATABASE_URL and
+ * CLICKHOUSE_URL are used instead. Every test makes databases of its own on them.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'vaultlog-test-'))
+  const embedded = await startOnFreePorts(folder)
   project.provide('postgresUrl', embedded.databaseUrl)
   project.provide('clickhouseUrl', embedded.clickhouseUrl)
   return async () => {

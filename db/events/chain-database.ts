@@ -9,6 +9,7 @@ import { inTransaction } from '../postgres.ts'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
 import type { BlockEvents } from './event-store.ts'
 import { appendEvents, lockStreamHead, registerStream } from './event-store.ts'
+import { type EventWriter, openWriter, type SourceCursor } from './event-writer.ts'
 import type { DomainEvent } from './vocabulary.ts'
 
 /** Another process appends to the same stream. */
@@ -39,20 +40,6 @@ export class LockLostError extends VaultlogError {
   constructor(name: string) {
     super(`The connection that holds the lock of ${name} was lost. The processor takes it again.`)
   }
-}
-
-/** What a handler may do inside the transaction that advances the cursor. */
-export interface EventWriter {
-  /** What was learned from blocks above this height does not hold any more: they are about to be retracted. */
-  readonly baseHeight: number
-  /** The stored block upon which these blocks stand; height -1 at the beginning of a chain. */
-  readonly parent: { height: number; hash: string }
-  /** True when this very block is stored already (seen hot, now final): append only what was not watched then. */
-  isStored(height: number, hash: string): boolean
-  /** Events of blocks, in block order for each contract. Stored when the handler has returned. */
-  append(blocks: BlockEvents[]): void
-  /** Unix seconds of the newest block handled, whether or not it has events. */
-  setHeadTime(timestamp: number): void
 }
 
 /** The processor was told to stop: nothing is stored any more. */
@@ -135,11 +122,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       if (this.isClosed) client.release(true)
       this.assertOpen()
       // A lost lock connection means that another writer could start.
-      client.once('error', error => {
-        if (this.lock !== client) return
-        this.lock = undefined
-        client.release(error)
-      })
+      client.once('error', this.onLost)
       this.lock = client
     }
     const { rows } = await pool.query<{ final_height: number; final_hash: string }>(
@@ -169,8 +152,15 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     const client = this.lock
     this.lock = undefined
     if (!client) return
+    client.off('error', this.onLost)
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => {})
     client.release()
+  }
+
+  private readonly onLost = (error: Error): void => {
+    const client = this.lock
+    this.lock = undefined
+    client?.release(error)
   }
 
   /** After a rewind the cursor's block is known by its height alone; the chain says which one it is now. */
@@ -189,7 +179,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     let orphaned = 0
     await this.commit(info.prevHead, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
-      const { writer, blocks, headTime, canonical } = openWriter(
+      const { writer, blocks, headTime, sources, canonical } = openWriter(
         stored,
         Number.MAX_SAFE_INTEGER,
         info.prevHead,
@@ -206,6 +196,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
           final: cursor,
           hotBlocks: [],
           headTime: 0,
+          sources: [],
         }
       }
       return {
@@ -214,6 +205,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         final: info.nextHead,
         hotBlocks: [],
         headTime: headTime(),
+        sources,
       }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
@@ -245,7 +237,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       const first = change < 0 ? info.newBlocks.length : change
       const newBlocks = info.newBlocks.slice(first)
       const base = info.newBlocks[first - 1] ?? info.baseHead
-      const { writer, blocks, headTime } = openWriter(new Map(), base.height, base)
+      const { writer, blocks, headTime, sources } = openWriter(new Map(), base.height, base)
       if (newBlocks.length > 0) await handle(writer, first, info.newBlocks.length)
       return {
         orphans: hot.filter(block => block.height > base.height),
@@ -253,6 +245,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         final: info.finalizedHead,
         hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
         headTime: headTime(),
+        sources,
       }
     })
   }
@@ -268,6 +261,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       final: { height: number; hash: string }
       hotBlocks: { height: number; hash: string }[]
       headTime: number
+      sources: SourceCursor[]
     }>,
   ): Promise<void> {
     const { pool, stream, name, onCommit } = this.options
@@ -285,7 +279,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         throw new CursorMovedError(name, `block ${expected.height}`, `block ${cursor.height}`)
       }
       const hot = await this.hotBlocks(tx)
-      const { orphans, blocks, final, hotBlocks, headTime } = await work(hot, cursor)
+      const { orphans, blocks, final, hotBlocks, headTime, sources } = await work(hot, cursor)
       if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
       const retractions = orphans
         .filter(orphan => orphan.to_position >= orphan.from_position)
@@ -309,6 +303,12 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
          WHERE id = $1`,
         [stream, next, final.height, final.hash, head.height, head.hash, headTime],
       )
+      for (const { kind, contract, cursor } of sources) {
+        await tx.query(
+          'UPDATE watched_source SET cursor = $4 WHERE stream = $1 AND kind = $2 AND contract = $3',
+          [stream, kind, contract, cursor],
+        )
+      }
       return {
         head: next,
         appended: next - base,
@@ -395,41 +395,6 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       if (hash !== block.hash) orphans.push(block)
     }
     return orphans
-  }
-}
-
-function openWriter(
-  stored: Map<number, string>,
-  baseHeight: number,
-  parent: { height: number; hash: string },
-): {
-  writer: EventWriter
-  blocks: BlockEvents[]
-  headTime(): number
-  /** Hashes by height that the handler named when it asked what is stored. */
-  canonical: Map<number, string>
-} {
-  const blocks: BlockEvents[] = []
-  const canonical = new Map<number, string>()
-  let newest = 0
-  return {
-    blocks,
-    headTime: () => newest,
-    canonical,
-    writer: {
-      baseHeight,
-      parent,
-      isStored: (height, hash) => {
-        canonical.set(height, hash)
-        return stored.get(height) === hash
-      },
-      append: more => {
-        for (const block of more) if (block.events.length > 0) blocks.push(block)
-      },
-      setHeadTime: timestamp => {
-        newest = timestamp
-      },
-    },
   }
 }
 

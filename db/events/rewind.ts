@@ -60,6 +60,10 @@ export async function rewindChain(
     )
     const next = await appendEvents(tx, stream, head, retractions)
     await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height > $2', [stream, toBlock])
+    await tx.query('UPDATE watched_source SET cursor = $2 WHERE stream = $1 AND cursor > $2', [
+      stream,
+      toBlock,
+    ])
     await tx.query('DELETE FROM completeness WHERE stream = $1 AND to_block > $2', [stream, toBlock])
     // The newest block that is left and known: a little before the head, which is better than no time at all.
     const { rows: last } = await tx.query<{ time: number }>(

@@ -1,5 +1,5 @@
-import type { EventWriter } from '../../db/events/chain-database.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
+import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { log } from '../../db/process/log.ts'
 import type { DeadLetter, SourceBlock } from '../chain-handler.ts'

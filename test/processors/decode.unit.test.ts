@@ -185,7 +185,10 @@ describe('what cannot be read', () => {
 })
 
 test('what to ask a chain for: vault events anywhere, the rest by address', () => {
-  const subscriptions = decoder.subscriptions(kind => (kind === 'erc4626-vault' ? [VAULT] : []))
+  const sources = decoder.sources({ 'erc4626-vault': [VAULT] })
+  const subscriptions = decoder.subscriptions(kind =>
+    sources.flatMap(source => (source.kind === kind ? [source.contract] : [])).filter(Boolean),
+  )
   const [anywhere, ...more] = subscriptions.filter(s => s.address === undefined)
   expect(more).toEqual([])
   expect(anywhere?.topic0.length).toBe(2)

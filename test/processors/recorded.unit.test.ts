@@ -29,11 +29,12 @@ const everything: ContractView = {
 
 /** The contracts that the protocols name for the network, and the vaults named. */
 function known(network: string, vaults: Iterable<string> = []): ContractView {
-  const fixed = new Map(
-    Object.entries(createDecoder(protocols, network).fixedContracts()).map(([k, v]) => [k, new Set(v)]),
+  const fixed = new Set(
+    createDecoder(protocols, network)
+      .sources({ 'erc4626-vault': [...vaults] })
+      .map(({ kind, contract }) => kind + contract),
   )
-  fixed.set('erc4626-vault', new Set(vaults))
-  return { isWatched: (kind, contract) => fixed.get(kind)?.has(contract) ?? false, isInspected: () => false }
+  return { isWatched: (kind, contract) => fixed.has(kind + contract), isInspected: () => false }
 }
 
 function countTypes(events: readonly DomainEvent[]): Partial<Record<EventType, number>> {
@@ -269,7 +270,9 @@ describeRecorded('605 recorded receipts', () => {
       const network = networkOfChain(chainId)
       if (!network) continue
       const decoder = createDecoder(protocols, network.name)
-      const comets = new Set(decoder.fixedContracts()['compound-v3-comet'])
+      const comets = new Set(
+        decoder.sources().flatMap(({ kind, contract }) => (kind === 'compound-v3-comet' ? [contract] : [])),
+      )
       const { events } = decoder.decodeBlock(logs, known(network.name))
       for (const { address, topics, data, logIndex } of logs) {
         if (!comets.has(address) || (topics[0] !== supply && topics[0] !== withdraw)) continue

@@ -48,7 +48,7 @@ test('a contract that only says its decimals is its own aggregator; one that say
 test('AnswerUpdated of an aggregator is a price of its feed, negative answers included', () => {
   const protocol = createChainlink([{ proxy: PROXY, decimals: 8, aggregators: [address('1')] }], 'mainnet')
   const decoder = createDecoder([protocol], 'mainnet')
-  expect(decoder.fixedContracts()).toEqual({ 'chainlink-aggregator': [address('1')] })
+  expect(decoder.sources()).toEqual([{ kind: 'chainlink-aggregator', contract: address('1') }])
   const topics = encodeEventTopics({
     abi,
     eventName: 'AnswerUpdated',

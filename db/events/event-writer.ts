@@ -1,0 +1,64 @@
+import type { BlockEvents } from './event-store.ts'
+import type { WatchedSource } from './watched-sources.ts'
+
+/** What a handler may do inside the transaction that advances the cursor. */
+export interface EventWriter {
+  /** What was learned from blocks above this height does not hold any more: they are about to be retracted. */
+  readonly baseHeight: number
+  /** The stored block upon which these blocks stand; height -1 at the beginning of a chain. */
+  readonly parent: { height: number; hash: string }
+  /** True when this very block is stored already (seen hot, now final): append only what was not watched then. */
+  isStored(height: number, hash: string): boolean
+  /** Events of blocks, in block order for each contract. Stored when the handler has returned. */
+  append(blocks: BlockEvents[]): void
+  /** Unix seconds of the newest block handled, whether or not it has events. */
+  setHeadTime(timestamp: number): void
+  /** How far the history of a source is stored with this; null: all of it, and its logs come with the blocks. */
+  setSourceCursor(source: WatchedSource, cursor: number | null): void
+}
+
+export interface SourceCursor extends WatchedSource {
+  cursor: number | null
+}
+
+/** A writer, and what a handler did with it. */
+export function openWriter(
+  stored: Map<number, string>,
+  baseHeight: number,
+  parent: { height: number; hash: string },
+): {
+  writer: EventWriter
+  blocks: BlockEvents[]
+  headTime(): number
+  sources: SourceCursor[]
+  /** Hashes by height that the handler named when it asked what is stored. */
+  canonical: Map<number, string>
+} {
+  const blocks: BlockEvents[] = []
+  const canonical = new Map<number, string>()
+  const sources: SourceCursor[] = []
+  let newest = 0
+  return {
+    blocks,
+    sources,
+    headTime: () => newest,
+    canonical,
+    writer: {
+      baseHeight,
+      parent,
+      isStored: (height, hash) => {
+        canonical.set(height, hash)
+        return stored.get(height) === hash
+      },
+      append: more => {
+        for (const block of more) if (block.events.length > 0) blocks.push(block)
+      },
+      setHeadTime: timestamp => {
+        newest = timestamp
+      },
+      setSourceCursor: ({ kind, contract }, cursor) => {
+        sources.push({ kind, contract, cursor })
+      },
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type pg from 'pg'
+
+/** Something watched by code or configuration: a contract of a kind, or ('' as contract) a kind wherever it logs. */
+export interface WatchedSource {
+  kind: string
+  contract: string
+}
+
+/** One whose history is not all stored yet. */
+export interface PendingSource extends WatchedSource {
+  /** Everything of it up to this block is stored. */
+  cursor: number
+}
+
+/**
+ * Takes note of what a processor watches now, and gives what it did not watch before, although its stream has blocks
+ * already: their history is to be fetched first. What is not watched any more is remembered with how far it was.
+ */
+export async function reconcileSources(
+  pool: pg.Pool,
+  stream: number,
+  sources: readonly WatchedSource[],
+  fromBlock: number,
+): Promise<PendingSource[]> {
+  const kinds = sources.map(({ kind }) => kind)
+  const contracts = sources.map(({ contract }) => contract)
+  // A stream without blocks, and one of a time before sources were noted, has what it watches from the start.
+  await pool.query(
+    `INSERT INTO watched_source (stream, kind, contract, from_block, cursor)
+     SELECT s.id, now.kind, now.contract, $4::bigint, CASE WHEN s.head_height < 0 OR known.count = 0 THEN NULL ELSE $4::bigint - 1 END
+     FROM stream s, unnest($2::text[], $3::text[]) AS now(kind, contract),
+       (SELECT count(*) FROM watched_source WHERE stream = $1) AS known
+     WHERE s.id = $1
+     ON CONFLICT DO NOTHING`,
+    [stream, kinds, contracts, fromBlock],
+  )
+  await pool.query(
+    `UPDATE watched_source w SET cursor = coalesce(w.cursor, s.head_height), removed_at = clock_timestamp() FROM stream s
+     WHERE w.stream = $1 AND s.id = $1 AND removed_at IS NULL
+       AND (w.kind, w.contract) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    [stream, kinds, contracts],
+  )
+  await pool.query(
+    `UPDATE watched_source SET removed_at = NULL
+     WHERE stream = $1 AND removed_at IS NOT NULL AND (kind, contract) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    [stream, kinds, contracts],
+  )
+  const { rows } = await pool.query<PendingSource>(
+    `SELECT kind, contract, cursor FROM watched_source WHERE stream = $1 AND cursor IS NOT NULL AND removed_at IS NULL
+     ORDER BY added_at, kind, contract`,
+    [stream],
+  )
+  return rows
+}
+
+/** Whether history is being fetched that new sources of a stream still lack. */
+export async function isBackfilling(pool: pg.Pool, stream: number): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM watched_source WHERE stream = $1 AND cursor IS NOT NULL AND removed_at IS NULL LIMIT 1',
+    [stream],
+  )
+  return rowCount === 1
+}
