@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 pragma solidity ^0.8.20;
 
-interface IAsset {
-    function balanceOf(address holder) external view returns (uint256);
-    function transfer(address to, uint256 amount) external returns (bool);
-    function transferFrom(address from, address to, uint256 amount) external returns (bool);
-}
+import {IERC20, IERC20Metadata} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
 interface IFeed {
     function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80);
@@ -17,6 +14,8 @@ interface IFeed {
 /// accounts. It has no permissions of managers, no rewards, no packing and no code upgrade behind a proxy: `configure`
 /// changes what an upgrade would, and says so with the proxy's event.
 contract CometLike {
+    using SafeERC20 for IERC20;
+
     struct Rates {
         uint64 kink;
         uint64 base;
@@ -118,6 +117,11 @@ contract CometLike {
         emit PauseAction(supply_, transfer_, withdraw_, absorb_, buy_);
     }
 
+    function name() external pure returns (string memory) { return "Compound-like"; }
+    function symbol() external view returns (string memory) { return string.concat("c", IERC20Metadata(baseToken).symbol(), "v3"); }
+    function decimals() external view returns (uint8) { return IERC20Metadata(baseToken).decimals(); }
+    function isSupplyPaused() external view returns (bool) { return _totals.pauseFlags & 1 != 0; }
+    function isWithdrawPaused() external view returns (bool) { return _totals.pauseFlags & 4 != 0; }
     function supplyKink() external view returns (uint256) { return _supplyRates.kink; }
     function supplyPerSecondInterestRateBase() external view returns (uint256) { return _supplyRates.base; }
     function supplyPerSecondInterestRateSlopeLow() external view returns (uint256) { return _supplyRates.slopeLow; }
@@ -193,7 +197,7 @@ contract CometLike {
 
     function getReserves() public view returns (int256) {
         (uint64 supplyIndex, uint64 borrowIndex) = _indexes();
-        return int256(IAsset(baseToken).balanceOf(address(this))) - int256(_present(supplyIndex, _totals.totalSupplyBase))
+        return int256(IERC20(baseToken).balanceOf(address(this))) - int256(_present(supplyIndex, _totals.totalSupplyBase))
             + int256(_present(borrowIndex, _totals.totalBorrowBase));
     }
 
@@ -263,7 +267,7 @@ contract CometLike {
         if (_totals.pauseFlags & 1 != 0) revert Refused("paused");
         if (asset != baseToken) return _supplyCollateral(dst, asset, amount);
         if (amount == type(uint256).max) amount = borrowBalanceOf(dst);
-        IAsset(baseToken).transferFrom(msg.sender, address(this), amount);
+        amount = _pull(baseToken, amount);
         _accrue();
         (uint256 lent,) = _setBalance(dst, _balance(dst) + int256(amount));
         emit Supply(msg.sender, dst, amount);
@@ -271,7 +275,7 @@ contract CometLike {
     }
 
     function _supplyCollateral(address dst, address asset, uint256 amount) private {
-        IAsset(asset).transferFrom(msg.sender, address(this), amount);
+        amount = _pull(asset, amount);
         AssetInfo memory info = _infoOf(asset);
         totalsCollateral[asset] += amount;
         if (totalsCollateral[asset] > info.supplyCap) revert Refused("cap");
@@ -287,7 +291,7 @@ contract CometLike {
         int256 value = _balance(msg.sender) - int256(amount);
         (, uint256 taken) = _setBalance(msg.sender, value);
         _checkDebt(msg.sender, value);
-        IAsset(baseToken).transfer(msg.sender, amount);
+        IERC20(baseToken).safeTransfer(msg.sender, amount);
         emit Withdraw(msg.sender, msg.sender, amount);
         _told(msg.sender, address(0), taken);
     }
@@ -297,7 +301,7 @@ contract CometLike {
         totalsCollateral[asset] -= amount;
         _collateral[msg.sender][asset] -= amount;
         if (!isBorrowCollateralized(msg.sender)) revert Refused("not collateralized");
-        IAsset(asset).transfer(msg.sender, amount);
+        IERC20(asset).safeTransfer(msg.sender, amount);
         emit WithdrawCollateral(msg.sender, msg.sender, asset, amount);
     }
 
@@ -360,22 +364,29 @@ contract CometLike {
     function buyCollateral(address asset, uint256 minAmount, uint256 baseAmount, address recipient) external {
         int256 reserves = getReserves();
         if (reserves >= 0 && uint256(reserves) >= targetReserves) revert Refused("not for sale");
-        IAsset(baseToken).transferFrom(msg.sender, address(this), baseAmount);
+        baseAmount = _pull(baseToken, baseAmount);
         AssetInfo memory info = _infoOf(asset);
         uint256 discount = storeFrontPriceFactor * (FACTOR - info.liquidationFactor) / FACTOR;
         uint256 price = getPrice(info.priceFeed) * (FACTOR - discount) / FACTOR;
         uint256 amount = getPrice(baseTokenPriceFeed) * baseAmount * info.scale / price / baseScale;
         if (amount < minAmount) revert Refused("slippage");
-        if (amount > IAsset(asset).balanceOf(address(this)) - totalsCollateral[asset]) revert Refused("reserves");
-        IAsset(asset).transfer(recipient, amount);
+        if (amount > IERC20(asset).balanceOf(address(this)) - totalsCollateral[asset]) revert Refused("reserves");
+        IERC20(asset).safeTransfer(recipient, amount);
         emit BuyCollateral(msg.sender, asset, baseAmount, amount);
     }
 
     function withdrawReserves(address to, uint256 amount) external {
         int256 reserves = getReserves();
         if (msg.sender != governor || reserves < 0 || amount > uint256(reserves)) revert Refused("reserves");
-        IAsset(baseToken).transfer(to, amount);
+        IERC20(baseToken).safeTransfer(to, amount);
         emit WithdrawReserves(to, amount);
+    }
+
+    /// What arrives counts: a token may keep a fee.
+    function _pull(address asset, uint256 amount) private returns (uint256) {
+        uint256 before = IERC20(asset).balanceOf(address(this));
+        IERC20(asset).safeTransferFrom(msg.sender, address(this), amount);
+        return IERC20(asset).balanceOf(address(this)) - before;
     }
 
     function _infoOf(address asset) private view returns (AssetInfo memory) {

@@ -55,7 +55,10 @@ contract AsyncVault is ERC4626 {
 
     function requestDeposit(uint256 assets, address controller, address owner) external only(owner) returns (uint256) {
         require(assets > 0, "nothing requested");
+        // What arrives counts: a token may keep a fee.
+        uint256 before = IERC20(asset()).balanceOf(address(this));
         IERC20(asset()).safeTransferFrom(owner, address(this), assets);
+        assets = IERC20(asset()).balanceOf(address(this)) - before;
         _apart += assets;
         _of[controller].pendingAssets += assets;
         emit DepositRequest(controller, owner, 0, msg.sender, assets);

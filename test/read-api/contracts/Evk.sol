@@ -176,6 +176,7 @@ contract EvkLike {
     error E_OutstandingDebt();
     error E_RepayTooMuch();
     error E_ZeroShares();
+    error E_ZeroAssets();
 
     uint256 private constant VIRTUAL = 1e6;
     uint256 private constant DEBT_BITS = 31;
@@ -263,10 +264,34 @@ contract EvkLike {
         return assets * (totalSupply + VIRTUAL) / (totalAssets() + VIRTUAL);
     }
 
+    // ---- limits; operations are numbered as in Constants.sol
+
+    function _isOff(uint256 operation) private view returns (bool) { return _hookedOps & uint32(1 << operation) != 0; }
+
+    function maxDeposit(address) external view returns (uint256) {
+        uint256 cap = _cap(_supplyCap);
+        uint256 supplied = totalAssets();
+        if (_isOff(0) || supplied >= cap) return 0;
+        uint256 room = type(uint112).max - cash;
+        return room < cap - supplied ? room : cap - supplied;
+    }
+
+    function maxRedeem(address owner) external view returns (uint256) { return _isOff(3) ? 0 : _redeemable(owner); }
+    function maxWithdraw(address owner) external view returns (uint256) {
+        return _isOff(2) ? 0 : convertToAssets(_redeemable(owner));
+    }
+
+    /// Whatever its controller would allow, an account that has one is told nothing.
+    function _redeemable(address owner) private view returns (uint256) {
+        if (_evc.getControllers(owner).length > 0) return 0;
+        uint256 liquid = convertToShares(cash);
+        return balanceOf[owner] < liquid ? balanceOf[owner] : liquid;
+    }
+
     // ---- acts
 
     function _begin(uint256 operation) private returns (address account) {
-        if (_hookedOps & uint32(1 << operation) != 0) revert E_OperationDisabled();
+        if (_isOff(operation)) revert E_OperationDisabled();
         _accrue();
         return msg.sender == address(_evc) ? _evc.actor() : msg.sender;
     }
@@ -295,6 +320,7 @@ contract EvkLike {
         address account = _begin(3);
         if (shares == type(uint256).max) shares = balanceOf[owner];
         assets = convertToAssets(shares);
+        if (assets == 0 && shares > 0) revert E_ZeroAssets();
         _burn(account, owner, receiver, assets, shares);
     }
 

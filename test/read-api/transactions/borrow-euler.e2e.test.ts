@@ -1,42 +1,23 @@
-import { type Address, encodeFunctionData, type LocalAccount, parseAbi } from 'viem'
+import { type Address, encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EulerRef } from '../../../read-api/transactions/borrow/euler-account.ts'
 import { calls, deployToken, type Token } from '../../chain/deploy.ts'
 import { contract } from '../artifacts.ts'
 import { openBorrowing, type Place } from './borrow-stage.ts'
 import { wander } from './borrow-walk.ts'
+import { deployEuler, evcAbi, oweTo, rate, vaultAbi } from './euler-stage.ts'
 import { type Stage, startStage } from './stage.ts'
 
 /** Euler v2, on contracts of our own after the connector, the vaults and their oracles. */
 
 const DAY = 86_400
-const vaultAbi = parseAbi([
-  'function deposit(uint256 assets, address receiver) returns (uint256)',
-  'function borrow(uint256 assets, address receiver) returns (uint256)',
-  'function balanceOf(address account) view returns (uint256)',
-  'function debtOf(address account) view returns (uint256)',
-  'function convertToAssets(uint256 shares) view returns (uint256)',
-  'function totalAssets() view returns (uint256)',
-  'function totalBorrows() view returns (uint256)',
-  'function interestAccumulator() view returns (uint256)',
-])
-const evcAbi = parseAbi([
-  'function getControllers(address account) view returns (address[])',
-  'function getCollaterals(address account) view returns (address[])',
-  'function enableCollateral(address account, address vault) payable',
-  'function enableController(address account, address vault) payable',
-])
 type Hands = ReturnType<typeof openBorrowing>
 let on: Omit<Stage, keyof Hands> & Hands
 let usdc: Token
 let weth: Token
 let wbtc: Token
 let evc: Address
-let oracle: Address
-const vaults = {} as Record<'usdc' | 'usdc2' | 'weth' | 'wbtc', Address>
-const unit: Address = `0x${'00'.repeat(18)}0348`
-/** 5 % a year. */
-const rate = (5n * 10n ** 25n) / 31_536_000n
+let vaults: Record<'usdc' | 'usdc2' | 'weth' | 'wbtc', Address>
 
 const usd = (whole: number) => BigInt(Math.round(whole * 1e6))
 const eth = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n
@@ -44,26 +25,20 @@ const eth = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n
 beforeAll(async () => {
   const stage = await startStage()
   on = { ...stage, ...openBorrowing(stage) }
-  const { node, deploy, act, mint } = stage
+  const { node, act, mint } = stage
   usdc = await deployToken(node, { decimals: 6, symbol: 'USDC' })
   weth = await deployToken(node, { decimals: 18, symbol: 'WETH' })
   wbtc = await deployToken(node, { decimals: 8, symbol: 'WBTC' })
-  evc = await deploy(contract('EvcLike'))
-  oracle = await deploy(contract('EulerOracleLike'))
-  const { abi: oracleAbi } = contract('EulerOracleLike')
+  const lent = { token: usdc, price: 1n }
+  const deployed = await deployEuler(stage, {
+    usdc: lent,
+    usdc2: lent,
+    weth: { token: weth, price: 3_000n },
+    wbtc: { token: wbtc, price: 90_000n },
+  })
+  evc = deployed.evc
+  vaults = deployed.vaults
   const { abi } = contract('EvkLike')
-  for (const [token, price] of [
-    [usdc, 1n],
-    [weth, 3_000n],
-    [wbtc, 90_000n],
-  ] as const)
-    await act(oracle, oracleAbi, 'set', token.address, price * 10n ** BigInt(36 - token.decimals), 10n ** 15n)
-  for (const [name, token] of Object.entries({ usdc, usdc2: usdc, weth, wbtc })) {
-    const vault = await deploy(contract('EvkLike'), evc, token.address, token.decimals, oracle, unit)
-    vaults[name as keyof typeof vaults] = vault
-    await act(oracle, oracleAbi, 'addVault', vault)
-    await act(vault, abi, 'configure', rate, 0, 0, 0)
-  }
   for (const lender of [vaults.usdc, vaults.usdc2]) {
     await act(lender, abi, 'setLTV', vaults.weth, 8_000)
     await act(lender, abi, 'setLTV', vaults.wbtc, 7_000)
@@ -72,24 +47,14 @@ beforeAll(async () => {
   const [, lender = '0x', borrower = '0x'] = node.accounts
   await mint(usdc, lender, usd(2_000_000))
   await mint(weth, borrower, eth(400))
-  const send = (from: Address, to: Address, data: `0x${string}`) => node.send({ from, to, data })
-  const depositOf = (assets: bigint, to: Address) =>
-    encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args: [assets, to] })
   for (const vault of [vaults.usdc, vaults.usdc2]) {
     await node.send(calls.approve(lender, usdc.address, vault))
-    await send(lender, vault, depositOf(usd(1_000_000), lender))
+    const args = [usd(1_000_000), lender] as const
+    const data = encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args })
+    await node.send({ from: lender, to: vault, data })
   }
-  await node.send(calls.approve(borrower, weth.address, vaults.weth))
-  await send(borrower, vaults.weth, depositOf(eth(400), borrower))
-  for (const [functionName, vault] of [
-    ['enableCollateral', vaults.weth],
-    ['enableController', vaults.usdc],
-  ] as const)
-    await send(borrower, evc, encodeFunctionData({ abi: evcAbi, functionName, args: [borrower, vault] }))
-  await node.mine()
-  const borrow = encodeFunctionData({ abi: vaultAbi, functionName: 'borrow', args: [usd(600_000), borrower] })
-  await send(borrower, vaults.usdc, borrow)
-  await node.mine()
+  const secured = { vault: vaults.weth, token: weth, amount: eth(400) }
+  await oweTo(stage, borrower, evc, secured, { vault: vaults.usdc, amount: usd(600_000) })
 })
 afterAll(() => on?.node.stop())
 

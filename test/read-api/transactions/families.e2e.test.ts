@@ -1,11 +1,11 @@
-import type { Address, LocalAccount } from 'viem'
-import { zeroAddress } from 'viem'
+import { type Address, encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VaultRef } from '../../../read-api/transactions/family.ts'
 import { type Aave, aaveCalls, aaveConfigCalls, deployAave } from '../../chain/aave.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { deployMorpho } from '../../chain/morpho.ts'
 import { contract, published } from '../artifacts.ts'
+import { deployEuler, evcAbi, oweTo, rate } from './euler-stage.ts'
 import { type Stage, startStage, vaultRef } from './stage.ts'
 
 let stage: Stage
@@ -315,22 +315,66 @@ async function metaMorphoScene() {
 }
 
 test('Euler EVK (contract of our own after IEVault)', async () => {
-  const evc: Address = '0x00000000000000000000000000000000000e7c00'
-  const { asset, ref, user, call } = await scene('EvkLikeVault', evc)
-  const { perform, bundle, balance, look } = stage
+  const { perform, bundle, balance, look, mint, node } = stage
+  const asset = await deployToken(node, { decimals: 18 })
+  const other = await deployToken(node, { decimals: 18, symbol: 'COLL' })
+  const { evc, vaults } = await deployEuler(stage, {
+    lent: { token: asset, price: 1n },
+    secures: { token: other, price: 1n },
+  })
+  const { abi } = contract('EvkLike')
+  const configure = (supplyCap: number, hooked: number) =>
+    stage.act(vaults.lent, abi, 'configure', rate, supplyCap, 0, hooked)
+  const ref = vaultRef(vaults.lent, asset, { symbol: 'eTST', decimals: 18 })
+  const user = await stage.newUser()
+  await mint(asset, user.address, 1_000n * unit)
   expect(await familyOf(ref)).toBe('euler-evk')
   await perform(ref, user, 'deposit', { amount: 10n * unit })
-  await call('setHookConfig', zeroAddress, 1)
+  await configure(0, 1)
   await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('switched deposits off')
   expect((await look(ref, user)).depositLimit).toBe(0n)
-  await call('setHookConfig', zeroAddress, 12)
+  await configure(0, 12)
   await expect(bundle(ref, user, 'redeem', { all: true })).rejects.toThrow('switched withdrawals off')
-  await call('setHookConfig', zeroAddress, 0)
-  await call('setDebt', user.address, 1n)
+  // A cap of 1.10 × 10^19: 11 whole tokens.
+  await configure((110 << 6) | 19, 0)
+  expect((await look(ref, user)).depositLimit).toBe(unit)
+  await expect(bundle(ref, user, 'deposit', { amount: unit + 1n })).rejects.toThrow('takes 1000000')
+  await perform(ref, user, 'deposit', { amount: unit })
+  await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('full')
+  await configure(0, 0)
+
+  // Most of it is lent out, and comes back with interest.
+  const borrower = node.accounts[21] ?? '0x'
+  await mint(other, borrower, 1_000n * unit)
+  await stage.act(vaults.lent, abi, 'setLTV', vaults.secures, 8_000)
+  const secured = { vault: vaults.secures, token: other, amount: 1_000n * unit }
+  await oweTo(stage, borrower, evc, secured, { vault: vaults.lent, amount: 9n * unit })
+  await stage.wait(30 * 86_400)
+  await expect(bundle(ref, user, 'redeem', { all: true })).rejects.toThrow('can be redeemed now, less than')
+  await perform(ref, user, 'redeem', { amount: unit })
+  const worth = (await look(ref, user)).positionValue ?? 0n
+  expect(worth).toBeGreaterThan(10n * unit)
+  const { data: approve = '0x' } = calls.approve(borrower, asset.address, vaults.lent)
+  await mint(asset, borrower, 20n * unit)
+  await node.send({ from: borrower, to: asset.address, data: approve })
+  const repay = encodeFunctionData({
+    abi,
+    functionName: 'repay',
+    args: [2n ** 256n - 1n, borrower],
+  })
+  await node.send({ from: borrower, to: vaults.lent, data: repay })
+  await node.mine()
+
+  // An account with a controller is told that nothing can be redeemed.
+  const signed = (functionName: 'enableController', vault: Address) =>
+    encodeFunctionData({ abi: evcAbi, functionName, args: [user.address, vault] })
+  await stage.sign(user, { to: evc, chainId: 1, data: signed('enableController', vaults.secures) })
   await expect(bundle(ref, user, 'redeem', { all: true })).rejects.toThrow('shares are bound')
-  await call('setDebt', user.address, 0n)
+  const leave = encodeFunctionData({ abi, functionName: 'disableController' })
+  await stage.sign(user, { to: vaults.secures, chainId: 1, data: leave })
   await perform(ref, user, 'redeem', { all: true })
-  expect(await balance(asset.address, user.address)).toBe(1_000n * unit)
+  expect(await balance(ref.address, user.address)).toBe(0n)
+  expect(await balance(asset.address, user.address)).toBeGreaterThan(1_000n * unit)
 })
 
 test("the chain's own coin through WETH9 (of @aave/core-v3)", async () => {
