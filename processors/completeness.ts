@@ -168,6 +168,8 @@ async function eventsOfStore(
   )
   const events: Events = new Map()
   for (const { hash, number, index, contract, type, data } of rows) {
+    // Made of a log and of state together; the market's event of the same log is compared.
+    if ('supplyIndex' in data) continue
     // Codes are the transaction's, not the log's.
     const { codes: _, ...ofLog } = data
     add(events, keyOf(hash, number, { logIndex: index, contract, type }, ofLog))

@@ -25,6 +25,12 @@ const ledger = z.enum(['transfer', 'self'])
  */
 const codes = z.array(text).optional()
 
+/** The index, read at the end of the block, by which the worth that a Comet's log tells was made shares. */
+const supplyIndex = uint.optional()
+
+/** Of a Comet: what the principal that came or went was worth, as the Transfer beside the log tells; absent without one. */
+const lent = uint.optional()
+
 export const vocabulary = {
   // ---- the chain itself
   /** Appended when a stored block turns out not to be canonical: its events are positions from..to of this stream. */
@@ -49,12 +55,23 @@ export const vocabulary = {
     assetDecimals: count,
     deployedBlock: count.optional(),
     deployedAt: unixSeconds.optional(),
-    /** The vault is an aToken of this Aave v3 pool: its shares are what the token calls scaled units. */
+    /**
+     * The vault is a lending position whose balances grow: an aToken of this Aave v3 pool, with what it calls scaled
+     * units for shares, or a Comet, which is its own pool, with principal.
+     */
     pool: address.optional(),
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),
-  Deposited: z.object({ sender: address, owner: address, assets: uint, shares: uint, ledger, codes }),
+  Deposited: z.object({
+    sender: address,
+    owner: address,
+    assets: uint,
+    shares: uint,
+    ledger,
+    supplyIndex,
+    codes,
+  }),
   Redeemed: z.object({
     sender: address,
     /** Absent where the log does not say. */
@@ -63,9 +80,10 @@ export const vocabulary = {
     assets: uint,
     shares: uint,
     ledger,
+    supplyIndex,
     codes,
   }),
-  ShareTransferred: z.object({ from: address, to: address, shares: uint }),
+  ShareTransferred: z.object({ from: address, to: address, shares: uint, supplyIndex }),
   /**
    * Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units.
    * maxDeposit: for an account that holds nothing. idleAssets: what the vault itself holds of its asset. borrowedAssets:
@@ -191,6 +209,7 @@ export const vocabulary = {
     onBehalf: address,
     assets: uint,
     shares: uint.optional(),
+    lent,
   }),
   Withdrawn: z.object({
     market: text,
@@ -199,6 +218,7 @@ export const vocabulary = {
     receiver: address,
     assets: uint,
     shares: uint.optional(),
+    lent,
   }),
   /** asset: where a market takes more than one kind of collateral (Compound v3). */
   CollateralSupplied: z.object({

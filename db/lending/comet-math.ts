@@ -33,7 +33,11 @@ export function cometRate({ kink, base, slopeLow, slopeHigh }: CometRateModel, u
 }
 
 /** What a principal of that index is worth, rounded down for lenders and borrowers alike. */
-const presentValue = (index: bigint, principal: bigint) => (principal * index) / BASE_INDEX_SCALE
+export const presentValue = (index: bigint, principal: bigint) => (principal * index) / BASE_INDEX_SCALE
+
+/** The principal that is worth `value`: the only one, since an index is never less than its scale. */
+export const principalWorth = (index: bigint, value: bigint) =>
+  (value * BASE_INDEX_SCALE + index - 1n) / index
 
 /** Debt over supply at the indexes of the last accrual, scaled by 1e18: the contract does not accrue before it answers. */
 export function cometUtilization(totals: CometTotals): bigint {
@@ -48,17 +52,19 @@ export function accrueComet(
   rates: { supply: CometRateModel; borrow: CometRateModel },
   at: number,
 ): CometTotals {
-  const elapsed = BigInt(at - totals.updatedAt)
-  if (elapsed <= 0n) return totals
-  const utilization = cometUtilization(totals)
-  const grown = (index: bigint, model: CometRateModel) =>
-    index + mulFactor(index, cometRate(model, utilization) * elapsed)
+  if (at <= totals.updatedAt) return totals
   return {
     ...totals,
-    supplyIndex: grown(totals.supplyIndex, rates.supply),
-    borrowIndex: grown(totals.borrowIndex, rates.borrow),
+    supplyIndex: accruedIndex(totals.supplyIndex, totals, rates.supply, at),
+    borrowIndex: accruedIndex(totals.borrowIndex, totals, rates.borrow, at),
     updatedAt: at,
   }
+}
+
+/** One of the indexes of `totals` with interest up to `at`. */
+export function accruedIndex(index: bigint, totals: CometTotals, model: CometRateModel, at: number): bigint {
+  const elapsed = BigInt(at > totals.updatedAt ? at - totals.updatedAt : 0)
+  return index + mulFactor(index, cometRate(model, cometUtilization(totals)) * elapsed)
 }
 
 /** totalSupply() and totalBorrow() of accrued totals. */

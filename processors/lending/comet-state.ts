@@ -82,6 +82,18 @@ export function readAsset(comet: string, offset: number): StateRead {
   }
 }
 
+/** An answer of totalsBasic(). */
+export function totalsOf(answer: string | undefined) {
+  return answered(answer, hex => ({
+    supplyIndex: uint(hex, 2, 64),
+    borrowIndex: uint(hex, 66, 64),
+    supplyPrincipal: uint(hex, 258, 104),
+    borrowPrincipal: uint(hex, 322, 104),
+    updatedAt: smallUint(hex, 386, 40),
+    pauseFlags: smallUint(hex, 450, 8),
+  }))
+}
+
 export function readTotals(comet: string): StateRead {
   return {
     key: `comet totals ${comet}`,
@@ -90,17 +102,10 @@ export function readTotals(comet: string): StateRead {
       { to: comet, data: encodeCall(functions.getReserves) },
     ],
     events: ([totals, reserves]) => {
-      const data = answered(totals, hex => ({
-        market: comet,
-        supplyIndex: uint(hex, 2, 64),
-        borrowIndex: uint(hex, 66, 64),
-        supplyPrincipal: uint(hex, 258, 104),
-        borrowPrincipal: uint(hex, 322, 104),
-        updatedAt: smallUint(hex, 386, 40),
-        pauseFlags: smallUint(hex, 450, 8),
-        reserves: answered(reserves, answer => int(answer, 2, 256)),
-      }))
-      return data ? [{ type: 'CometStateSampled', contract: comet, data }] : []
+      const stated = totalsOf(totals)
+      if (!stated) return []
+      const data = { market: comet, ...stated, reserves: answered(reserves, hex => int(hex, 2, 256)) }
+      return [{ type: 'CometStateSampled', contract: comet, data }]
     },
   }
 }

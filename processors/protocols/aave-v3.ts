@@ -210,8 +210,10 @@ export default defineProtocol({
   sources,
   inspect: inspectAToken,
   watches: event => {
-    if (event.type === 'VaultDiscovered')
-      return event.data.pool ? [{ kind: ATOKEN_VAULT, contract: event.data.vault }] : []
+    if (event.type === 'VaultDiscovered') {
+      const { pool, vault } = event.data
+      return pool && pool !== vault ? [{ kind: ATOKEN_VAULT, contract: vault }] : []
+    }
     if (event.type === 'ReserveListed') {
       const { aToken, variableDebtToken, stableDebtToken } = event.data
       return [

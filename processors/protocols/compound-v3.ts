@@ -4,6 +4,7 @@ import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import table from '../../db/registry/contracts/compound-v3.json' with { type: 'json' }
 import { eventOf, on, onMany } from '../decoder.ts'
 import { readAsset, readConfiguration, readPrice, readPrincipal, readTotals } from '../lending/comet-state.ts'
+import { readShares, readVault } from '../lending/comet-vault.ts'
 import { defineProtocol, type Wanted } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
 
@@ -48,8 +49,10 @@ function tellLoansApart(events: DomainEvent[]): DomainEvent[] {
       told.push({ ...event, type: 'Repaid', data: { market, sender, onBehalf, assets: debt } })
     } else if (debt > 0n)
       told.push({ ...event, type: 'Borrowed', data: { ...event.data, assets: debt } } as DomainEvent)
-    if (debt < assets || assets === 0n)
-      told.push({ ...event, data: { ...event.data, assets: assets - debt } } as DomainEvent)
+    if (debt < assets || assets === 0n) {
+      const lent = isPaired ? { lent: next.data.assets } : {}
+      told.push({ ...event, data: { ...event.data, ...lent, assets: assets - debt } } as DomainEvent)
+    }
   }
   return moved.length === 0 ? told : told.map(event => nameUnnamed(event, moved))
 }
@@ -85,15 +88,25 @@ function wants(event: DomainEvent): Wanted | undefined {
   if (event.type === 'ImplementationChanged')
     return { subjects: [event.data.market], lessons: [readConfiguration(event.data.market)] }
   if (event.type === 'CometConfigured') {
-    const { market, assetCount } = event.data
-    return { lessons: Array.from({ length: assetCount }, (_, offset) => readAsset(market, offset)) }
+    const { market, baseAsset, assetCount } = event.data
+    return {
+      lessons: [
+        ...Array.from({ length: assetCount }, (_, offset) => readAsset(market, offset)),
+        { ...readVault(market, baseAsset), unless: `VaultDiscovered ${market}` },
+      ],
+    }
   }
   // A Comet is one market: only its events have themselves for one.
   if (!('market' in event.data) || event.data.market !== event.contract) return undefined
   const comet = event.contract
+  const shares = readShares(event)
   return {
     subjects: [comet],
-    reads: [readTotals(comet), ...principalsOf(event).map(account => readPrincipal(comet, account))],
+    reads: [
+      readTotals(comet),
+      ...principalsOf(event).map(account => readPrincipal(comet, account)),
+      ...(shares ? [shares] : []),
+    ],
     ...(event.type === 'BaseTransferred' && event.data.unnamed
       ? { ofHolders: { contract: comet, read: (account: string) => readPrincipal(comet, account) } }
       : {}),
@@ -104,6 +117,7 @@ function wants(event: DomainEvent): Wanted | undefined {
 /**
  * Compound v3: a Comet is one market, of one base asset that is lent and borrowed and of collateral that is neither.
  * No log tells of indexes or of principals: they are read at the end of each block with a log of the Comet, and hourly.
+ * What is lent to it is a position in a vault, too.
  * @see Comet.sol and Configurator.sol of compound-finance/comet
  */
 export default defineProtocol({
@@ -122,6 +136,7 @@ export default defineProtocol({
     {
       kind: 'compound-v3-comet',
       at: at(table.comets),
+      transactions: true,
       decoders: [
         on(Comet.Supply, 'Supplied', (a, log) => ({
           market: log.address,

@@ -18,6 +18,10 @@ const ACTIVITY = new Set<DomainEvent['type']>([
   'FeeChanged',
   'RequestClaimed',
   'RewardAdded',
+  // Of a lending market that is itself a vault.
+  'Supplied',
+  'Withdrawn',
+  'BaseTransferred',
 ])
 const CONCURRENCY = 16
 /** Up to this many blocks, all headers in one round trip beat a bisection. */

@@ -11,6 +11,7 @@ import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import { cometFigures, figureCalls } from '../lending/comet-vault.ts'
 import type { ChainRpc } from '../rpc.ts'
 
 export type SampleReason = EventData<'StateSampled'>['reason']
@@ -21,7 +22,7 @@ export interface SampledVault {
   protocol: string
   decimals: number
   assetDecimals: number
-  /** Of an aToken. */
+  /** Of an aToken, or of a Comet, which is its own. */
   pool?: string | undefined
   reason: SampleReason
 }
@@ -43,18 +44,37 @@ const MAX_DEPOSIT = encodeFunctionData({
 const balanceOf = (account: string) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account as Hex] })
 
-interface Read {
+type Figures = Partial<Record<Figure, bigint | undefined>>
+interface Call {
   to: string
   data: string
-  /** The figure, where the answer is not it. */
-  as?: (answer: bigint) => bigint
+}
+
+/** What is asked of a vault, and what the answers say; `at` in unix seconds. */
+interface Reading {
+  calls: Call[]
+  figures(answers: readonly (string | undefined)[], at: number): Figures
 }
 
 const RAY = 10n ** 27n
 
+/** Answers that are figures, or nearly. */
+function figureByFigure(reads: readonly [Figure, Call & { as?: (answer: bigint) => bigint }][]): Reading {
+  return {
+    calls: reads.map(([, { to, data }]) => ({ to, data })),
+    figures: answers =>
+      Object.fromEntries(
+        reads.map(([figure, { as }], i) => {
+          const answer = toUint(answers[i])
+          return [figure, as && answer !== undefined ? as(answer) : answer]
+        }),
+      ),
+  }
+}
+
 /** Of an aToken, whose shares are its scaled units: what they are worth together and one by one, by the pool's index. */
-function readsOfToken(vault: string, asset: string, pool: string, decimals: number): [Figure, Read][] {
-  return [
+function readingOfToken(vault: string, asset: string, pool: string, decimals: number): Reading {
+  return figureByFigure([
     ['totalAssets', { to: vault, data: TOTAL_SUPPLY }],
     ['totalSupply', { to: vault, data: encodeCall(AToken.scaledTotalSupply) }],
     [
@@ -66,12 +86,28 @@ function readsOfToken(vault: string, asset: string, pool: string, decimals: numb
       },
     ],
     ['idleAssets', { to: asset, data: balanceOf(vault) }],
-  ]
+  ])
 }
 
-function readsOf({ vault, asset, protocol, decimals, pool }: SampledVault): [Figure, Read][] {
-  if (pool) return readsOfToken(vault, asset, pool, decimals)
-  return [
+/** Of a Comet, whose shares are principal. */
+function readingOfComet(comet: string, asset: string, decimals: number): Reading {
+  const simple = figureByFigure([
+    ['totalAssets', { to: comet, data: TOTAL_SUPPLY }],
+    ['idleAssets', { to: asset, data: balanceOf(comet) }],
+  ])
+  return {
+    calls: [...simple.calls, ...figureCalls(comet)],
+    figures: (answers, at) => ({
+      ...simple.figures(answers, at),
+      ...cometFigures(answers.slice(simple.calls.length), 10n ** BigInt(decimals), at),
+    }),
+  }
+}
+
+function readingOf({ vault, asset, protocol, decimals, pool }: SampledVault): Reading {
+  if (pool === vault) return readingOfComet(vault, asset, decimals)
+  if (pool) return readingOfToken(vault, asset, pool, decimals)
+  return figureByFigure([
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
     [
@@ -90,7 +126,7 @@ function readsOf({ vault, asset, protocol, decimals, pool }: SampledVault): [Fig
     ...(protocol === 'euler'
       ? ([['borrowedAssets', { to: vault, data: TOTAL_BORROWS }]] satisfies [Figure, unknown][])
       : []),
-  ]
+  ])
 }
 
 /**
@@ -103,28 +139,19 @@ export async function sampleVaults(
   vaults: SampledVault[],
   block: BlockRef,
 ): Promise<DomainEvent[]> {
-  const reads = vaults.map(readsOf)
+  const readings = vaults.map(readingOf)
   const answers = await rpc.calls(
-    reads.flatMap(of => of.map(([, call]) => call)),
+    readings.flatMap(({ calls }) => calls),
     block,
   )
   let at = 0
-  return vaults.map(({ vault, decimals, assetDecimals, reason }, i) => ({
-    type: 'StateSampled',
-    contract: vault,
-    data: {
-      vault,
-      reason,
-      ...(Object.fromEntries(
-        (reads[i] ?? []).map(([figure, { as }]) => {
-          const answer = toUint(answers[at++])
-          return [figure, as && answer !== undefined ? as(answer) : answer]
-        }),
-      ) as Partial<Record<Figure, bigint>>),
-      decimals,
-      assetDecimals,
-    },
-  }))
+  return vaults.map(({ vault, decimals, assetDecimals, reason }, i) => {
+    const { calls = [], figures } = readings[i] ?? {}
+    const own = answers.slice(at, at + calls.length)
+    at += calls.length
+    const data = { vault, reason, ...figures?.(own, block.timestamp), decimals, assetDecimals }
+    return { type: 'StateSampled', contract: vault, data } as DomainEvent
+  })
 }
 
 function toUint(answer: string | undefined): bigint | undefined {

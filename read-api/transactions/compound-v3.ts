@@ -1,8 +1,10 @@
 import { type Address, encodeFunctionData } from 'viem'
+import { accruedIndex, presentValue } from '../../db/lending/comet-math.ts'
+import { multicall3Abi, multicall3Address } from '../chain/multicall.ts'
 import { view } from '../chain/view.ts'
 import { cometRewardsOn } from '../rewards/comet-rewards.ts'
-import { cometAbi, cometRewardsAbi, erc20Abi } from './abis.ts'
-import { defineFamily, defineFigures } from './family.ts'
+import { cometAbi, cometMarketAbi, cometRewardsAbi, erc20Abi } from './abis.ts'
+import { defineFamily, defineFigures, type VaultRef } from './family.ts'
 import { supplyStanding } from './supply.ts'
 import { units, walletViews } from './wallet.ts'
 
@@ -22,14 +24,7 @@ export const compoundV3 = defineFamily({
     const rewards = vault.rewards ?? cometRewardsOn(vault.network)
     return {
       family: 'compound-v3',
-      figures: defineFigures({
-        views: { totalSupply: view(erc20Abi, vault.address, 'totalSupply', []) },
-        of: ({ totalSupply }) => ({
-          totalSupply,
-          totalAssets: totalSupply,
-          assetsOfWholeShare: 10n ** BigInt(vault.asset.decimals),
-        }),
-      }),
+      figures: figuresOf(vault),
       async look(user, read) {
         const { block, values } = await read({
           ...walletViews(vault, user, vault.address),
@@ -72,3 +67,45 @@ export const compoundV3 = defineFamily({
     }
   },
 })
+
+/** Shares are principal, as the indexer counts them: the token's own units are always worth one. */
+function figuresOf({ address, share }: VaultRef) {
+  return defineFigures({
+    views: {
+      totalAssets: view(erc20Abi, address, 'totalSupply', []),
+      totals: view(cometMarketAbi, address, 'totalsBasic', []),
+      kink: view(cometMarketAbi, address, 'supplyKink', []),
+      base: view(cometMarketAbi, address, 'supplyPerSecondInterestRateBase', []),
+      slopeLow: view(cometMarketAbi, address, 'supplyPerSecondInterestRateSlopeLow', []),
+      slopeHigh: view(cometMarketAbi, address, 'supplyPerSecondInterestRateSlopeHigh', []),
+      now: view(multicall3Abi, multicall3Address, 'getCurrentBlockTimestamp', []),
+    },
+    of: ({ totalAssets, totals, kink, base, slopeLow, slopeHigh, now }) => ({
+      totalSupply: totals?.totalSupplyBase,
+      totalAssets,
+      assetsOfWholeShare:
+        totals === undefined ||
+        kink === undefined ||
+        base === undefined ||
+        slopeLow === undefined ||
+        slopeHigh === undefined ||
+        now === undefined
+          ? undefined
+          : presentValue(
+              accruedIndex(
+                totals.baseSupplyIndex,
+                {
+                  supplyIndex: totals.baseSupplyIndex,
+                  borrowIndex: totals.baseBorrowIndex,
+                  supplyPrincipal: totals.totalSupplyBase,
+                  borrowPrincipal: totals.totalBorrowBase,
+                  updatedAt: totals.lastAccrualTime,
+                },
+                { kink, base, slopeLow, slopeHigh },
+                Number(now),
+              ),
+              10n ** BigInt(share.decimals),
+            ),
+    }),
+  })
+}

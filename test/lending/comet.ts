@@ -8,6 +8,7 @@ import {
   cometBalances,
   cometRate,
   cometUtilization,
+  presentValue,
 } from '../../db/lending/comet-math.ts'
 import { type CometMarket, cometAbi } from '../chain/comet.ts'
 import { big, lastRows, type Walk } from './rows.ts'
@@ -56,6 +57,7 @@ export async function compareComet(
     block,
   )
   const principals = await lastRows(pipeline, 'comet_principal', 'account', 'principal', block)
+  const shares = await lastRows(pipeline, 'balance', 'vault, holder', 'balance', block)
   const collaterals = await lastRows(pipeline, 'comet_collateral', 'account, asset', 'balance', block)
   const collateralTotals = await lastRows(pipeline, 'comet_collateral_total', 'asset', 'total', block)
   const prices = await lastRows(pipeline, 'feed_price', 'feed', 'answer', block)
@@ -120,8 +122,10 @@ export async function compareComet(
       })
       const base = { price: priceOf(comet.base.feed), scale: big(config?.['base_scale']) }
       const health = cometAccount(cometBalances(principal, stored).borrowed, base, held)
+      const asVault = shares.find(row => row['vault'] === address && row['holder'] === account)
       same(
         [
+          presentValue(totals.supplyIndex, big(asVault?.['balance'])),
           balances.supplied,
           balances.borrowed,
           ...held.map(({ balance }) => balance),
@@ -129,6 +133,7 @@ export async function compareComet(
           health.isLiquidatable,
         ],
         [
+          await read('balanceOf', account),
           await read('balanceOf', account),
           await read('borrowBalanceOf', account),
           ...(await Promise.all(

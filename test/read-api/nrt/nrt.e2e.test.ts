@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { nrtFigures, nrtViews, type PriceSource } from '../../../read-api/nrt/nrt.ts'
 import type { VaultRef } from '../../../read-api/transactions/family.ts'
 import { deployAave } from '../../chain/aave.ts'
+import { deployComet } from '../../chain/comet.ts'
 import { calls, deployFeed, deployToken, deployVault, donateYield } from '../../chain/deploy.ts'
 import { contract } from '../artifacts.ts'
 import { type Stage, startStage, vaultRef } from '../transactions/stage.ts'
@@ -72,10 +73,8 @@ test('supply positions are worth one asset a share; a slashed stake less', async
   await perform(aToken, user, 'deposit', { amount: 1_000_000n })
   const whole = { totalSupply: '1000000', totalAssets: '1000000', sharePrice: 1 }
   expect(await figuresOf(aToken)).toMatchObject({ family: 'aave-v3', ...whole })
-  const comet = vaultRef(await deploy(contract('CometLike'), asset.address, 6), asset, {
-    symbol: 'c',
-    decimals: 6,
-  })
+  const { address } = await deployComet(node, { token: asset, feed }, [])
+  const comet = vaultRef(address, asset, { symbol: 'c', decimals: 6 })
   await perform(comet, user, 'deposit', { amount: 1_000_000n })
   expect(await figuresOf(comet)).toMatchObject({ family: 'compound-v3', ...whole })
 

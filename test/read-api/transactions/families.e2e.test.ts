@@ -2,6 +2,7 @@ import { type Address, encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VaultRef } from '../../../read-api/transactions/family.ts'
 import { type Aave, aaveCalls, aaveConfigCalls, deployAave } from '../../chain/aave.ts'
+import { cometCalls, deployComet } from '../../chain/comet.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { deployMorpho } from '../../chain/morpho.ts'
 import { contract, published } from '../artifacts.ts'
@@ -254,29 +255,53 @@ describe('Aave v3 (the published @aave/core-v3)', () => {
 })
 
 test('Compound v3 (contract of our own after Comet)', async () => {
-  const { perform, bundle, look, balance } = stage
-  const asset = await deployToken(stage.node, { decimals: 6 })
-  const artifact = contract('CometLike')
-  const address = await stage.deploy(artifact, asset.address, 6)
-  const ref = vaultRef(address, asset, { symbol: 'cTST', decimals: 6 })
-  const user = await stage.newUser()
-  await stage.mint(asset, user.address, 1_000_000n)
+  const { perform, bundle, look, balance, mint, node, wait } = stage
+  const asset = await deployToken(node, { decimals: 6 })
+  const secures = await deployToken(node, { decimals: 18 })
+  const feed = await deployFeed(node, { description: 'x / USD', price: 1 })
+  const factors = { borrow: 0.8, liquidate: 0.85, liquidation: 0.93 }
+  const comet = await deployComet(node, { token: asset, feed }, [{ token: secures, feed, ...factors }])
+  const ref = vaultRef(comet.address, asset, { symbol: 'cTST', decimals: 6 })
+  const [user, other] = [await stage.newUser(), node.accounts[22] ?? '0x']
+  await mint(asset, user.address, 100_000_000n)
+  await mint(secures, other, 1_000n * unit)
+  const { supply, withdraw, pause } = cometCalls(comet.address)
+  const act = async (...sent: Parameters<typeof node.send>[0][]) => {
+    for (const call of sent) await node.send(call)
+    await node.mine()
+  }
   expect(await familyOf(ref)).toBe('compound-v3')
-  await perform(ref, user, 'deposit', { amount: 1_000_000n })
-  await stage.act(address, artifact.abi, 'setIndex', 1_100_000_000_000_000n)
-  await stage.mint(asset, address, 100_000n)
-  expect((await look(ref, user)).positionValue).toBe(1_100_000n)
-  await expect(bundle(ref, user, 'redeem', { amount: 1_100_001n })).rejects.toThrow('worth 1100000')
-  await perform(ref, user, 'redeem', { amount: 100_000n })
-  await stage.act(address, artifact.abi, 'pause', true, true)
+  await perform(ref, user, 'deposit', { amount: 100_000_000n })
+  await act(calls.approve(other, secures.address, comet.address), supply(other, secures.address, 10n ** 21n))
+  await act(withdraw(other, asset.address, 90_000_000n))
+  await wait(90 * 86_400)
+  const worth = await balance(ref.address, user.address)
+  expect(worth).toBeGreaterThan(100_000_000n)
+  expect((await look(ref, user)).positionValue).toBe(worth)
+  await expect(bundle(ref, user, 'redeem', { amount: worth + 1n })).rejects.toThrow(`worth ${worth}`)
+  await expect(bundle(ref, user, 'redeem', { all: true })).rejects.toThrow('can pay out 10000000 base units')
+  await perform(ref, user, 'redeem', { amount: 1_000_000n })
+  await act(pause(other, [true, false, true, false, false]))
   await expect(bundle(ref, user, 'redeem', { all: true })).rejects.toThrow('paused')
   await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('paused')
-  await stage.act(address, artifact.abi, 'pause', false, false)
+  await act(pause(other, [false, false, false, false, false]))
   // 1 unit is less than one unit of principal at this index.
   await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('too small')
+  // Who owes would repay.
+  const debtor = await stage.newUser()
+  await mint(asset, debtor.address, 1_000n)
+  await mint(secures, debtor.address, 100n * unit)
+  const sent = (to: Address, { data = '0x' }: { data?: `0x${string}` }) =>
+    stage.sign(debtor, { to, chainId: 1, data })
+  await sent(secures.address, calls.approve(debtor.address, secures.address, comet.address))
+  await sent(comet.address, supply(debtor.address, secures.address, 100n * unit))
+  await mint(asset, comet.address, 200_000_000n)
+  await sent(comet.address, withdraw(debtor.address, asset.address, 10_000_000n))
+  await expect(bundle(ref, debtor, 'deposit', { amount: 1_000n })).rejects.toThrow('would repay the debt')
+  await wait(86_400)
   await perform(ref, user, 'redeem', { all: true })
-  expect(await balance(address, user.address)).toBe(0n)
-  expect(await balance(asset.address, user.address)).toBeGreaterThanOrEqual(1_099_999n)
+  expect(await balance(comet.address, user.address)).toBe(0n)
+  expect(await balance(asset.address, user.address)).toBeGreaterThan(worth)
 })
 
 test('MetaMorpho (contract of our own over the published Morpho Blue)', async () => {
