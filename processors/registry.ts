@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address } from '../db/events/vocabulary.ts'
+import { address } from '../db/events/shapes.ts'
 import { ConfigError } from '../db/process/errors.ts'
 import { isNetworkName, type NetworkName } from './chains.ts'
 

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { comet } from './comet-vocabulary.ts'
+import { address, bytes32, count, int, text, uint, unixSeconds } from './shapes.ts'
 
 /**
  * The vocabulary of the event store: every fact that a projection may use, in the past tense.
@@ -7,14 +9,6 @@ import { z } from 'zod'
  * (base units of the token they count), times are unix seconds. `event-json.ts` says how they are stored.
  * A field that the chain did not answer is absent, never zero (invariant 7).
  */
-
-export const address = z.string().regex(/^0x[0-9a-f]{40}$/)
-export const bytes32 = z.string().regex(/^0x[0-9a-f]{64}$/)
-const uint = z.bigint().nonnegative()
-const int = z.bigint()
-const text = z.string()
-const count = z.number().int().nonnegative()
-const unixSeconds = z.number().int().nonnegative()
 
 /** Which log moves the shares of a deposit or redemption: its own ERC-20 Transfer, or (sDAI) none but itself. */
 const ledger = z.enum(['transfer', 'self'])
@@ -322,80 +316,7 @@ export const vocabulary = {
   RoleChanged: z.object({ role: text, account: address, granted: z.boolean() }),
   FlashLoaned: z.object({ market: text, sender: address, assets: uint, premium: uint.optional() }),
 
-  // ---- Compound v3; `market` is the Comet, rates are per second and factors fractions, both scaled by 1e18
-  /**
-   * Lent base token came to an account's balance or went from it (the other side is the zero address) without a supply
-   * or withdrawal. unnamed: the other end of it is an account that owes, which no log names.
-   */
-  BaseTransferred: z.object({
-    market: text,
-    from: address,
-    to: address,
-    assets: uint,
-    unnamed: z.boolean().optional(),
-  }),
-  DebtAbsorbed: z.object({ market: text, absorber: address, borrower: address, assets: uint }),
-  CollateralAbsorbed: z.object({
-    market: text,
-    absorber: address,
-    borrower: address,
-    asset: address,
-    assets: uint,
-  }),
-  CollateralBought: z.object({
-    market: text,
-    buyer: address,
-    asset: address,
-    baseAssets: uint,
-    assets: uint,
-  }),
-  ReservesWithdrawn: z.object({ market: text, receiver: address, assets: uint }),
-  /** A market's code changed, and with it its configuration. Of a configurator: the code that it is about to get. */
-  ImplementationChanged: z.object({ market: address, implementation: address }),
-  /** The configuration that a market answered. */
-  CometConfigured: z.object({
-    market: text,
-    baseAsset: address,
-    baseOracle: address,
-    baseScale: uint,
-    baseBorrowMin: uint,
-    targetReserves: uint,
-    storeFrontPriceFactorWad: uint,
-    supplyKinkWad: uint,
-    supplyRateBaseWad: uint,
-    supplyRateSlopeLowWad: uint,
-    supplyRateSlopeHighWad: uint,
-    borrowKinkWad: uint,
-    borrowRateBaseWad: uint,
-    borrowRateSlopeLowWad: uint,
-    borrowRateSlopeHighWad: uint,
-    assetCount: count,
-  }),
-  /** One collateral asset of that configuration; supplyCap in base units. */
-  CometAssetConfigured: z.object({
-    market: text,
-    asset: address,
-    offset: count,
-    oracle: address,
-    scale: uint,
-    borrowCollateralFactorWad: uint,
-    liquidateCollateralFactorWad: uint,
-    liquidationFactorWad: uint,
-    supplyCap: uint,
-  }),
-  /** totalsBasic() at the end of the block: indexes scaled by 1e15, principals before interest. */
-  CometStateSampled: z.object({
-    market: text,
-    supplyIndex: uint,
-    borrowIndex: uint,
-    supplyPrincipal: uint,
-    borrowPrincipal: uint,
-    updatedAt: unixSeconds,
-    pauseFlags: count,
-    reserves: int.optional(),
-  }),
-  /** userBasic(account).principal at the end of the block: what is lent, or below zero what is owed, before interest. */
-  PrincipalSampled: z.object({ market: text, account: address, principal: int }),
+  ...comet,
 
   // ---- Euler v2; `market` is 'evk:' and the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */

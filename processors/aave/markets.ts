@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address } from '../../db/events/vocabulary.ts'
+import { address } from '../../db/events/shapes.ts'
 import table from '../../db/registry/contracts/aave-v3.json' with { type: 'json' }
 import { byNetwork } from '../registry.ts'
 

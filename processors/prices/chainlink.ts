@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as Aggregator from '../../abi/chainlink/Aggregator.ts'
 import { functions as proxyFunctions } from '../../abi/chainlink/AggregatorProxy.ts'
 import { encodeCall, smallUint, address as wordAddress } from '../../abi/words.ts'
-import { address } from '../../db/events/vocabulary.ts'
+import { address } from '../../db/events/shapes.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
 import table from '../../db/registry/contracts/chainlink.json' with { type: 'json' }
 import { isNetworkName, type NetworkName } from '../chains.ts'

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+
+/** What the fields of events are, as vocabulary.ts says. */
+export const address = z.string().regex(/^0x[0-9a-f]{40}$/)
+export const bytes32 = z.string().regex(/^0x[0-9a-f]{64}$/)
+export const uint = z.bigint().nonnegative()
+export const int = z.bigint()
+export const text = z.string()
+export const count = z.number().int().nonnegative()
+export const unixSeconds = z.number().int().nonnegative()
