@@ -187,7 +187,13 @@ const wrapped = z.object({ STATA_TOKEN: hex.optional(), A_TOKEN: hex })
 const entry = (
   network: string,
   address: string,
-  of: { product: string; description: string; tags: string[]; rewardsSupported: boolean },
+  of: {
+    product: string
+    description: string
+    tags: string[]
+    rewardsSupported: boolean
+    redeemStepsType?: 'instant' | 'complex'
+  },
 ) => ({
   network,
   address,
@@ -202,7 +208,7 @@ const entry = (
   tags: of.tags,
   transactional: {
     depositStepsType: 'instant',
-    redeemStepsType: 'instant',
+    redeemStepsType: of.redeemStepsType ?? 'instant',
     rewardsSupported: of.rewardsSupported,
   },
 })
@@ -214,10 +220,32 @@ const LISTED = new Set(
   ),
 )
 
+/** Stakes of the safety module, by what they hold. */
+const STAKES = {
+  STK_AAVE: 'AAVE',
+  STK_GHO: 'GHO',
+  STK_AAVE_WSTETH_BPTV2: "Balancer's pool of AAVE and wstETH",
+} as const
+
+function stakes(network: { name: string; chainId: number }) {
+  const { AaveSafetyModule } = book
+  if (AaveSafetyModule.CHAIN_ID !== network.chainId) return []
+  return Object.entries(STAKES).map(([name, held]) =>
+    entry(network.name, AaveSafetyModule[name as keyof typeof STAKES].toLowerCase(), {
+      product: 'safety-module',
+      description: `A stake of ${held} that answers for shortfalls of Aave, redeemed after a cooldown.`,
+      tags: ['staking'],
+      rewardsSupported: true,
+      redeemStepsType: 'complex',
+    }),
+  )
+}
+
 /** Facts of Aave's own vaults, as facts-file.ts reads them. */
 export function aaveVaults(): unknown {
-  const vaults = Object.values(networks).flatMap(network =>
-    Object.entries(book)
+  const vaults = Object.values(networks).flatMap(network => [
+    ...stakes(network),
+    ...Object.entries(book)
       .filter(([name]) => name.startsWith('AaveV3'))
       .flatMap(([, value]) => {
         const parsed = market.safeParse(value)
@@ -247,8 +275,8 @@ export function aaveVaults(): unknown {
           },
         )
       }),
-  )
-  return { source: `${source()}, ASSETS.*.{STATA_TOKEN, A_TOKEN}`, vaults }
+  ])
+  return { source: `${source()}, ASSETS.*.{STATA_TOKEN, A_TOKEN} and AaveSafetyModule`, vaults }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

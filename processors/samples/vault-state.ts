@@ -8,6 +8,7 @@ import {
 } from 'viem'
 import { functions as AToken } from '../../abi/aave-v3/AToken.ts'
 import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
+import { functions as StakedToken } from '../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
@@ -28,6 +29,9 @@ export interface SampledVault {
 }
 
 type Figure = 'totalAssets' | 'totalSupply' | 'sharePrice' | 'maxDeposit' | 'idleAssets' | 'borrowedAssets'
+
+/** Protocol of tokens that are not ERC-4626 vaults but stakes at an exchange rate. */
+export const STAKED_TOKEN = 'staked-token'
 
 const TOTAL_ASSETS = toFunctionSelector('totalAssets()')
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()')
@@ -104,9 +108,29 @@ function readingOfComet(comet: string, asset: string, decimals: number): Reading
   }
 }
 
+/** Of a token of Aave's safety module, which says what shares pay and not what it holds for them. */
+function readingOfStake(vault: string, asset: string, decimals: number): Reading {
+  const whole = 10n ** BigInt(decimals)
+  const simple = figureByFigure([
+    ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
+    ['sharePrice', { to: vault, data: encodeCall(StakedToken.previewRedeem, whole) }],
+    ['idleAssets', { to: asset, data: balanceOf(vault) }],
+  ])
+  return {
+    calls: simple.calls,
+    figures: (answers, at) => {
+      const figures = simple.figures(answers, at)
+      const { totalSupply, sharePrice } = figures
+      if (totalSupply === undefined || sharePrice === undefined) return figures
+      return { ...figures, totalAssets: (totalSupply * sharePrice) / whole }
+    },
+  }
+}
+
 function readingOf({ vault, asset, protocol, decimals, pool }: SampledVault): Reading {
   if (pool === vault) return readingOfComet(vault, asset, decimals)
   if (pool) return readingOfToken(vault, asset, pool, decimals)
+  if (protocol === STAKED_TOKEN) return readingOfStake(vault, asset, decimals)
   return figureByFigure([
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],

@@ -47,6 +47,10 @@ function countTypes(events: readonly DomainEvent[]): Partial<Record<EventType, n
 const SHAPES: [EventType, string, topics: number, bytes: number][] = [
   ['Deposited', 'Deposit(address,address,uint256,uint256)', 3, 64],
   ['Redeemed', 'Withdraw(address,address,address,uint256,uint256)', 4, 64],
+  ['Deposited', 'Staked(address,address,uint256,uint256)', 3, 64],
+  ['Deposited', 'Staked(address,address,uint256)', 3, 32],
+  ['Redeemed', 'Redeem(address,address,uint256,uint256)', 3, 64],
+  ['Redeemed', 'Redeem(address,address,uint256)', 3, 32],
   ['ShareTransferred', 'Transfer(address,address,uint256)', 3, 32],
   ['OwnerChanged', 'OwnershipTransferred(address,address)', 3, 0],
   ['Supplied', 'Supply(bytes32,address,address,uint256,uint256)', 4, 64],
@@ -108,8 +112,8 @@ describeRecorded('605 recorded receipts', () => {
     const events = decoded.flatMap(d => d.events)
     expect(countTypes(events)).toEqual(countShapes(all))
     expect(countTypes(events)).toMatchObject({
-      Deposited: 19,
-      Redeemed: 12,
+      Deposited: 21,
+      Redeemed: 13,
       InterestAccrued: 9,
       Supplied: 19,
     })

@@ -1,15 +1,13 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Address, encodeFunctionData, type Hex, type LocalAccount, parseAbi } from 'viem'
+import { type Address, encodeFunctionData, type LocalAccount, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readOwnerFlows } from '../../jobs/flows.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
-import { BundleShape } from '../../read-api/schemas/transactions.ts'
 import { type Aave, aaveCalls, deployAave } from '../chain/aave.ts'
 import { calls, deployFeed, deployToken, type Token } from '../chain/deploy.ts'
 import { differencesFromChain, follower, indexTo } from '../pipeline.ts'
 import { type ApiHarness, startApi } from './harness.ts'
+import { type Served, serve } from './served.ts'
 import { type Stage, startStage } from './transactions/stage.ts'
 
 const DAY = 86_400
@@ -45,8 +43,7 @@ const EventsShape = z.object({
 describe('an aToken in the catalogue', () => {
   let stage: Stage
   let api: ApiHarness
-  let server: Server
-  let baseUrl: string
+  let served: Served
   let aave: Aave
   let usd: Token
   let aToken: Address
@@ -72,9 +69,7 @@ describe('an aToken in the catalogue', () => {
     ])
     aToken = aave.reserves[0]?.aToken ?? '0x'
     api = await startApi({ rpcUrl: node.rpcUrl })
-    server = createServer(api.app)
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    served = await serve(api)
     await api.recordFacts(
       [
         { subject: `asset:1:${usd.address}`, kind: 'feed', value: { feed: one.proxy, decimals: 8 } },
@@ -96,8 +91,7 @@ describe('an aToken in the catalogue', () => {
     await live(eth, one.proxy, many.proxy)
   }, 180_000)
   afterAll(async () => {
-    server?.closeAllConnections()
-    server?.close()
+    served?.stop()
     await api?.stop()
     await stage?.node.stop()
   })
@@ -154,30 +148,10 @@ describe('an aToken in the catalogue', () => {
     await index(feeds, [aToken])
     holder = await stage.newUser()
     await mint(usd, holder.address, 2_000_000n)
-    await act('deposit', 'amount=2000000')
+    await served.act(stage, holder, aToken, 'deposit', 'amount=2000000')
     await wait(DAY)
-    await act('redeem', 'all=true')
+    await served.act(stage, holder, aToken, 'redeem', 'all=true')
     await index(feeds, [aToken])
-  }
-
-  async function get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> {
-    const response = await fetch(`${baseUrl}${path}`, { headers: { 'x-api-key': api.apiKey } })
-    const body: unknown = await response.json()
-    expect(response.status, JSON.stringify(body)).toBe(200)
-    return schema.parse(body)
-  }
-
-  async function act(action: string, wish: string) {
-    const path = `/v2/transactions/${action}/${holder.address}/mainnet/${aToken}?assetAddress=${usd.address}&${wish}`
-    const { actions, currentActionIndex } = await get(path, BundleShape)
-    for (const { tx } of actions.slice(currentActionIndex)) {
-      const { landed } = await stage.sign(holder, {
-        ...tx,
-        to: tx.to as Address,
-        data: (tx.data ?? '0x') as Hex,
-      })
-      expect(landed).toBe(true)
-    }
   }
 
   test('balances are the scaled ones of the contract; the reserve has nothing twice', async () => {
@@ -252,7 +226,7 @@ describe('an aToken in the catalogue', () => {
       kind: 'redeem',
       assets: String(await stage.balance(usd.address, holder.address)),
     })
-    const { data } = await get(`/v2/portfolio/events/${holder.address}/mainnet/${aToken}`, EventsShape)
+    const { data } = await served.get(`/v2/portfolio/events/${holder.address}/mainnet/${aToken}`, EventsShape)
     expect(data.map(({ eventType }) => eventType)).toEqual(['deposit', 'withdrawal'])
     // The transaction calls the pool, not the vault.
     const [flow] = await readOwnerFlows(
@@ -263,7 +237,7 @@ describe('an aToken in the catalogue', () => {
   })
 
   test('the API shows it with TVL, APY, a position worth its balance, and the same figures near real time', async () => {
-    const detailed = await get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
+    const detailed = await served.get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
     expect(detailed.protocol.name).toBe('aave')
     const supply = await read<bigint>('totalSupply')
     expect(BigInt(detailed.tvl.native)).toBeGreaterThan(supply - 10n ** 6n)
@@ -272,11 +246,11 @@ describe('an aToken in the catalogue', () => {
     // A month of interest by the pool's own index, seen from the birth of the market.
     expect(detailed.apy['1day'].base).toBeGreaterThan(0.001)
     expect(detailed.apy['1day'].base).toBeLessThan(1)
-    const near = await get(`/v2/nrt/vault/mainnet/${aToken}`, NrtShape)
+    const near = await served.get(`/v2/nrt/vault/mainnet/${aToken}`, NrtShape)
     expect(near.totalAssets).toBe(String(supply))
     expect(near.totalSupply).toBe(String(await read('scaledTotalSupply')))
     expect(near.sharePrice).toBe(Number((10n ** 6n * index) / 10n ** 27n) / 1e6)
-    const { data } = await get(`/v2/portfolio/positions/${users[1]}`, PositionsShape)
+    const { data } = await served.get(`/v2/portfolio/positions/${users[1]}`, PositionsShape)
     expect(data).toHaveLength(1)
     expect(data[0]?.lpToken.balanceNative).toBe(String(await read('scaledBalanceOf', [users[1]])))
   })

@@ -1,16 +1,13 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Address, type Hex, type LocalAccount, parseAbi } from 'viem'
+import { type Address, type LocalAccount, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { keyCodeOf } from '../../db/attribution.ts'
 import { readOwnerFlows } from '../../jobs/flows.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
-import { BundleShape, ContextShape } from '../../read-api/schemas/transactions.ts'
 import { type CometMarket, cometAbi, cometCalls, cometRates, deployComet } from '../chain/comet.ts'
 import { calls, deployFeed, deployToken, type Feed, type Token } from '../chain/deploy.ts'
 import { differencesFromChain, follower, indexTo } from '../pipeline.ts'
 import { type ApiHarness, startApi } from './harness.ts'
+import { type Served, serve } from './served.ts'
 import { type Stage, startStage } from './transactions/stage.ts'
 
 const DAY = 86_400
@@ -43,8 +40,7 @@ const EventsShape = z.object({
 describe('a Comet in the catalogue', () => {
   let stage: Stage
   let api: ApiHarness
-  let server: Server
-  let baseUrl: string
+  let served: Served
   let comet: CometMarket
   let usd: Token
   let eth: Token
@@ -52,7 +48,6 @@ describe('a Comet in the catalogue', () => {
   let lenders: [Address, Address]
   let debtors: [Address, Address, Address]
   let holder: LocalAccount
-  let keyCode: string
 
   const usdc = (whole: number) => BigInt(Math.round(whole * 1e6))
   const everyone = () =>
@@ -75,10 +70,7 @@ describe('a Comet in the catalogue', () => {
       { token: eth, feed: feeds.eth, borrow: 0.8, liquidate: 0.85, liquidation: 0.93 },
     ])
     api = await startApi({ rpcUrl: node.rpcUrl })
-    keyCode = (await api.deps.verifyKey(api.apiKey))?.code ?? ''
-    server = createServer(api.app)
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    served = await serve(api)
     const feed = { feed: feeds.usd.proxy, decimals: 8 }
     await api.recordFacts([{ subject: `asset:1:${usd.address}`, kind: 'feed', value: feed }], 1_700_000_000)
     for (const account of [...lenders, ...debtors]) {
@@ -91,8 +83,7 @@ describe('a Comet in the catalogue', () => {
     await live()
   }, 180_000)
   afterAll(async () => {
-    server?.closeAllConnections()
-    server?.close()
+    served?.stop()
     await api?.stop()
     await stage?.node.stop()
   })
@@ -142,34 +133,11 @@ describe('a Comet in the catalogue', () => {
     await wait(DAY)
     await index()
     await stage.mint(usd, holder.address, 2_000_000n)
-    await act('deposit', 'amount=2000000')
+    await served.act(stage, holder, comet.address, 'deposit', 'amount=2000000')
     await wait(40 * DAY)
-    await act('redeem', 'all=true')
+    await served.act(stage, holder, comet.address, 'redeem', 'all=true')
     await wait(DAY)
     await index()
-  }
-
-  async function get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> {
-    const response = await fetch(`${baseUrl}${path}`, { headers: { 'x-api-key': api.apiKey } })
-    const body: unknown = await response.json()
-    expect(response.status, JSON.stringify(body)).toBe(200)
-    return schema.parse(body)
-  }
-
-  /** By the actionsUrl of the context. */
-  async function act(step: 'deposit' | 'redeem', wish: string) {
-    const context = await get(
-      `/v2/transactions/context/${holder.address}/mainnet/${comet.address}`,
-      ContextShape,
-    )
-    const url = context[`${step}Steps`][0]?.actionsUrl
-    const { actions, currentActionIndex } = await get(`${url}&${wish}`, BundleShape)
-    for (const { tx } of actions.slice(currentActionIndex)) {
-      const data = (tx.data ?? '0x') as Hex
-      const { landed } = await stage.sign(holder, { ...tx, to: tx.to as Address, data })
-      expect(landed).toBe(true)
-      expect(keyCodeOf(data)).toBe(keyCode)
-    }
   }
 
   const inside = (block: bigint) => ({ address: comet.address, abi: insideAbi, blockNumber: block })
@@ -288,7 +256,10 @@ describe('a Comet in the catalogue', () => {
       ['redeem', paid],
     ])
     expect(paid).toBeGreaterThan(2_000_000n)
-    const { data } = await get(`/v2/portfolio/events/${holder.address}/mainnet/${comet.address}`, EventsShape)
+    const { data } = await served.get(
+      `/v2/portfolio/events/${holder.address}/mainnet/${comet.address}`,
+      EventsShape,
+    )
     expect(data.map(({ eventType }) => eventType)).toEqual(['deposit', 'withdrawal'])
     expect(data[1]?.logIndex).toBeLessThan(5)
     const [flow] = await readOwnerFlows(
@@ -300,7 +271,7 @@ describe('a Comet in the catalogue', () => {
 
   test('the API shows it with TVL, APY, positions, and the same figures near real time', async () => {
     const { client } = stage.node
-    const detailed = await get(`/v2/detailed-vaults/mainnet/${comet.address}`, DetailedShape)
+    const detailed = await served.get(`/v2/detailed-vaults/mainnet/${comet.address}`, DetailedShape)
     expect(detailed).toMatchObject({
       name: 'Compound-like',
       protocol: { name: 'compound' },
@@ -308,7 +279,7 @@ describe('a Comet in the catalogue', () => {
     })
     expect(detailed.apy['1day'].base).toBeGreaterThan(0.001)
     expect(detailed.apy['1day'].base).toBeLessThan(1)
-    const near = await get(`/v2/nrt/vault/mainnet/${comet.address}`, NrtShape)
+    const near = await served.get(`/v2/nrt/vault/mainnet/${comet.address}`, NrtShape)
     const now = await client.getBlockNumber()
     const supply = await client.readContract({ ...views(now), functionName: 'totalSupply' })
     const totals = await client.readContract({ ...inside(now), functionName: 'totalsBasic' })
@@ -317,7 +288,7 @@ describe('a Comet in the catalogue', () => {
     expect(near.sharePrice).toBeCloseTo(Number(supply) / Number(totals.totalSupplyBase), 5)
     expect(near.sharePrice).toBeGreaterThan(1)
     expect(detailed.tvl.native).toBe(String(supply))
-    const { data } = await get(`/v2/portfolio/positions/${lenders[1]}`, PositionsShape)
+    const { data } = await served.get(`/v2/portfolio/positions/${lenders[1]}`, PositionsShape)
     const [principal] = await client.readContract({
       ...inside(now),
       functionName: 'userBasic',

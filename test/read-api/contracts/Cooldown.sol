@@ -95,6 +95,9 @@ contract StakedTokenLike is ERC20 {
         uint216 amount;
     }
 
+    event Staked(address indexed from, address indexed to, uint256 assets, uint256 shares);
+    event Redeem(address indexed from, address indexed to, uint256 assets, uint256 shares);
+
     IERC20 public immutable STAKED_TOKEN;
     IERC20 public immutable REWARD_TOKEN;
     uint256 public constant UNSTAKE_WINDOW = 2 days;
@@ -139,7 +142,9 @@ contract StakedTokenLike is ERC20 {
         require(!inPostSlashingPeriod, "SLASHING_ONGOING");
         require(amount != 0, "INVALID_ZERO_AMOUNT");
         STAKED_TOKEN.safeTransferFrom(msg.sender, address(this), amount);
-        _mint(to, previewStake(amount));
+        uint256 shares = previewStake(amount);
+        _mint(to, shares);
+        emit Staked(msg.sender, to, amount, shares);
     }
 
     function cooldown() external {
@@ -164,6 +169,7 @@ contract StakedTokenLike is ERC20 {
             else stakersCooldowns[msg.sender].amount = uint216(snapshot.amount - shares);
         }
         STAKED_TOKEN.safeTransfer(to, assets);
+        emit Redeem(msg.sender, to, assets, shares);
     }
 
     function claimRewards(address to, uint256 amount) external {
