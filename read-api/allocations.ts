@@ -9,14 +9,16 @@ import { CallRejectedError } from './chain/errors.ts'
 import { type View, view } from './chain/view.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
-import type { FoundVault } from './find-vault.ts'
 import { lendingMarkets, morphoRows } from './lending/book.ts'
-import { ratio } from './lending/market.ts'
+import { type LendingMarket, ratio } from './lending/market.ts'
 import { morphoStateAt } from './lending/morpho.ts'
-import { readHeld } from './lending/positions.ts'
-import { balancesAt } from './queries/accounts.ts'
+import { readHeld, type Stored } from './lending/positions.ts'
+import { holdings } from './queries/accounts.ts'
+import { groupBy } from './queries/chunks.ts'
+import type { MorphoRow } from './queries/lending.ts'
 import { ask } from './queries/query.ts'
 import { erc4626Abi } from './transactions/abis.ts'
+import { inBatches, type VaultBatch } from './vault-batches.ts'
 
 /** A place in which part of a vault's assets is. */
 export interface Allocation {
@@ -37,89 +39,94 @@ export interface Allocations {
   parts: Allocation[]
 }
 
-/** What a vault's own contract and its asset say at the block of the catalogue's moment. */
-export interface VaultBlockState {
-  totalAssets: bigint | undefined
-  idleAssets: bigint | undefined
-}
-
 /** How long a chain may take before the last sample is used in place of the state at the block. */
 const DEADLINE_MS = 1_000
 
 /**
- * Total and idle assets of vaults, read on chain at the block that the catalogue stands on, so that they are of the same
- * moment as everything else. Vaults of a chain that does not answer, or no longer has that block, are left out.
+ * Where vaults' assets are, as far as it can be told: shares of other vaults, supplies to lending markets, what a vault
+ * has lent out itself, and what lies idle. Each in base units of the vault's own asset, as of the chain's moment. By
+ * `chain:address`.
  */
-export async function readBlockStates(
+export async function readAllocations(
   vaults: readonly Vault[],
-  { deps, catalogue, signal }: EndpointContext,
-): Promise<Map<string, VaultBlockState>> {
-  const byChain = new Map<number, Vault[]>()
-  for (const vault of vaults) {
-    const { chainId } = vault.state
-    byChain.set(chainId, [...(byChain.get(chainId) ?? []), vault])
-  }
-  const states = new Map<string, VaultBlockState>()
+  context: EndpointContext,
+): Promise<Map<string, Allocations>> {
+  const { deps, signal } = context
   const { passed, cancel } = deadline(DEADLINE_MS, signal)
   try {
-    await Promise.all(
-      [...byChain].map(async ([chainId, of]) => {
-        const block = catalogue.chain(chainId)?.blockNumber
-        const network = of[0]?.network.name
-        if (block === undefined || network === undefined) return
-        const views: Record<string, View<bigint>> = {}
-        for (const { state } of of) {
-          const address = state.address as Address
-          views[`total ${address}`] = view(erc4626Abi, address, 'totalAssets', [])
-          views[`idle ${address}`] = view(erc20Abi, state.asset as Address, 'balanceOf', [address])
-        }
-        const reading = deps.onChain.reader.read(network, views, { block: BigInt(block) })
-        reading.catch(() => {})
-        try {
-          const { values } = await Promise.race([reading, passed(network)])
-          for (const { state } of of) {
-            states.set(keyOf(chainId, state.address), {
-              totalAssets: values[`total ${state.address}`],
-              idleAssets: values[`idle ${state.address}`],
-            })
-          }
-        } catch (error) {
-          if (!(error instanceof DependencyDownError || error instanceof CallRejectedError)) throw error
-        }
+    const batches = await Promise.all(
+      inBatches(vaults, context).map(async batch => {
+        const { vaults: asked, chain, pinned } = batch
+        const accounts = pinned.vaults
+        const [now, shares, markets, rows, stored] = await Promise.all([
+          readBlockStates(batch, context, passed),
+          ask(deps.clickhouse, holdings, { ...pinned, accounts }, signal),
+          lendingMarkets(context, pinned.chain),
+          morphoRows(context, pinned.chain),
+          readHeld(pinned.chain, accounts, context),
+        ])
+        const sharesOf = groupBy(shares, ({ holder }) => holder)
+        return asked.map((vault): [string, Allocations] => {
+          const { address, chainId } = vault.state
+          const parts = (sharesOf.get(address) ?? []).flatMap(({ vault: name, balance }) => {
+            const held = context.catalogue.find(chainId, name)
+            return held && held !== vault ? shareOf(vault, held, BigInt(balance)) : []
+          })
+          const own = stored.get(address)
+          if (own) parts.push(...suppliesOf(vault, chain.blockTime, { markets, rows, ...own }, context))
+          return [keyOf(chainId, address), together(vault, parts, now.get(address))]
+        })
       }),
     )
+    return new Map(batches.flat())
   } finally {
     cancel()
+  }
+}
+
+/** What a vault's own contract and its asset say at the block of the catalogue's moment. */
+interface BlockState {
+  totalAssets: bigint | undefined
+  idleAssets: bigint | undefined
+}
+
+/**
+ * Total and idle assets, by vault, read on chain at the block that the catalogue stands on, so that they are of the same
+ * moment as everything else; nothing where the chain does not answer, or no longer has that block.
+ */
+async function readBlockStates(
+  { vaults, chain }: VaultBatch,
+  { deps }: EndpointContext,
+  passed: (network: string) => Promise<never>,
+): Promise<Map<string, BlockState>> {
+  const states = new Map<string, BlockState>()
+  const network = vaults[0]?.network.name
+  if (network === undefined) return states
+  const views: Record<string, View<bigint>> = {}
+  for (const { state } of vaults) {
+    const address = state.address as Address
+    views[`total ${address}`] = view(erc4626Abi, address, 'totalAssets', [])
+    views[`idle ${address}`] = view(erc20Abi, state.asset as Address, 'balanceOf', [address])
+  }
+  const reading = deps.onChain.reader.read(network, views, { block: BigInt(chain.blockNumber) })
+  reading.catch(() => {})
+  try {
+    const { values } = await Promise.race([reading, passed(network)])
+    for (const { state } of vaults) {
+      states.set(state.address, {
+        totalAssets: values[`total ${state.address}`],
+        idleAssets: values[`idle ${state.address}`],
+      })
+    }
+  } catch (error) {
+    if (!(error instanceof DependencyDownError || error instanceof CallRejectedError)) throw error
   }
   return states
 }
 
-/**
- * Where a vault's assets are, as far as it can be told: shares of other vaults, supplies to lending markets, what the
- * vault has lent out itself, and what lies idle. Each in base units of the vault's own asset, as of the chain's moment.
- */
-export async function allocationsOf(
-  { vault, chain, pinned }: FoundVault,
-  now: VaultBlockState | undefined,
-  context: EndpointContext,
-): Promise<Allocations> {
-  const { catalogue, deps, signal } = context
+/** The parts, with what the vault has lent out itself and what lies idle. */
+function together(vault: Vault, parts: Allocation[], now: BlockState | undefined): Allocations {
   const { state, asset } = vault
-  const { chain: chainId, p } = pinned
-  const [balances, supplies] = await Promise.all([
-    ask(
-      deps.clickhouse,
-      balancesAt,
-      { account: state.address, as_of: new Map([[chainId, p]]), at: chain.blockTime },
-      signal,
-    ),
-    suppliesOf(vault, chain.blockTime, context),
-  ])
-  const parts = balances.flatMap(({ vault: address, balance }) => {
-    const held = catalogue.find(chainId, address)
-    return held && held !== vault ? shareOf(vault, held, BigInt(balance)) : []
-  })
-  parts.push(...supplies)
   const borrowed = state.sample?.borrowedAssets ?? 0n
   if (borrowed > 0n) {
     parts.push({
@@ -177,14 +184,18 @@ function worthIn(vault: Vault, held: Vault, shares: bigint): bigint | undefined 
 }
 
 /** What a vault has supplied of its asset to the lending markets of its chain, with interest up to `at`. */
-async function suppliesOf(vault: Vault, at: number, context: EndpointContext): Promise<Allocation[]> {
-  const { catalogue } = context
-  const { chainId, address, asset } = vault.state
-  const [markets, rows, { morpho, scaled }] = await Promise.all([
-    lendingMarkets(context, chainId),
-    morphoRows(context, chainId),
-    readHeld(chainId, address, context),
-  ])
+function suppliesOf(
+  vault: Vault,
+  at: number,
+  {
+    markets,
+    rows,
+    morpho,
+    scaled,
+  }: Stored & { markets: readonly LendingMarket[]; rows: readonly MorphoRow[] },
+  { catalogue }: EndpointContext,
+): Allocation[] {
+  const { chainId, asset } = vault.state
   const symbol = vault.asset.symbol
   const reserves = markets.flatMap(market =>
     market.protocol === 'aave-v3' ? market.reserves.map(reserve => ({ market, reserve })) : [],

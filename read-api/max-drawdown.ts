@@ -1,12 +1,15 @@
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { EndpointContext } from './endpoint.ts'
-import { inHundreds } from './queries/chunks.ts'
 import { drawdowns } from './queries/history.ts'
 import { ask } from './queries/query.ts'
 import { SECONDS_OF_DAY as DAY } from './time-range.ts'
+import { inBatches } from './vault-batches.ts'
 
 const WINDOWS = { mdd30days: 30, mdd90days: 90, mdd365days: 365 } as const
+const names = Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]
+
+const dayOf = (second: number) => new Date(second * 1000).toISOString().slice(0, 10)
 
 export type MaxDrawdown = Record<keyof typeof WINDOWS, number>
 
@@ -16,36 +19,30 @@ export type MaxDrawdown = Record<keyof typeof WINDOWS, number>
  */
 export async function maxDrawdowns(
   vaults: readonly Vault[],
-  { deps, catalogue, signal }: EndpointContext,
+  context: EndpointContext,
 ): Promise<Map<string, MaxDrawdown>> {
-  const results = new Map<string, MaxDrawdown>()
-  const byChain = new Map<number, string[]>()
-  for (const { state } of vaults) {
-    results.set(keyOf(state.chainId, state.address), { mdd30days: 0, mdd90days: 0, mdd365days: 0 })
-    const names = byChain.get(state.chainId)
-    if (names) names.push(state.address)
-    else byChain.set(state.chainId, [state.address])
-  }
-  const ofWindow = async (chain: number, names: string[], window: keyof typeof WINDOWS) => {
-    const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
-    const start = Math.max(0, blockTime - WINDOWS[window] * DAY)
-    const range = { chain, p: position, start, nextDay: Math.ceil(start / DAY) * DAY }
-    for (const { vault, drawdown } of await ask(
-      deps.clickhouse,
-      drawdowns,
-      { ...range, vaults: names },
-      signal,
-    )) {
-      const result = results.get(keyOf(chain, vault))
-      if (result) result[window] = drawdown
-    }
-  }
+  const { deps, signal } = context
+  const results = new Map<string, MaxDrawdown>(
+    vaults.map(({ state }) => [
+      keyOf(state.chainId, state.address),
+      { mdd30days: 0, mdd90days: 0, mdd365days: 0 },
+    ]),
+  )
   await Promise.all(
-    [...byChain].flatMap(([chain, names]) =>
-      inHundreds(names).flatMap(part =>
-        (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).map(window => ofWindow(chain, part, window)),
-      ),
-    ),
+    inBatches(vaults, context).map(async ({ chain, pinned }) => {
+      const starts = names.map(window => Math.max(0, chain.blockTime - WINDOWS[window] * DAY))
+      for (const { vault, start, drawdown } of await ask(
+        deps.clickhouse,
+        drawdowns,
+        { ...pinned, starts, days: starts.map(dayOf), since: Math.min(...starts) },
+        signal,
+      )) {
+        const result = results.get(keyOf(pinned.chain, vault))
+        if (!result) continue
+        // Of a chain younger than a window two windows have one start.
+        for (const [i, window] of names.entries()) if (starts[i] === start) result[window] = drawdown
+      }
+    }),
   )
   return results
 }

@@ -1,7 +1,10 @@
+import { keyOf } from './catalogue/catalogue.ts'
+import type { Vault } from './catalogue/vault.ts'
 import type { EndpointContext } from './endpoint.ts'
-import type { FoundVault } from './find-vault.ts'
+import { groupBy } from './queries/chunks.ts'
 import { ask } from './queries/query.ts'
 import { pauses } from './queries/settings.ts'
+import { inBatches } from './vault-batches.ts'
 
 /** Two years. */
 const WINDOW = 2 * 365 * 86_400
@@ -31,18 +34,35 @@ export function pauseRatio(changes: readonly PauseChange[], from: number, to: nu
   return total / (to - from)
 }
 
-/** Of the last two years up to the moment of the chain, or of the vault's life where that is shorter. */
-export async function withdrawalPauseRatio(
-  { vault, chain, pinned }: FoundVault,
-  { deps, signal }: EndpointContext,
-): Promise<{ value: number | null; from: number; to: number }> {
-  const to = chain.blockTime
-  const from = Math.min(to, Math.max(0, to - WINDOW, vault.state.deployedAt ?? 0))
-  const changes = await ask(deps.clickhouse, pauses, pinned, signal)
-  const value = pauseRatio(
-    changes.map(({ at, paused }) => ({ at, paused: paused === 1 })),
-    from,
-    to,
+export interface PauseRatio {
+  value: number | null
+  /** Unix seconds. */
+  from: number
+  to: number
+}
+
+/**
+ * Of the last two years up to the moment of the chain, or of a vault's life where that is shorter. By `chain:address`.
+ */
+export async function withdrawalPauseRatios(
+  vaults: readonly Vault[],
+  context: EndpointContext,
+): Promise<Map<string, PauseRatio>> {
+  const { deps, signal } = context
+  const batches = await Promise.all(
+    inBatches(vaults, context).map(async ({ vaults: asked, chain, pinned }) => {
+      const changes = groupBy(await ask(deps.clickhouse, pauses, pinned, signal), ({ vault }) => vault)
+      const to = chain.blockTime
+      return asked.map(({ state }): [string, PauseRatio] => {
+        const from = Math.min(to, Math.max(0, to - WINDOW, state.deployedAt ?? 0))
+        const value = pauseRatio(
+          (changes.get(state.address) ?? []).map(({ at, paused }) => ({ at, paused: paused === 1 })),
+          from,
+          to,
+        )
+        return [keyOf(state.chainId, state.address), { value, from, to }]
+      })
+    }),
   )
-  return { value, from, to }
+  return new Map(batches.flat())
 }

@@ -30,47 +30,62 @@ export async function pricesAt(
   times: readonly number[],
   context: Asking,
 ): Promise<(number | undefined)[]> {
-  const from = times[0]
-  const to = times.at(-1)
+  const [from, to] = [times[0], times.at(-1)]
   if (from === undefined || to === undefined) return []
-  const periods = plansOver(context.catalogue, asset, { from, to })
-  const prices = await Promise.all(
-    periods.map(({ since, until, plan }) =>
-      pricesOfPlan(
-        plan,
-        times.filter(time => time >= since && (until === undefined || time < until)),
-        context,
-      ),
-    ),
-  )
-  return prices.flat()
+  return (await readPrices(asset, { from, to }, context))(times)
 }
 
-async function pricesOfPlan(
-  plan: PricePlan | undefined,
-  times: readonly number[],
+/** What `pricesAt` gives for any moments inside a window (unix seconds, inclusive) that was read before. */
+export async function readPrices(
+  asset: { chainId: number; address: string },
+  window: { from: number; to: number },
   context: Asking,
-): Promise<(number | undefined)[]> {
-  const first = times[0]
-  const last = times.at(-1)
-  if (!plan || first === undefined || last === undefined) return times.map(() => undefined)
+): Promise<(times: readonly number[]) => (number | undefined)[]> {
+  const periods = await Promise.all(
+    plansOver(context.catalogue, asset, window).map(async ({ since, until, plan }) => ({
+      since,
+      until,
+      pricesOf: await readPlan(
+        plan,
+        {
+          from: Math.max(window.from, since),
+          to: Math.min(window.to, (until ?? Number.POSITIVE_INFINITY) - 1),
+        },
+        context,
+      ),
+    })),
+  )
+  return times =>
+    periods.flatMap(({ since, until, pricesOf }) =>
+      pricesOf(times.filter(time => time >= since && (until === undefined || time < until))),
+    )
+}
+
+async function readPlan(
+  plan: PricePlan | undefined,
+  window: { from: number; to: number },
+  context: Asking,
+): Promise<(times: readonly number[]) => (number | undefined)[]> {
+  if (!plan) return times => times.map(() => undefined)
   const legs = await Promise.all(
     legsOf(plan).map(leg => {
       const p = context.catalogue.chain(leg.chainId)?.position ?? 0
       context.touch(leg.chainId)
-      const window = { chain: leg.chainId, p, from: first, to: last }
+      const pinned = { chain: leg.chainId, p, ...window }
       return 'feed' in leg
-        ? ask(context.deps.clickhouse, feedWindow, { ...window, feed: leg.feed }, context.signal)
-        : ask(context.deps.clickhouse, sharePriceWindow, { ...window, vault: leg.vault }, context.signal)
+        ? ask(context.deps.clickhouse, feedWindow, { ...pinned, feed: leg.feed }, context.signal)
+        : ask(context.deps.clickhouse, sharePriceWindow, { ...pinned, vault: leg.vault }, context.signal)
     }),
   )
-  const values = legs.map(points => lastAtOrBefore(points, times))
-  return times.map((_, i) =>
-    values.reduce<number | undefined>(
-      (price, of) => (price === undefined || of[i] === undefined ? undefined : price * of[i]),
-      plan.constant,
-    ),
-  )
+  return times => {
+    const values = legs.map(points => lastAtOrBefore(points, times))
+    return times.map((_, i) =>
+      values.reduce<number | undefined>(
+        (price, of) => (price === undefined || of[i] === undefined ? undefined : price * of[i]),
+        plan.constant,
+      ),
+    )
+  }
 }
 
 export function legsOf(plan: PricePlan) {

@@ -4,7 +4,7 @@ import type { FoundVault } from './find-vault.ts'
 import { ask } from './queries/query.ts'
 import type { ReturnsSample } from './queries/returns.ts'
 import { balanceAfter, firstSample, flowTotals, sampleBefore, sharesSent } from './queries/returns.ts'
-import type { ShareDecimals, ShareStateRow } from './share-value.ts'
+import type { ShareDecimals, ShareState } from './share-value.ts'
 import { assetsOf, shareStateOf } from './share-value.ts'
 import { LAST_SECOND } from './time-range.ts'
 
@@ -37,11 +37,10 @@ export async function totalReturns(
   context: EndpointContext,
 ): Promise<bigint> {
   const asking = asker(account, found, context)
-  const [last, movements] = await Promise.all([
-    asking.sampleAt(LAST_SECOND),
+  const [closing, movements] = await Promise.all([
+    asking.valueAt(NOW, asking.lastState()),
     asking.movements(BEGINNING, NOW),
   ])
-  const closing = await asking.valueAt(NOW, last)
   return returnsOf({ opening: 0n, closing, ...movements })
 }
 
@@ -66,8 +65,8 @@ export async function partialReturns(
   const [from, to] = await Promise.all([asking.sampleAt(window.from), asking.sampleAt(window.to)])
   if (!from || !to) throw new UnpricedError(found)
   const [opening, closing, movements] = await Promise.all([
-    asking.valueAt(from, from),
-    asking.valueAt(to, to),
+    asking.valueAt(from, shareStateOf(from)),
+    asking.valueAt(to, shareStateOf(to)),
     asking.movements(from, to),
   ])
   return { returns: returnsOf({ opening, closing, ...movements }), from: from.at, to: to.at }
@@ -87,8 +86,8 @@ function asker(account: string, found: FoundVault, { deps, signal }: EndpointCon
   const decimals: ShareDecimals = { decimals: vault.state.decimals, assetDecimals: vault.asset.decimals }
   const of = { ...pinned, account }
 
-  const worth = (shares: bigint, sample: ShareStateRow | undefined): bigint => {
-    const value = sample ? assetsOf(shares, shareStateOf(sample), decimals) : shares === 0n ? 0n : undefined
+  const worth = (shares: bigint, state: ShareState | undefined): bigint => {
+    const value = state ? assetsOf(shares, state, decimals) : shares === 0n ? 0n : undefined
     if (value === undefined) throw new UnpricedError(found)
     return value
   }
@@ -96,19 +95,28 @@ function asker(account: string, found: FoundVault, { deps, signal }: EndpointCon
   const first = async () => (await ask(clickhouse, firstSample, of, signal))[0]
 
   return {
+    /** The catalogue's, unless the vault did not answer when it was last asked. */
+    async lastState(): Promise<ShareState | undefined> {
+      const { sample } = vault.state
+      if (sample?.sharePriceRaw !== undefined) return sample
+      const last = await this.sampleAt(LAST_SECOND)
+      return last && shareStateOf(last)
+    },
+
     async sampleAt(at: number): Promise<ReturnsSample | undefined> {
       const [sample] = await ask(clickhouse, sampleBefore, { ...of, at }, signal)
       return sample ?? (await first())
     },
 
-    async valueAt(edge: Edge, sample: ReturnsSample | undefined): Promise<bigint> {
-      const [row] = await ask(
-        clickhouse,
-        balanceAfter,
-        { ...of, at: edge.at, until: edge.block_number },
-        signal,
-      )
-      return worth(BigInt(row?.balance ?? 0), sample)
+    async valueAt(
+      edge: Edge,
+      state: ShareState | undefined | Promise<ShareState | undefined>,
+    ): Promise<bigint> {
+      const [[row], known] = await Promise.all([
+        ask(clickhouse, balanceAfter, { ...of, at: edge.at, until: edge.block_number }, signal),
+        state,
+      ])
+      return worth(BigInt(row?.balance ?? 0), known)
     },
 
     /** After the first block, up to the second. */
@@ -121,7 +129,8 @@ function asker(account: string, found: FoundVault, { deps, signal }: EndpointCon
         // Shares that moved before the first sample are worth what it says.
         const fallback = rows.some(row => row.share_price_raw === null) ? await first() : undefined
         for (const row of rows) {
-          received += worth(BigInt(row.sent), row.share_price_raw === null ? fallback : row)
+          const state = row.share_price_raw === null ? fallback : row
+          received += worth(BigInt(row.sent), state && shareStateOf(state))
         }
       }
       return {

@@ -3,9 +3,9 @@ import { rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
 import { limits, pageOfRows } from './paging.ts'
-import { pricesAt } from './price-history.ts'
+import { pricesAt, readPrices } from './price-history.ts'
 import type { BucketRow } from './queries/history.ts'
-import { APY_INTERVALS, GRANULARITIES, vaultSeriesQueries } from './queries/history.ts'
+import { APY_INTERVALS, GRANULARITIES, SECONDS, vaultSeriesQueries } from './queries/history.ts'
 import { ask } from './queries/query.ts'
 import { choice, paging, timestamp } from './schemas/parameters.ts'
 import { z } from './schemas/zod.ts'
@@ -32,14 +32,48 @@ export const seriesQuery = z.object({
 export const HISTORY_NOTE =
   'Buckets are aligned to epoch 0 and ascending; a bucket has the figures of the first sample in it and is left out where there is none. A window of APY that reaches beyond the first sample begins with it.'
 
+type SeriesQuery = z.output<typeof seriesQuery>
+
 /** A page of a vault's series. `make` turns a row into what goes out. */
 export async function vaultSeries<T>(
-  { vault, pinned }: FoundVault,
-  query: z.output<typeof seriesQuery>,
+  found: FoundVault,
+  query: SeriesQuery,
   context: EndpointContext,
   make: (row: BucketRow) => T,
 ) {
-  const rows = await ask(
+  const page = pageOfRows(await readRows(found, query, context), query)
+  return { ...page, data: page.data.map(make) }
+}
+
+/** The same, with the TVL of each row at the asset's price of that moment. */
+export async function valuedSeries<T>(
+  found: FoundVault,
+  query: SeriesQuery,
+  context: EndpointContext,
+  make: (row: BucketRow, tvl: { usd: string; native: string }) => T,
+) {
+  const { asset } = found.vault
+  const expected = whereRowsLie(found, query)
+  const [rows, pricesThere] = await Promise.all([
+    readRows(found, query, context),
+    expected.from <= expected.to ? readPrices(asset, expected, context) : undefined,
+  ])
+  const page = pageOfRows(rows, query)
+  const times = page.data.map(row => row.at)
+  const isThere = (times[0] ?? 0) >= expected.from && (times.at(-1) ?? 0) <= expected.to
+  const prices = pricesThere && isThere ? pricesThere(times) : await pricesAt(asset, times, context)
+  return {
+    ...page,
+    data: page.data.map((row, i) => {
+      const price = prices[i]
+      const whole = toWhole(BigInt(row.total_assets), asset.decimals)
+      return make(row, { usd: price === undefined ? '' : usdString(whole * price), native: row.total_assets })
+    }),
+  }
+}
+
+function readRows({ vault, pinned }: FoundVault, query: SeriesQuery, context: EndpointContext) {
+  return ask(
     context.deps.clickhouse,
     vaultSeriesQueries[query.granularity][query.apyInterval],
     {
@@ -50,9 +84,20 @@ export async function vaultSeries<T>(
     },
     context.signal,
   )
-  const page = pageOfRows(rows, query)
-  return { rows: page.data, page: { ...page, data: page.data.map(make) } }
 }
+
+/** Where the page's rows lie (unix seconds, inclusive) if hardly a bucket is empty: prices need not wait for them. */
+function whereRowsLie({ vault, chain }: FoundVault, query: SeriesQuery) {
+  const seconds = SECONDS[query.granularity]
+  const range = bucketRange(readRange(query), query.granularity)
+  const first = Math.max(range.from, Math.floor(vault.state.seenAt / seconds) * seconds)
+  const { offset, limit } = limits(query)
+  const from = first + offset * seconds
+  return { from, to: Math.min(range.to, chain.blockTime, from + (limit + SPARE_BUCKETS) * seconds) }
+}
+
+/** Empty buckets that a page may have before its prices are read once more. */
+const SPARE_BUCKETS = 48
 
 export function at(row: BucketRow) {
   return { timestamp: row.bucket, blockNumber: String(row.block_number) }
@@ -60,21 +105,4 @@ export function at(row: BucketRow) {
 
 export function apyAt(row: BucketRow) {
   return rate(row.apy)
-}
-
-/** TVL of each row at the asset's price of that moment. */
-export async function tvlsAt(found: FoundVault, rows: readonly BucketRow[], context: EndpointContext) {
-  const { asset } = found.vault
-  const prices = await pricesAt(
-    asset,
-    rows.map(row => row.at),
-    context,
-  )
-  return rows.map((row, i) => {
-    const price = prices[i]
-    return {
-      usd: price === undefined ? '' : usdString(toWhole(BigInt(row.total_assets), asset.decimals) * price),
-      native: row.total_assets,
-    }
-  })
 }

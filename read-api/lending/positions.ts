@@ -28,9 +28,13 @@ export interface LendingPosition {
   healthFactor: number | undefined
 }
 
-export interface Held {
+/** Balances in the units that the contracts store: of Morpho Blue by market, of Aave by token. */
+export interface Stored {
   morpho: Map<string, { supplyShares: bigint; borrowShares: bigint; collateral: bigint }>
   scaled: Map<string, bigint>
+}
+
+export interface Held extends Stored {
   choices: Map<string, number>
   evk: EvkHeld
   /** Base principal and balances by collateral asset, by Comet. */
@@ -50,11 +54,11 @@ export async function readPositions(
   const [evk, comets, balances, choices] = await Promise.all([
     readEvk(deps.clickhouse, pinned, lenders, signal),
     readComets(deps.clickhouse, pinned, signal),
-    readHeld(chain, account, { deps, catalogue, signal }),
+    readHeld(chain, [account], { deps, catalogue, signal }),
     ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
   ])
   const held: Held = {
-    ...balances,
+    ...(balances.get(account) ?? { morpho: new Map(), scaled: new Map() }),
     comets,
     evk,
     choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
@@ -67,30 +71,29 @@ export async function readPositions(
   })
 }
 
-/** What an account holds in the markets of a chain, in the units that the contracts store. */
+/** What each of these accounts, a hundred at most, has in the markets of a chain. */
 export async function readHeld(
   chain: number,
-  account: string,
+  accounts: readonly string[],
   { deps, catalogue, signal }: Pick<EndpointContext, 'deps' | 'catalogue' | 'signal'>,
-): Promise<Pick<Held, 'morpho' | 'scaled'>> {
-  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
+): Promise<Map<string, Stored>> {
+  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, accounts }
   const [morpho, balances] = await Promise.all([
     ask(deps.clickhouse, queries.morphoPositions, pinned, signal),
     ask(deps.clickhouse, queries.aaveBalances, pinned, signal),
   ])
-  return {
-    morpho: new Map(
-      morpho.map(row => [
-        row.market,
-        {
-          supplyShares: BigInt(row.supply_shares),
-          borrowShares: BigInt(row.borrow_shares),
-          collateral: BigInt(row.collateral),
-        },
-      ]),
-    ),
-    scaled: new Map(balances.map(({ token, scaled }) => [token, BigInt(scaled)])),
+  const held = new Map<string, Stored>(
+    accounts.map(account => [account, { morpho: new Map(), scaled: new Map() }]),
+  )
+  for (const row of morpho) {
+    held.get(row.account)?.morpho.set(row.market, {
+      supplyShares: BigInt(row.supply_shares),
+      borrowShares: BigInt(row.borrow_shares),
+      collateral: BigInt(row.collateral),
+    })
   }
+  for (const { account, token, scaled } of balances) held.get(account)?.scaled.set(token, BigInt(scaled))
+  return held
 }
 
 function morphoPosition(market: MorphoLendingMarket, account: string, held: Held): LendingPosition {

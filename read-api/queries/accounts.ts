@@ -17,6 +17,19 @@ export const balancesAt = defineQuery({
   row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
 })
 
+/** What {accounts} hold of the vaults of one chain, in base units, nothing left out but zero. */
+export const holdings = defineQuery({
+  name: 'holdings',
+  sql: `SELECT holder, vault, toString(b) AS balance FROM (
+      SELECT holder, vault, argMax(balance, (timestamp, position)) AS b
+      FROM balance
+      WHERE ${VISIBLE_ON_CHAIN} AND (vault, holder) IN (
+        SELECT vault, account FROM account_vault WHERE chain_id = {chain:UInt32} AND account IN {accounts:Array(String)})
+      GROUP BY holder, vault)
+    WHERE b > 0`,
+  row: z.object({ holder: z.string(), vault: z.string(), balance: z.string() }),
+})
+
 const state = (
   table: string,
   columns: string,

@@ -24,32 +24,22 @@ export const GRANULARITIES = ['1hour', '1day', '1week'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 export const SECONDS: Record<Granularity, number> = { '1hour': 3_600, '1day': 86_400, '1week': 604_800 }
 
-/** Daily and weekly buckets open with an hourly row; weeks are aligned to epoch 0, a Thursday. */
-const BUCKETS: Record<Granularity, { table: string; key: string; bucket: string }> = {
-  '1hour': { table: 'vault_hourly', key: 'hour', bucket: 'toUnixTimestamp(hour)' },
-  '1day': { table: 'vault_daily', key: 'day', bucket: `toUnixTimestamp(toDateTime(day, 'UTC'))` },
-  '1week': {
-    table: 'vault_daily',
-    key: 'day',
-    bucket: `intDiv(toUnixTimestamp(toDateTime(day, 'UTC')), 604800) * 604800`,
-  },
-}
-
-/** One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. */
+/**
+ * One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. Days and
+ * weeks, which are aligned to epoch 0, a Thursday, open with the first hour of a day.
+ */
 function vaultSeries(granularity: Granularity, interval: ApyInterval) {
-  const { table, key, bucket } = BUCKETS[granularity]
-  const bounds =
-    key === 'hour'
-      ? `hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')`
-      : `day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))`
+  const seconds = SECONDS[granularity]
   return defineQuery({
     name: `vault_series_${granularity}_${interval}`,
-    sql: `SELECT ${bucket} AS bucket, toUnixTimestamp(timestamp) AS at, block_number,
+    sql: `SELECT intDiv(toUnixTimestamp(hour), ${seconds}) * ${seconds} AS bucket, toUnixTimestamp(timestamp) AS at, block_number,
         toString(assumeNotNull(series.total_assets)) AS total_assets,
         assumeNotNull(series.share_price) AS share_price,
         ${APY_COLUMNS[interval]} AS apy
-      FROM ${table} AS series
-      WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND ${bounds}
+      FROM vault_hourly AS series
+      WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String}
+        AND hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')
+        ${granularity === '1hour' ? '' : 'AND opens_day = 1'}
         AND series.total_assets IS NOT NULL AND series.share_price IS NOT NULL
       ORDER BY bucket, position
       LIMIT 1 BY bucket
@@ -150,31 +140,36 @@ export const firstFlowDay = defineQuery({
   row: z.object({ begins: z.number() }),
 })
 
+/** Midnight UTC at or after a time of unix seconds. */
+const NEXT_DAY = (start: string) => `toDateTime(toUInt32(intDiv(${start} + 86399, 86400) * 86400), 'UTC')`
+
 /**
- * The largest fall of vaults' share prices from {start} on, as a fraction: of the day it begins in the samples from there
- * on, then each day's own fall and extremes, joined in order of time. Vaults without a price in the window are left out.
+ * The largest fall of vaults' share prices from each of the {starts} on, as a fraction: of the day it begins in the
+ * samples from there on, then each day's own fall and extremes, joined in order of time. {days}: the days they are in, {since}: the earliest.
+ * Vaults without a price in a window are left out.
  */
 export const drawdowns = defineQuery({
   name: 'drawdowns',
-  sql: `SELECT vault, arrayFold(
+  sql: `SELECT vault, start, arrayFold(
       (peak, next) -> (greatest(peak.1, next.3), greatest(peak.2, next.5, if(peak.1 > 0, 1 - next.4 / peak.1, toFloat64(0)))),
       arraySort(groupArray((at, place, highest, lowest, fall))), (toFloat64(0), toFloat64(0))).2 AS drawdown
     FROM (
-      SELECT vault, toUnixTimestamp(timestamp) AS at, position AS place, assumeNotNull(share_price) AS highest,
+      SELECT vault, start, toUnixTimestamp(timestamp) AS at, position AS place, assumeNotNull(share_price) AS highest,
         assumeNotNull(share_price) AS lowest, toFloat64(0) AS fall
-      FROM vault_sample
+      FROM vault_sample ARRAY JOIN arrayDistinct({starts:Array(UInt32)}) AS start
       WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND share_price IS NOT NULL
-        AND timestamp >= toDateTime({start:UInt32}, 'UTC') AND timestamp < toDateTime({nextDay:UInt32}, 'UTC')
+        AND toDate(timestamp) IN {days:Array(Date)} AND timestamp >= toDateTime(start, 'UTC') AND timestamp < ${NEXT_DAY('start')}
       UNION ALL
-      SELECT vault, toUnixTimestamp(toDateTime(day, 'UTC')) AS at, toUInt64(0), last.1, last.2, last.3
+      SELECT vault, start, toUnixTimestamp(toDateTime(day, 'UTC')) AS at, toUInt64(0), last.1, last.2, last.3
       FROM (
         SELECT vault, day, argMax((max_price, min_price, max_drawdown), position) AS last
         FROM drawdown
         WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}
-          AND day >= toDate(toDateTime({nextDay:UInt32}, 'UTC'))
+          AND toDateTime(day, 'UTC') >= ${NEXT_DAY('{since:UInt32}')}
         GROUP BY vault, day
-      )
+      ) ARRAY JOIN arrayDistinct({starts:Array(UInt32)}) AS start
+      WHERE toDateTime(day, 'UTC') >= ${NEXT_DAY('start')}
     )
-    GROUP BY vault`,
-  row: z.object({ vault: z.string(), drawdown: z.number() }),
+    GROUP BY vault, start`,
+  row: z.object({ vault: z.string(), start: z.number(), drawdown: z.number() }),
 })

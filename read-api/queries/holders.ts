@@ -52,9 +52,3 @@ export const holdersPage = defineQuery({
     ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
   row: z.object({ holder: z.string(), balance: z.string() }),
 })
-
-export const holdersTotal = defineQuery({
-  name: 'holders_total',
-  sql: `SELECT count() AS holders, toString(sum(balance)) AS total FROM (${holdersOf(ONE)})`,
-  row: z.object({ holders: uint, total: z.string() }),
-})

@@ -91,10 +91,11 @@ export const oracleAnswers = defineQuery({
 
 export const morphoPositions = defineQuery({
   name: 'morpho_positions',
-  sql: `SELECT market, toString(p.1) AS supply_shares, toString(p.2) AS borrow_shares, toString(p.3) AS collateral
-    FROM (SELECT market, argMax((supply_shares, borrow_shares, collateral), position) AS p FROM morpho_position
-      WHERE ${VISIBLE} AND account = {account:String} GROUP BY market)`,
+  sql: `SELECT account, market, toString(p.1) AS supply_shares, toString(p.2) AS borrow_shares, toString(p.3) AS collateral
+    FROM (SELECT account, market, argMax((supply_shares, borrow_shares, collateral), position) AS p FROM morpho_position
+      WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, market)`,
   row: z.object({
+    account: z.string(),
     market: z.string(),
     supply_shares: z.string(),
     borrow_shares: z.string(),
@@ -104,9 +105,9 @@ export const morphoPositions = defineQuery({
 
 export const aaveBalances = defineQuery({
   name: 'aave_balances',
-  sql: `SELECT token, toString(argMax(scaled, position)) AS scaled FROM aave_balance
-    WHERE ${VISIBLE} AND account = {account:String} GROUP BY token`,
-  row: z.object({ token: z.string(), scaled: z.string() }),
+  sql: `SELECT account, token, toString(argMax(scaled, position)) AS scaled FROM aave_balance
+    WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, token`,
+  row: z.object({ account: z.string(), token: z.string(), scaled: z.string() }),
 })
 
 export const aaveChoices = defineQuery({

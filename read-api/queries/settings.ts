@@ -33,11 +33,12 @@ export const theseSettings = defineQuery({
   row: settingRow,
 })
 
-/** The pauses of one vault, oldest first: from `at` on it was paused, or not. */
+/** The pauses of {vaults}, oldest first: from `at` on a vault was paused, or not. */
 export const pauses = defineQuery({
   name: 'vault_pauses',
-  sql: `SELECT toUnixTimestamp(timestamp) AS at, toUInt8(assumeNotNull(value)) AS paused
-    FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND setting = 'paused' AND market = ''
+  sql: `SELECT vault, toUnixTimestamp(timestamp) AS at, toUInt8(assumeNotNull(value)) AS paused
+    FROM vault_setting
+    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND setting = 'paused' AND market = ''
     ORDER BY timestamp, position`,
-  row: z.object({ at: z.number(), paused: z.number() }),
+  row: z.object({ vault: z.string(), at: z.number(), paused: z.number() }),
 })

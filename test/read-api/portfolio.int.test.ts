@@ -1,5 +1,5 @@
 import request from 'supertest'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Node, startNode } from '../chain/node.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
@@ -385,6 +385,26 @@ describe('analytics of many vaults', () => {
       }
       expect(item.maxDrawdown.mdd30days).toBeCloseTo(fall, 5)
     }
+  })
+
+  it('ask as many questions for fifty vaults as for two', async () => {
+    const select = { maxDrawdown: true, withdrawalPauseRatio: true, composition: true, utilizationRate: true }
+    const asked = vi.spyOn(api.deps.clickhouse, 'query')
+    const questions = async (perPage: number) => {
+      asked.mockClear()
+      const list = await request(api.app)
+        .post(`/beta/advanced-analytics?allowedNetworks=base&perPage=${perPage}`)
+        .set('x-api-key', api.apiKey)
+        .send({ select })
+      expect(list.body.itemsOnPage).toBe(perPage)
+      return asked.mock.calls.length
+    }
+    // The markets of the chain are read once per moment.
+    await questions(1)
+    expect(await questions(50)).toBe(await questions(2))
+    // Drawdowns, pauses, shares held, supplies to Morpho and to Aave.
+    expect(await questions(50)).toBe(5)
+    asked.mockRestore()
   })
 
   it('cost one and nothing more where nothing is selected', async () => {

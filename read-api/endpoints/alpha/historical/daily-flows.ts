@@ -48,19 +48,33 @@ export default defineEndpoint({
       throw new RefusedError('"fromDate" is after "toDate": the window would be empty.')
     const found = findVault(params, context)
     const { deps, signal } = context
-    const [firstFlow] = await ask(deps.clickhouse, firstFlowDay, found.pinned, signal)
     const { deployedAt, seenAt } = found.vault.state
-    const first = Math.min(deployedAt ?? seenAt, seenAt, firstFlow?.begins ?? seenAt)
-    const from = Math.max(query.fromDate, Math.floor(first / DAY) * DAY)
-    const to = Math.min(query.toDate, (Math.floor(found.chain.blockTime / DAY) + 1) * DAY, LAST_SECOND)
-    const days = Array.from({ length: Math.max(0, (to - from) / DAY) }, (_, i) => from + i * DAY)
-    const page = pageOfAll(days, query)
-    const start = page.data[0]
-    const end = page.data.at(-1)
-    const rows =
-      start === undefined || end === undefined
+    const pageFrom = (first: number) => {
+      const from = Math.max(query.fromDate, Math.floor(first / DAY) * DAY)
+      const to = Math.min(query.toDate, (Math.floor(found.chain.blockTime / DAY) + 1) * DAY, LAST_SECOND)
+      return pageOfAll(
+        Array.from({ length: Math.max(0, (to - from) / DAY) }, (_, i) => from + i * DAY),
+        query,
+      )
+    }
+    const flowsOf = async ({ data: days }: { data: readonly number[] }) => {
+      const [start, end] = [days[0], days.at(-1)]
+      return start === undefined || end === undefined
         ? []
-        : await ask(deps.clickhouse, dailyFlows, { ...found.pinned, from: start, to: end + DAY }, signal)
+        : ask(deps.clickhouse, dailyFlows, { ...found.pinned, from: start, to: end + DAY }, signal)
+    }
+    const known = Math.min(deployedAt ?? seenAt, seenAt)
+    let page = pageFrom(known)
+    let [[firstFlow], rows] = await Promise.all([
+      ask(deps.clickhouse, firstFlowDay, found.pinned, signal),
+      flowsOf(page),
+    ])
+    // A vault may have lived before it was seen: then the days begin earlier, and so does the page.
+    const first = Math.min(known, firstFlow?.begins ?? known)
+    if (Math.floor(first / DAY) < Math.floor(known / DAY) && query.fromDate < known) {
+      page = pageFrom(first)
+      rows = await flowsOf(page)
+    }
     const byDay = new Map(rows.map(row => [row.date, row]))
     return {
       ...page,

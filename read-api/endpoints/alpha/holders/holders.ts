@@ -2,7 +2,7 @@ import { checksum, toWhole, usdString } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { limits, pageOfRows } from '../../../paging.ts'
-import { holdersPage, holdersTotal } from '../../../queries/holders.ts'
+import { holdersPage } from '../../../queries/holders.ts'
 import { ask } from '../../../queries/query.ts'
 import { paging } from '../../../schemas/parameters.ts'
 import { Address, Amount, pageOf } from '../../../schemas/shapes.ts'
@@ -31,13 +31,10 @@ export default defineEndpoint({
   async handler({ params, query }, context) {
     const { vault, pinned } = findVault(params, context)
     const { deps, signal } = context
-    const [rows, [all]] = await Promise.all([
-      ask(deps.clickhouse, holdersPage, { ...pinned, ...limits(query) }, signal),
-      ask(deps.clickhouse, holdersTotal, pinned, signal),
-    ])
-    const total = all?.total ?? '0'
+    const rows = await ask(deps.clickhouse, holdersPage, { ...pinned, ...limits(query) }, signal)
+    const { sample, decimals, holders } = vault.state
+    const total = holders?.total ?? '0'
     const whole = Number(total)
-    const { sample, decimals } = vault.state
     const price =
       sample?.sharePrice === undefined || vault.asset.price === undefined
         ? undefined
@@ -51,7 +48,7 @@ export default defineEndpoint({
         ...(price === undefined ? {} : { balanceUsd: usdString(toWhole(BigInt(balance), decimals) * price) }),
         share: whole > 0 ? Number(balance) / whole : 0,
       })),
-      totalCount: all?.holders ?? 0,
+      totalCount: holders?.count ?? 0,
       totalBalance: total,
     }
   },

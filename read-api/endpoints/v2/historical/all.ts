@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf, Rate, Tvl } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { apyAt, at, HISTORY_NOTE, seriesQuery, tvlsAt, vaultSeries } from '../../../vault-history.ts'
+import { apyAt, at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -24,21 +24,12 @@ export default defineEndpoint({
   example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1day' } },
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
-  async handler({ params, query }, context) {
-    const found = findVault(params, context)
-    const { rows, page } = await vaultSeries(found, query, context, row => ({
+  handler({ params, query }, context) {
+    return valuedSeries(findVault(params, context), query, context, (row, tvl) => ({
       ...at(row),
       apy: apyAt(row),
+      tvl,
       sharePrice: row.share_price,
     }))
-    const tvls = await tvlsAt(found, rows, context)
-    return {
-      ...page,
-      data: page.data.map(({ sharePrice, ...point }, i) => ({
-        ...point,
-        tvl: tvls[i] ?? { usd: '', native: '' },
-        sharePrice,
-      })),
-    }
   },
 })

@@ -19,11 +19,10 @@ export default defineEndpoint({
   },
   cost: ({ items }) => 1 + items,
   cache: 'moment',
-  async handler({ params, query }, context) {
-    const { page } = await vaultSeries(findVault(params, context), query, context, row => ({
+  handler({ params, query }, context) {
+    return vaultSeries(findVault(params, context), query, context, row => ({
       ...at(row),
       apy: apyAt(row),
     }))
-    return page
   },
 })

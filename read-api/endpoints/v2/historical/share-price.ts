@@ -16,11 +16,10 @@ export default defineEndpoint({
   example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1week' } },
   cost: ({ items }) => 1 + items,
   cache: 'moment',
-  async handler({ params, query }, context) {
-    const { page } = await vaultSeries(findVault(params, context), query, context, row => ({
+  handler({ params, query }, context) {
+    return vaultSeries(findVault(params, context), query, context, row => ({
       ...at(row),
       sharePrice: row.share_price,
     }))
-    return page
   },
 })

@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf, Tvl } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { at, HISTORY_NOTE, seriesQuery, tvlsAt, vaultSeries } from '../../../vault-history.ts'
+import { at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -16,13 +16,7 @@ export default defineEndpoint({
   example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1day' } },
   cost: ({ items }) => 1 + items,
   cache: 'moment',
-  async handler({ params, query }, context) {
-    const found = findVault(params, context)
-    const { rows, page } = await vaultSeries(found, query, context, at)
-    const tvls = await tvlsAt(found, rows, context)
-    return {
-      ...page,
-      data: page.data.map((point, i) => ({ ...point, tvl: tvls[i] ?? { usd: '', native: '' } })),
-    }
+  handler({ params, query }, context) {
+    return valuedSeries(findVault(params, context), query, context, (row, tvl) => ({ ...at(row), tvl }))
   },
 })
