@@ -3,11 +3,9 @@ import type { Express } from 'express'
 import type pg from 'pg'
 import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
-import { appendEvents, appendFacts, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
 import { createCreditMeter } from '../../db/keys/credits.ts'
 import { createKey, createKeyVerifier } from '../../db/keys/keys.ts'
 import { createRateMeter } from '../../db/keys/rates.ts'
-import { inTransaction } from '../../db/postgres.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { catchUpAll } from '../../jobs/work.ts'
 import { createApp } from '../../read-api/app.ts'
@@ -17,6 +15,7 @@ import type { ApiDeps } from '../../read-api/endpoint.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
+import { appendBlocks, recordFacts } from './append.ts'
 
 /** An API on databases of its own, and the means to tell it what happened. */
 export interface ApiHarness {
@@ -79,32 +78,8 @@ export async function startApi(
     house,
     catalogue,
     apiKey,
-    async append(chainId, name, blocks) {
-      await registerStream(pool, chainId, name, 'chain')
-      await inTransaction(pool, async tx => {
-        const head = await appendEvents(tx, chainId, await lockStreamHead(tx, chainId), blocks)
-        const last = blocks.at(-1)?.block
-        await tx.query(
-          'UPDATE stream SET head = $2, head_height = $3, final_height = $3, head_time = $4 WHERE id = $1',
-          [chainId, head, last?.number ?? 0, last?.timestamp ?? 0],
-        )
-      })
-    },
-    async recordFacts(facts, at) {
-      await registerStream(pool, 0, 'registry', 'registry')
-      await inTransaction(pool, tx =>
-        appendFacts(
-          tx,
-          0,
-          facts.map(({ subject, kind, value }) => ({
-            type: 'FactRecorded',
-            contract: '',
-            data: { subject, kind, value: JSON.stringify(value) },
-          })),
-          at,
-        ),
-      )
-    },
+    append: (chainId, name, blocks) => appendBlocks(pool, chainId, name, blocks),
+    recordFacts: (facts, at) => recordFacts(pool, facts, at),
     async catchUp() {
       await catchUpAll({ pool, clickhouse, projections })
       await catalogue.refresh()

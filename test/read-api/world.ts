@@ -233,7 +233,10 @@ export function makeWorld(): World {
   return { vaults, moves, samples, answers, blocks }
 }
 
-export async function seed(api: ApiHarness, world: World): Promise<void> {
+export async function seed(
+  api: Pick<ApiHarness, 'recordFacts' | 'append' | 'catchUp'>,
+  world: World,
+): Promise<void> {
   await api.recordFacts(
     [
       { subject: `asset:1:${USD_ASSET}`, kind: 'feed', value: { feed: USD_FEED, decimals: 8 } },
