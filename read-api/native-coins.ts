@@ -13,8 +13,13 @@ export const NATIVE_ADDRESS = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
 const DECIMALS = 18
 const ether = { symbol: 'ETH', name: 'Ether', slip44: 60 }
 
-/** Coins by network, with their coin type in SLIP-0044; networks whose coin type is not certain are left out. */
-const coins: Partial<Record<NetworkName, { symbol: string; name: string; slip44: number }>> = {
+/**
+ * Coins by network, with their coin type in SLIP-0044 (github.com/satoshilabs/slips, each read in the registry as
+ * published in @metamask/slip44 4.4.0; POL goes on where MATIC was). It is that of the coin, also where the registry
+ * has one for the chain besides (9005 Avalanche C-Chain, 9006 Binance Smart Chain). Left out: Plasma, whose XPL the
+ * registry does not have, and Celo, whose coin is an ERC-20 token with the same balance.
+ */
+export const coins: Partial<Record<NetworkName, { symbol: string; name: string; slip44: number }>> = {
   mainnet: ether,
   optimism: ether,
   arbitrum: ether,
@@ -31,6 +36,10 @@ const coins: Partial<Record<NetworkName, { symbol: string; name: string; slip44:
   gnosis: { symbol: 'XDAI', name: 'xDAI', slip44: 700 },
   bsc: { symbol: 'BNB', name: 'BNB', slip44: 714 },
   avalanche: { symbol: 'AVAX', name: 'Avalanche', slip44: 9000 },
+  etherlink: { symbol: 'XTZ', name: 'Tez', slip44: 1729 },
+  hyperliquid: { symbol: 'HYPE', name: 'HYPE', slip44: 2457 },
+  berachain: { symbol: 'BERA', name: 'BERA', slip44: 8008 },
+  monad: { symbol: 'MON', name: 'MON', slip44: 268_435_779 },
 }
 
 /** Lower-case symbols of all coins: names in a filter of assets that are no asset of a vault. */
