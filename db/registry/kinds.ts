@@ -45,6 +45,11 @@ export const rewardFact = z
   .refine(({ startDate, endDate }) => startDate < endDate, { error: 'endDate has to be after startDate' })
 
 const stepsType = z.enum(['instant', 'complex'])
+const transactionalFact = z.strictObject({
+  depositStepsType: stepsType,
+  redeemStepsType: stepsType,
+  rewardsSupported: z.boolean(),
+})
 
 const profile = {
   displayName: words.optional(),
@@ -75,11 +80,7 @@ export const FACT_KINDS = {
     rewards: z.array(rewardFact),
     /** Incentives that are no stream of a token: points and the like, in words. */
     incentives: words,
-    transactional: z.strictObject({
-      depositStepsType: stepsType,
-      redeemStepsType: stepsType,
-      rewardsSupported: z.boolean(),
-    }),
+    transactional: transactionalFact,
   },
   asset: {
     /** chainId: where the feed is, if not on the asset's own chain. */
@@ -111,6 +112,7 @@ export const FACT_KINDS = {
 } as const
 
 export type FactFamily = keyof typeof FACT_KINDS
+export type TransactionalFact = z.output<typeof transactionalFact>
 export type FlagFact = z.output<typeof flagFact>
 export type FeesFact = z.output<typeof feesFact>
 export type RewardFact = z.output<typeof rewardFact>

@@ -1,4 +1,4 @@
-import type { FeesFact, FlagFact } from '../../db/registry/kinds.ts'
+import type { FeesFact, FlagFact, TransactionalFact } from '../../db/registry/kinds.ts'
 
 /** setting → value as vault_setting holds it. */
 export type Settings = Readonly<Record<string, string | null>>
@@ -86,4 +86,22 @@ export function stretchAround(moments: readonly number[], now: number): { from: 
     else until = Math.min(until, moment)
   }
   return { from, until }
+}
+
+/**
+ * Factories whose vaults all run code that takes deposits and pays redemptions in one transaction, and pays no rewards
+ * out itself: MetaMorpho and Vault V2, Euler's vaults and Earn, Yearn V3, Fraxlend. Of other vaults the chain does not
+ * say it once and for all: a cooldown or a queue can be switched on.
+ */
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['morpho', 'euler', 'yearn', 'fraxlend'])
+
+/** What a curated fact says of a vault's transactions, else what follows from the factory that made it. */
+export function transactionsOf(
+  madeBy: string,
+  curated: TransactionalFact | undefined,
+): TransactionalFact | undefined {
+  if (curated) return curated
+  return SYNCHRONOUS.has(madeBy)
+    ? { depositStepsType: 'instant', redeemStepsType: 'instant', rewardsSupported: false }
+    : undefined
 }

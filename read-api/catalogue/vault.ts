@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../db/networks.ts'
-import type { Facts, FeesFact, FlagFact, RewardFact } from '../../db/registry/kinds.ts'
+import type { Facts, FeesFact, FlagFact, RewardFact, TransactionalFact } from '../../db/registry/kinds.ts'
 import { toWhole } from '../amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
@@ -8,7 +8,7 @@ import { rewardsOf } from './rewards.ts'
 import type { Score, SharedPoints } from './score.ts'
 import { scoreOf } from './score.ts'
 import type { Settings } from './terms.ts'
-import { activeFlags, capacityOf, feesOf, stretchAround } from './terms.ts'
+import { activeFlags, capacityOf, feesOf, stretchAround, transactionsOf } from './terms.ts'
 
 export const WINDOWS = ['1hour', '1day', '7day', '30day'] as const
 export type Window = (typeof WINDOWS)[number]
@@ -122,6 +122,7 @@ export class Vault {
   readonly capacity: { maxCapacity?: string; remainingCapacity?: string }
   readonly isPaused: boolean
   readonly isTransactional: boolean
+  readonly transactions: TransactionalFact | undefined
   readonly isAppFeatured: boolean
   /** The ledger made of its events adds up to its total supply: nothing that moved its shares went by unseen. */
   readonly userEventsIndexed: boolean
@@ -163,6 +164,7 @@ export class Vault {
     // Every vault that answers as ERC-4626 has a family of transactions, the general one if no other.
     this.isTransactional =
       facts.transactional !== undefined || (inputs.transacts && state.sample?.sharePrice !== undefined)
+    this.transactions = transactionsOf(state.protocol, facts.transactional)
     this.userEventsIndexed =
       state.sample?.totalSupply === undefined ||
       state.sample.totalSupply === BigInt(state.holders?.total ?? '0')

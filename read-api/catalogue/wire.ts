@@ -52,7 +52,7 @@ export function lpTokenOf(vault: Vault) {
 
 /** The Detailed of the wire. */
 export function detailedOf(vault: Vault) {
-  const { state, facts, curator } = vault
+  const { state, facts, curator, transactions } = vault
   return {
     ...identityOf(vault),
     protocol: vault.protocol,
@@ -81,7 +81,7 @@ export function detailedOf(vault: Vault) {
     userEventsIndexed: vault.userEventsIndexed,
     ...vault.capacity,
     ...childrenOf(vault),
-    ...(facts.transactional ? { transactionalProperties: facts.transactional } : {}),
+    ...(transactions ? { transactionalProperties: transactions } : {}),
     ...(vault.fees ? { fees: vault.fees } : {}),
     warnings: warningsOf(vault),
     flags: vault.flags.map(wireFlag),

@@ -72,6 +72,18 @@ describe('detailed vaults', () => {
     expect(intrinsicApy['7day'].base).toBeCloseTo(1.0001 ** 365 - 1, 3)
   })
 
+  it('says how it is dealt with where its factory tells, and nothing where it does not', async () => {
+    // The world's factory of Morpho made one of them.
+    expect((await get(`/v2/detailed-vaults/mainnet/${w.ETH_VAULT}`)).transactionalProperties).toEqual({
+      depositStepsType: 'instant',
+      redeemStepsType: 'instant',
+      rewardsSupported: false,
+    })
+    expect(await get(`/v2/detailed-vaults/mainnet/${w.USD_VAULT}`)).not.toHaveProperty(
+      'transactionalProperties',
+    )
+  })
+
   it('does not make up a price', async () => {
     const vault = await get(`/v2/detailed-vaults/mainnet/${w.ODD_VAULT}`)
     expect(vault.tvl.usd).toBe('')

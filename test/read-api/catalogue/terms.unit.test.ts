@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { corruptionOf } from '../../../read-api/catalogue/corruption.ts'
 import { rewardApy, rewardsOf } from '../../../read-api/catalogue/rewards.ts'
-import { activeFlags, capacityOf, feesOf, stretchAround } from '../../../read-api/catalogue/terms.ts'
+import {
+  activeFlags,
+  capacityOf,
+  feesOf,
+  stretchAround,
+  transactionsOf,
+} from '../../../read-api/catalogue/terms.ts'
 import { pauseRatio } from '../../../read-api/pause-ratio.ts'
 
 describe('what makes a vault corrupted', () => {
@@ -178,5 +184,27 @@ describe('the pause ratio', () => {
         return Math.abs(ratio - seconds / 100) < 1e-9
       }),
     )
+  })
+})
+
+describe('the kind of transactions', () => {
+  const instant = {
+    depositStepsType: 'instant',
+    redeemStepsType: 'instant',
+    rewardsSupported: false,
+  } as const
+
+  it('is what a curated fact says', () => {
+    const curated = { ...instant, redeemStepsType: 'complex' } as const
+    expect(transactionsOf('morpho', curated)).toEqual(curated)
+    expect(transactionsOf('erc4626', curated)).toEqual(curated)
+  })
+
+  it.each(['morpho', 'euler', 'yearn', 'fraxlend'])('else follows from the factory of %s', protocol => {
+    expect(transactionsOf(protocol, undefined)).toEqual(instant)
+  })
+
+  it.each(['erc4626', 'aave', 'ethena'])('and is not known of %s', protocol => {
+    expect(transactionsOf(protocol, undefined)).toBeUndefined()
   })
 })
