@@ -16,4 +16,21 @@ export const RewardsClaimed: w.EventAbi<{ user: string; reward: string; to: stri
   }),
 }
 
-export const events = [RewardsClaimed] as const
+export const AssetConfigUpdated: w.EventAbi<{ asset: string; reward: string; oldEmission: bigint; newEmission: bigint; oldDistributionEnd: bigint; newDistributionEnd: bigint; assetIndex: bigint }> = {
+  name: 'AssetConfigUpdated',
+  signature: 'AssetConfigUpdated(address,address,uint256,uint256,uint256,uint256,uint256)',
+  topic0: '0xac1777479f07f3e7c34da8402139d54027a6a260caaae168bdee825ca5580dc5',
+  topicCount: 3,
+  dataLength: 160,
+  decode: log => ({
+    asset: w.address(w.topic(log, 1), 2),
+    reward: w.address(w.topic(log, 2), 2),
+    oldEmission: w.uint(log.data, 2, 256),
+    newEmission: w.uint(log.data, 66, 256),
+    oldDistributionEnd: w.uint(log.data, 130, 256),
+    newDistributionEnd: w.uint(log.data, 194, 256),
+    assetIndex: w.uint(log.data, 258, 256),
+  }),
+}
+
+export const events = [RewardsClaimed, AssetConfigUpdated] as const

@@ -97,7 +97,17 @@ export const vocabulary = {
   }),
   /** A vault was given rewards to pay out; what it makes of them is in RewardStreamSampled of the same block. */
   RewardAdded: z.object({ amount: uint }),
-  /** Read at the end of the block: the vault pays base units of `reward` per second to its holders together. */
+  /** A distributor pays base units of `reward` per second to the holders of `vault` together from now until `endsAt`. */
+  RewardStreamConfigured: z.object({
+    vault: address,
+    reward: address,
+    ratePerSecond: uint,
+    endsAt: unixSeconds,
+  }),
+  /**
+   * Base units of `reward` per second go to the holders of `vault` together: as the vault states it at the end of the
+   * block, or as a distributor was told in it; with what the token says of itself.
+   */
   RewardStreamSampled: z.object({
     vault: address,
     reward: address,

@@ -7,6 +7,7 @@ import { aaveMarkets } from '../aave/markets.ts'
 import { on } from '../decoder.ts'
 import { defineProtocol } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
+import { describeStream, FAR } from '../samples/reward-streams.ts'
 
 const controllers = Object.fromEntries(
   Object.entries(aaveMarkets).map(([network, markets]) => [
@@ -17,7 +18,8 @@ const controllers = Object.fromEntries(
 
 /**
  * Rewards paid out by distributors. Merkl and Morpho's URD log claims alike: which of the two it is, the address says.
- * No log names the vault or market that earned a reward.
+ * No log of a claim names the vault or market that earned it; what Aave's controllers pay to holders of a token, and
+ * until when, their configuration does.
  */
 export default defineProtocol({
   name: 'rewards',
@@ -60,6 +62,13 @@ export default defineProtocol({
           token: a.reward,
           amount: a.amount,
         })),
+        // Emission or end was changed; of aTokens and of debt tokens alike.
+        on(Aave.AssetConfigUpdated, 'RewardStreamConfigured', a => ({
+          vault: a.asset,
+          reward: a.reward,
+          ratePerSecond: a.newEmission,
+          endsAt: Number(a.newDistributionEnd > FAR ? FAR : a.newDistributionEnd),
+        })),
       ],
     },
     {
@@ -77,4 +86,6 @@ export default defineProtocol({
       ],
     },
   ],
+  wants: event =>
+    event.type === 'RewardStreamConfigured' ? { reads: [describeStream(event.data)] } : undefined,
 })

@@ -2,12 +2,13 @@ import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { functions as staking } from '../../abi/staking/StakingRewards.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
-import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import type { StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../rpc.ts'
 import { asAddress, asDecimals, asText, asWord, answered as read } from './answers.ts'
 
 /** Unix seconds of the year 2106: what fits the read model, and no stream lasts longer. */
-const FAR = 2n ** 32n - 1n
+export const FAR = 2n ** 32n - 1n
 
 /**
  * How vaults that pay rewards out themselves do so at the end of a block: token, rate and end, as StakingRewards of
@@ -32,21 +33,32 @@ export async function sampleRewardStreams(
     if (ratePerSecond === undefined || end === undefined || end > FAR || reward === undefined) return []
     return [{ vault, reward, ratePerSecond, endsAt: Number(end) }]
   })
-  const described = [token.name, token.symbol, token.decimals]
+  const reads = stated.map(describeStream)
   const words = await rpc.calls(
-    stated.flatMap(({ reward: to }) => described.map(fn => ({ to, data: encodeCall(fn) }))),
+    reads.flatMap(({ calls }) => calls),
     block,
   )
-  return stated.flatMap(({ vault, ...stream }, i): DomainEvent[] => {
-    const [name, symbol, decimalsAnswer] = words.slice(i * described.length, (i + 1) * described.length)
-    const decimals = read(decimalsAnswer, asDecimals)
-    if (decimals === undefined) return []
-    return [
-      {
-        type: 'RewardStreamSampled',
-        contract: vault,
-        data: { vault, ...stream, name: asText(name), symbol: asText(symbol), decimals },
-      },
-    ]
-  })
+  return reads.flatMap(({ calls, events }, i) =>
+    events(words.slice(i * calls.length, (i + 1) * calls.length)),
+  )
+}
+
+/** A stream with what its token says of itself: RewardStreamSampled. A token without decimals gives nothing. */
+export function describeStream({ vault, ...stream }: EventData<'RewardStreamConfigured'>): StateRead {
+  const { reward } = stream
+  return {
+    key: `reward stream ${vault} ${reward}`,
+    calls: [token.name, token.symbol, token.decimals].map(fn => ({ to: reward, data: encodeCall(fn) })),
+    events: ([name, symbol, answer]) => {
+      const decimals = read(answer, asDecimals)
+      if (decimals === undefined) return []
+      return [
+        {
+          type: 'RewardStreamSampled',
+          contract: vault,
+          data: { vault, ...stream, name: asText(name), symbol: asText(symbol), decimals },
+        },
+      ]
+    },
+  }
 }

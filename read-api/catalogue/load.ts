@@ -128,7 +128,8 @@ function namesOf(moved: readonly { contract: string; types: string[] }[]): Names
     feeds: having('PriceReported'),
     holders: having('ShareTransferred', 'Deposited', 'Redeemed'),
     settings: having('FeeChanged', 'CapChanged', 'Paused', 'Unpaused'),
-    streams: having('RewardStreamSampled'),
+    // What a distributor pays may have been known before the vault was.
+    streams: having('RewardStreamSampled', 'VaultDiscovered'),
   }
 }
 

@@ -75,6 +75,12 @@ const SHAPES: [EventType, string, topics: number, bytes: number][] = [
   ['RewardClaimed', 'RewardsClaimed(address,address,address,address,uint256)', 4, 64],
   ['RewardClaimed', 'RewardClaimed(address,address,address,uint256)', 4, 32],
   ['RewardAdded', 'RewardAdded(uint256)', 1, 32],
+  [
+    'RewardStreamConfigured',
+    'AssetConfigUpdated(address,address,uint256,uint256,uint256,uint256,uint256)',
+    3,
+    160,
+  ],
   ['ScaledTransferred', 'BalanceTransfer(address,address,uint256,uint256)', 3, 64],
 ]
 

@@ -6,6 +6,7 @@ import { loadProtocols } from '../../processors/load-protocols.ts'
 import { type Aave, aaveCalls, deployAave } from '../chain/aave.ts'
 import { calls, deployFeed, deployToken, type Token } from '../chain/deploy.ts'
 import { differencesFromChain, follower, indexTo } from '../pipeline.ts'
+import { published } from './artifacts.ts'
 import { type ApiHarness, startApi } from './harness.ts'
 import { type Served, serve } from './served.ts'
 import { type Stage, startStage } from './transactions/stage.ts'
@@ -21,11 +22,23 @@ const aTokenAbi = parseAbi([
   'function mintToTreasury(address[] assets)',
 ])
 
+const incentivesAbi = parseAbi(['function setIncentivesController(address controller)'])
+const rewardsController = published('@aave/periphery-v3', 'rewards/RewardsController')
+/** Base units of the reward per second: at first, and from the second day on. */
+const EMISSIONS = [10n ** 12n, 3n * 10n ** 12n] as const
+
 const DetailedShape = z.object({
   protocol: z.object({ name: z.string() }),
   lpToken: z.object({ tokenAddress: z.string().optional() }).loose(),
   tvl: z.object({ native: z.string(), usd: z.string() }).loose(),
-  apy: z.object({ '1day': z.object({ base: z.number(), total: z.number() }) }).loose(),
+  apy: z.object({ '1day': z.object({ base: z.number(), reward: z.number(), total: z.number() }) }).loose(),
+  rewards: z.array(
+    z.object({
+      asset: z.object({ address: z.string(), symbol: z.string() }).loose(),
+      apy: z.record(z.string(), z.number()),
+    }),
+  ),
+  lastUpdateTimestamp: z.number(),
 })
 const NrtShape = z
   .object({ totalSupply: z.string(), totalAssets: z.string(), sharePrice: z.number() })
@@ -49,6 +62,8 @@ describe('an aToken in the catalogue', () => {
   let aToken: Address
   let users: [Address, Address, Address]
   let holder: LocalAccount
+  let controller: Address
+  let reward: Token
 
   const read = <T>(functionName: string, args: readonly unknown[] = [], address = aToken): Promise<T> =>
     stage.node.client.readContract({ address, abi: aTokenAbi, functionName, args } as never) as Promise<T>
@@ -88,6 +103,7 @@ describe('an aToken in the catalogue', () => {
       ],
       1_700_000_000,
     )
+    await incentivise(one.proxy)
     await live(eth, one.proxy, many.proxy)
   }, 180_000)
   afterAll(async () => {
@@ -104,10 +120,45 @@ describe('an aToken in the catalogue', () => {
       contracts: {
         'aave-v3-pool': [aave.pool],
         'aave-v3-configurator': [aave.configurator],
+        'aave-v3-rewards': [controller],
         'chainlink-feed': feeds,
       },
     })
     await api.catchUp()
+  }
+
+  /** The published RewardsController pays holders of the aToken; of what it pays a fact says the price. */
+  async function incentivise(priceFeed: Address) {
+    const { deploy, act: send, node, wait } = stage
+    const admin = node.accounts[0] ?? '0x'
+    const { abi } = rewardsController
+    controller = await deploy(rewardsController)
+    await send(controller, abi, 'initialize', admin)
+    await send(aToken, incentivesAbi, 'setIncentivesController', controller)
+    const pull = published('@aave/periphery-v3', 'rewards/transfer-strategies/PullRewardsTransferStrategy')
+    const strategy = await deploy(pull, controller, admin, admin)
+    reward = await deployToken(node, { decimals: 18, symbol: 'GIFT' })
+    await api.recordFacts(
+      [{ subject: `asset:1:${reward.address}`, kind: 'peg', value: { usd: '2' } }],
+      1_700_000_000,
+    )
+    const { timestamp } = await node.head()
+    const of = [aToken, reward.address] as const
+    await send(controller, abi, 'configureAssets', [
+      {
+        emissionPerSecond: EMISSIONS[0],
+        totalSupply: 0n,
+        distributionEnd: timestamp + 20 * DAY,
+        asset: aToken,
+        reward: reward.address,
+        transferStrategy: strategy,
+        rewardOracle: priceFeed,
+      },
+    ])
+    await wait(2 * DAY)
+    await send(controller, abi, 'setEmissionPerSecond', aToken, [reward.address], [EMISSIONS[1]])
+    await wait(DAY)
+    await send(controller, abi, 'setDistributionEnd', ...of, timestamp + 40 * DAY)
   }
 
   /** Alice supplies, Carol borrows, interest accrues; part is withdrawn, passed on, and taken for the treasury. */
@@ -179,6 +230,7 @@ describe('an aToken in the catalogue', () => {
     const differences = await differencesFromChain(api.pool, stage.node.rpcUrl, number, {
       'aave-v3-pool': [aave.pool],
       'aave-v3-configurator': [aave.configurator],
+      'aave-v3-rewards': [controller],
     })
     expect(differences).toEqual([])
   })
@@ -253,5 +305,48 @@ describe('an aToken in the catalogue', () => {
     const { data } = await served.get(`/v2/portfolio/positions/${users[1]}`, PositionsShape)
     expect(data).toHaveLength(1)
     expect(data[0]?.lpToken.balanceNative).toBe(String(await read('scaledBalanceOf', [users[1]])))
+  })
+
+  test('rewards of the controller are in its list, at the emission that the controller itself says', async () => {
+    const { client } = stage.node
+    const [, emission, , end] = (await client.readContract({
+      address: controller,
+      abi: rewardsController.abi,
+      functionName: 'getRewardsData',
+      args: [aToken, reward.address],
+    })) as [bigint, bigint, bigint, bigint]
+    const streams = await api.house.query<{ vault: string; rate: string; ends_at: number; at: number }>(
+      'test',
+      `SELECT vault, toString(s.rate) AS rate, ends_at, toUnixTimestamp(timestamp) AS at FROM reward_stream AS s
+       ORDER BY position`,
+    )
+    expect(streams.map(({ vault, rate }) => [vault, rate])).toEqual([
+      [aToken, String(EMISSIONS[0])],
+      [aToken, String(EMISSIONS[1])],
+      [aToken, String(EMISSIONS[1])],
+    ])
+    expect(streams.at(-1)).toMatchObject({ rate: String(emission), ends_at: Number(end) })
+    const { timestamp: now } = await stage.node.head()
+    expect(now).toBeLessThan(Number(end))
+
+    const detailed = await get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
+    expect(detailed.rewards.map(({ asset }) => [asset.address.toLowerCase(), asset.symbol])).toEqual([
+      [reward.address, 'GIFT'],
+    ])
+    // What was paid in the window by the controller's emissions of then, in dollars of 2 each, per dollar supplied.
+    const paid = (from: number) =>
+      streams.reduce((sum, { rate, at }, i) => {
+        const until = Math.min(streams[i + 1]?.at ?? now, now)
+        return sum + (Number(rate) / 1e18) * Math.max(0, until - Math.max(at, from))
+      }, 0)
+    for (const [window, days] of [
+      ['1day', 1],
+      ['7day', 7],
+      ['30day', 30],
+    ] as const) {
+      const perYear = (paid(now - days * DAY) * 2 * 365) / days / Number(detailed.tvl.usd)
+      expect(detailed.rewards[0]?.apy[window], window).toBeCloseTo(perYear, 9)
+    }
+    expect(detailed.apy['1day'].reward).toBe(detailed.rewards[0]?.apy['1day'])
   })
 })
