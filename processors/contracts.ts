@@ -16,6 +16,7 @@ const SUBJECTS: EventType[] = [
   'CometConfigured',
   'CometAssetConfigured',
   'AssetDescribed',
+  'CollateralOracleNamed',
 ]
 
 interface Learned {

@@ -44,11 +44,18 @@ export interface Source {
   transactions?: boolean
 }
 
+export interface StateCall {
+  to: string
+  data: string
+}
+
 /** Calls made at the end of a block, and the events that their answers are. */
 export interface StateRead {
   /** Reads of one key are made once a block. */
   key: string
-  calls: { to: string; data: string }[]
+  calls: StateCall[]
+  /** Pure. Calls that want the answers of the first; what they answer comes after those in `events`. */
+  follow?(answers: readonly (string | undefined)[]): StateCall[]
   /** Pure. An answer is undefined where the call reverts; what was not answered gives no event. */
   events(answers: readonly (string | undefined)[]): DomainEvent[]
 }

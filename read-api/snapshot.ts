@@ -13,6 +13,7 @@ export const CHAIN_PROJECTIONS = [
   'drawdown',
   'morpho_market',
   'morpho_rate',
+  'morpho_sampled_rate',
   'aave_reserve',
   'comet_market',
   'evk_status',

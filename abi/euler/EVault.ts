@@ -24,6 +24,17 @@ export const GovSetInterestFee: w.EventAbi<{ newFee: number }> = {
   }),
 }
 
+export const GovSetMaxLiquidationDiscount: w.EventAbi<{ newDiscount: number }> = {
+  name: 'GovSetMaxLiquidationDiscount',
+  signature: 'GovSetMaxLiquidationDiscount(uint16)',
+  topic0: '0x558a63d245d08220a137de3573129d3921e70e806adccf3a068c4723b9b3322d',
+  topicCount: 1,
+  dataLength: 32,
+  decode: log => ({
+    newDiscount: w.smallUint(log.data, 2, 16),
+  }),
+}
+
 export const VaultStatus: w.EventAbi<{ totalShares: bigint; totalBorrows: bigint; accumulatedFees: bigint; cash: bigint; interestAccumulator: bigint; interestRate: bigint; timestamp: bigint }> = {
   name: 'VaultStatus',
   signature: 'VaultStatus(uint256,uint256,uint256,uint256,uint256,uint256,uint256)',
@@ -121,10 +132,14 @@ export const GovSetLTV: w.EventAbi<{ collateral: string; borrowLTV: number; liqu
   }),
 }
 
-export const events = [GovSetCaps, GovSetInterestFee, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
+export const events = [GovSetCaps, GovSetInterestFee, GovSetMaxLiquidationDiscount, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
 
 export const functions = {
   debtOfExact: { signature: 'debtOfExact(address)', selector: '0xab49b7f1', inputs: ['address'] },
   totalBorrowsExact: { signature: 'totalBorrowsExact()', selector: '0xe388be7b', inputs: [] },
   interestAccumulator: { signature: 'interestAccumulator()', selector: '0x087a6007', inputs: [] },
+  oracle: { signature: 'oracle()', selector: '0x7dc0d1d0', inputs: [] },
+  unitOfAccount: { signature: 'unitOfAccount()', selector: '0x3e833364', inputs: [] },
+  asset: { signature: 'asset()', selector: '0x38d52e0f', inputs: [] },
+  convertToAssets: { signature: 'convertToAssets(uint256)', selector: '0x07a2d13a', inputs: ['uint256'] },
 } as const satisfies Record<string, w.FunctionAbi>

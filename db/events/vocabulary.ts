@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { comet } from './comet-vocabulary.ts'
+import { lendingVocabulary } from './lending-vocabulary.ts'
 import { address, bytes32, count, int, text, uint, unixSeconds } from './shapes.ts'
 
 /**
@@ -36,7 +36,14 @@ export const vocabulary = {
   }),
 
   // ---- vaults (ERC-4626 and kin); `contract` is the vault
-  VaultCreated: z.object({ vault: address, factory: address, protocol: text, asset: address.optional() }),
+  VaultCreated: z.object({
+    vault: address,
+    factory: address,
+    protocol: text,
+    asset: address.optional(),
+    /** Whom the vault asks for prices, where it lends. */
+    oracle: address.optional(),
+  }),
   VaultDiscovered: z.object({
     vault: address,
     protocol: text,
@@ -148,6 +155,7 @@ export const vocabulary = {
       'protocol',
       'flashloan',
       'liquidation',
+      'liquidationDiscount',
     ]),
     /** Fraction scaled by 1e18. Absent when the log names the change but not the value. */
     feeWad: uint.optional(),
@@ -326,48 +334,7 @@ export const vocabulary = {
   RoleChanged: z.object({ role: text, account: address, granted: z.boolean() }),
   FlashLoaned: z.object({ market: text, sender: address, assets: uint, premium: uint.optional() }),
 
-  ...comet,
-
-  // ---- Euler v2; `market` is 'evk:' and the vault that lends
-  /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
-  VaultStatusChanged: z.object({
-    market: text,
-    totalShares: uint,
-    /** Base units, rounded up. */
-    totalBorrows: uint,
-    accumulatedFees: uint,
-    cash: uint,
-    accumulatorRay: uint,
-    /** Per second, ray. */
-    interestRateRay: uint,
-  }),
-  DebtTransferred: z.object({ market: text, from: address, to: address, assets: uint }),
-  /** A debt that nothing secures any more was given up, at the cost of those who lend. */
-  DebtSocialized: z.object({ market: text, account: address, assets: uint }),
-  /** The liquidation LTV goes from the initial one to the other in the seconds before targetAt. */
-  LtvChanged: z.object({
-    market: text,
-    collateral: address,
-    borrowLtvBps: count,
-    liquidationLtvBps: count,
-    initialLiquidationLtvBps: count,
-    targetAt: unixSeconds,
-    rampSeconds: count,
-  }),
-  /** A vault secures an account from here on or no more; `contract` is the connector. */
-  AccountCollateralChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
-  /** A vault may take an account's collateral from here on or no more: the one that lends to it. */
-  AccountControllerChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
-  /** A vault's debt with 31 bits of fraction at the end of the block, and its accumulator there. */
-  DebtTotalSampled: z.object({ market: text, owed: uint, accumulatorRay: uint }),
-  /** An account's debt with 31 bits of fraction at the end of a block in which it changed. */
-  DebtSampled: z.object({ market: text, account: address, owed: uint, accumulatorRay: uint }),
-
-  // ---- state that lending markets of several protocols are sampled for
-  /** What a market's oracle answered for an asset (none named: its collateral in its loan asset), in the oracle's unit. */
-  OraclePriceSampled: z.object({ market: text, asset: address.optional(), oracle: address, price: uint }),
-  /** A token that no vault describes; `contract` is the token. */
-  AssetDescribed: z.object({ asset: address, name: text, symbol: text, decimals: count }),
+  ...lendingVocabulary,
 
   // ---- the registry of curated facts (stream 0); `contract` is absent
   /** One curated fact set or removed: subject is e.g. 'vault:1:0x…', 'feed:1:0x…', 'protocol:morpho', fact its JSON. */

@@ -52,6 +52,13 @@ export function accrueEvk(vault: EvkVault, feeBps: bigint, at: number): EvkVault
 /** Base units of what is owed, rounded up. */
 export const owedAssets = (owed: bigint) => (owed + (1n << SHIFT) - 1n) >> SHIFT
 
+/** ConversionHelpers.sol: added to assets and shares when one is converted into the other. */
+export const VIRTUAL_DEPOSIT = 1_000_000n
+
+/** What shares of a vault are worth in its asset, rounded down. */
+export const assetsOfShares = (shares: bigint, { cash, owed, totalShares }: EvkVault) =>
+  (shares * (cash + owedAssets(owed) + VIRTUAL_DEPOSIT)) / (totalShares + VIRTUAL_DEPOSIT)
+
 /** What a debt of one moment has become at another, by the accumulators of both. */
 export const owedLater = (owed: bigint, then: bigint, now: bigint) => (owed === 0n ? 0n : (owed * now) / then)
 
@@ -71,4 +78,45 @@ export function liquidationLtv(
 ): number {
   if (at >= targetAt || liquidationBps >= initialBps) return liquidationBps
   return liquidationBps + Math.floor(((initialBps - liquidationBps) * (targetAt - at)) / rampSeconds)
+}
+
+/** Of a price: units of account for a base unit of an asset, times 1e36. */
+export const EVK_PRICE_SCALE = 10n ** 36n
+
+/** The price by which `assets` base units are quoted as so many units of account; undefined where there is none. */
+export function evkPrice(quote: bigint | undefined, assets: bigint | undefined): bigint | undefined {
+  if (quote === undefined || assets === undefined || assets === 0n) return undefined
+  return (quote * EVK_PRICE_SCALE + assets / 2n) / assets
+}
+
+/** What a base unit amount is worth in the unit of account, rounded down as oracles do. */
+export const evkWorth = (assets: bigint, price: bigint) => (assets * price) / EVK_PRICE_SCALE
+
+export interface EvkHolding {
+  /** What the shares are worth, base units of the vault's asset. */
+  assets: bigint
+  price: bigint
+  liquidationBps: number
+}
+
+/**
+ * What accountLiquidity(account, true) of a vault weighs, in its unit of account: the debt, the collateral, and the
+ * collateral less what its liquidation LTV leaves out. @see LiquidityUtils.sol
+ */
+export function evkLiquidity(debt: { assets: bigint; price: bigint }, holdings: readonly EvkHolding[]) {
+  let collateral = 0n
+  let limit = 0n
+  for (const { assets, price, liquidationBps } of holdings) {
+    const worth = evkWorth(assets, price)
+    if (liquidationBps === 0) continue
+    collateral += worth
+    limit += (worth * BigInt(liquidationBps)) / CONFIG_SCALE
+  }
+  return { liability: evkWorth(debt.assets, debt.price), collateral, limit }
+}
+
+/** What a liquidator gets at most beyond the debt that is taken over, as a fraction of it. */
+export const evkPenalty = (maxDiscountWad: bigint) => {
+  const kept = 10n ** 18n - maxDiscountWad
+  return kept <= 0n ? 0n : (maxDiscountWad * 10n ** 18n) / kept
 }

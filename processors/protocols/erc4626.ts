@@ -89,6 +89,10 @@ export default defineProtocol({
           kind: 'reserve' as const,
           feeWad: bpsToWad(a.newFee),
         })),
+        on(EVault.GovSetMaxLiquidationDiscount, 'FeeChanged', a => ({
+          kind: 'liquidationDiscount' as const,
+          feeWad: bpsToWad(a.newDiscount),
+        })),
         onMany(EVault.GovSetCaps, ['CapChanged'], (a, log) => [
           eventOf(log, 'CapChanged', { kind: 'deposit', cap: eulerAmount(a.newSupplyCap) }),
           eventOf(log, 'CapChanged', { kind: 'borrow', cap: eulerAmount(a.newBorrowCap) }),

@@ -1,51 +1,22 @@
 import * as Connector from '../../abi/euler/EthereumVaultConnector.ts'
+import * as Router from '../../abi/euler/EulerRouter.ts'
 import * as EVault from '../../abi/euler/EVault.ts'
-import { encodeCall, uint } from '../../abi/words.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import table from '../../db/registry/contracts/euler-evc.json' with { type: 'json' }
 import { on } from '../decoder.ts'
-import { defineProtocol, type StateRead, type Wanted } from '../protocol.ts'
+import {
+  evkMarketOf as marketOf,
+  readCollateralPrice,
+  readDebt,
+  readLoanPrice,
+  readOracle,
+  readTotal,
+} from '../lending/evk-state.ts'
+import { defineProtocol, type Wanted } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
-import { answered } from '../samples/answers.ts'
 
-const PREFIX = 'evk:'
-const marketOf = (vault: string) => PREFIX + vault
-const asUint = (hex: string) => uint(hex, 2, 256)
-
-/** totalBorrowsExact() of a vault after an act; no log has its fraction. */
-function readTotal(vault: string): StateRead {
-  return {
-    key: `evk total ${vault}`,
-    calls: [EVault.functions.totalBorrowsExact, EVault.functions.interestAccumulator].map(fn => ({
-      to: vault,
-      data: encodeCall(fn),
-    })),
-    events: ([total, accumulator]) => {
-      const owed = answered(total, asUint)
-      const accumulatorRay = answered(accumulator, asUint)
-      if (owed === undefined || accumulatorRay === undefined) return []
-      const data = { market: marketOf(vault), owed, accumulatorRay }
-      return [{ type: 'DebtTotalSampled', contract: vault, data }]
-    },
-  }
-}
-
-function readDebt(vault: string, account: string): StateRead {
-  return {
-    key: `evk debt ${vault} ${account}`,
-    calls: [
-      { to: vault, data: encodeCall(EVault.functions.debtOfExact, account) },
-      { to: vault, data: encodeCall(EVault.functions.interestAccumulator) },
-    ],
-    events: ([debt, accumulator]) => {
-      const owed = answered(debt, asUint)
-      const accumulatorRay = answered(accumulator, asUint)
-      if (owed === undefined || accumulatorRay === undefined) return []
-      const data = { market: marketOf(vault), account, owed, accumulatorRay }
-      return [{ type: 'DebtSampled', contract: vault, data }]
-    },
-  }
-}
+/** What a router changed, as the market of its events. */
+const ROUTED = 'euler-router:'
 
 function debtorsOf(event: DomainEvent): string[] {
   switch (event.type) {
@@ -64,16 +35,24 @@ function debtorsOf(event: DomainEvent): string[] {
 }
 
 function wants(event: DomainEvent): Wanted | undefined {
-  if (!('market' in event.data) || !event.data.market?.startsWith(PREFIX)) return undefined
+  const market = 'market' in event.data ? event.data.market : undefined
+  if (market?.startsWith(ROUTED)) return { subjects: [event.contract] }
   const vault = event.contract
+  if (market === undefined || market !== marketOf(vault)) return undefined
   const debts = debtorsOf(event).map(account => readDebt(vault, account))
-  return { reads: event.type === 'VaultStatusChanged' ? [readTotal(vault), ...debts] : debts }
+  return {
+    subjects: [market],
+    reads: event.type === 'VaultStatusChanged' ? [readTotal(vault), ...debts] : debts,
+    ...(event.type === 'LtvChanged' ? { lessons: [readOracle(vault, event.data.collateral)] } : {}),
+  }
 }
 
 /**
  * Euler v2 (Euler Vault Kit): a vault lends its asset against shares of the vaults that it has an LTV for. Deposits and
- * shares are those of an ERC-4626 vault; here are debts, rates, LTVs and what accounts have enabled in the connector.
- * @see Events.sol and Governance.sol of euler-vault-kit, IEVC of ethereum-vault-connector
+ * shares are those of an ERC-4626 vault; here are debts, rates, LTVs and what accounts have enabled in the connector. What
+ * its oracle says is no log: it is asked after blocks in which the vault or the oracle's routes changed, and hourly.
+ * @see Events.sol and Governance.sol of euler-vault-kit, IEVC of ethereum-vault-connector, EulerRouter.sol of
+ * euler-price-oracle
  */
 export default defineProtocol({
   name: 'euler-evk',
@@ -134,6 +113,21 @@ export default defineProtocol({
       ],
     },
     {
+      kind: 'euler-router',
+      at: 'discovered',
+      decoders: [
+        on(Router.ConfigSet, 'OracleChanged', a => ({
+          market: `${ROUTED}${a.asset0}:${a.asset1}`,
+          oracle: a.oracle,
+        })),
+        on(Router.ResolvedVaultSet, 'OracleChanged', a => ({ market: ROUTED + a.vault, oracle: a.asset })),
+        on(Router.FallbackOracleSet, 'OracleChanged', a => ({
+          market: `${ROUTED}fallback`,
+          oracle: a.fallbackOracle,
+        })),
+      ],
+    },
+    {
       kind: 'euler-evc',
       at: addressesByNetwork(table),
       decoders: [
@@ -151,9 +145,23 @@ export default defineProtocol({
     },
   ],
   // The vaults of Euler Earn come under the same name; they have none of these logs.
-  watches: event =>
-    event.type === 'VaultCreated' && event.data.protocol === 'euler'
-      ? [{ kind: 'euler-evk-vault', contract: event.data.vault }]
-      : [],
+  watches: event => {
+    if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler') return []
+    const { vault, oracle } = event.data
+    return [
+      { kind: 'euler-evk-vault', contract: vault },
+      ...(oracle ? [{ kind: 'euler-router', contract: oracle }] : []),
+    ]
+  },
+  samples: event => {
+    if (event.type !== 'CollateralOracleNamed') return []
+    const { market, collateral, asset, oracle, unitOfAccount } = event.data
+    const vault = event.contract
+    const reads = [
+      readLoanPrice(vault, asset, oracle, unitOfAccount),
+      readCollateralPrice(vault, collateral, oracle, unitOfAccount),
+    ]
+    return [market, oracle].flatMap(subject => reads.map(read => ({ subject, read })))
+  },
   wants,
 })

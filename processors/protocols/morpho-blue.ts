@@ -1,12 +1,18 @@
 import * as AdaptiveCurveIrm from '../../abi/morpho-blue/AdaptiveCurveIrm.ts'
+import { functions as Irm } from '../../abi/morpho-blue/Irm.ts'
 import * as Morpho from '../../abi/morpho-blue/Morpho.ts'
 import { functions as oracle } from '../../abi/morpho-blue/Oracle.ts'
 import { encodeCall, uint } from '../../abi/words.ts'
+import type { EventData } from '../../db/events/vocabulary.ts'
+import adaptiveModels from '../../db/registry/contracts/morpho-adaptive-irm.json' with { type: 'json' }
 import morphoBlue from '../../db/registry/contracts/morpho-blue.json' with { type: 'json' }
 import { on, some } from '../decoder.ts'
 import { defineProtocol, type StateRead } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
 import { answered } from '../samples/answers.ts'
+
+type Created = EventData<'MarketCreated'>
+const ZERO = `0x${'0'.repeat(40)}`
 
 /** Ids of Morpho's markets are 32 bytes, which no other protocol's are. */
 const isMarket = (market: string) => market.length === 66
@@ -24,10 +30,36 @@ function readPrice(morpho: string, market: string, address: string): StateRead {
   }
 }
 
+/** Models whose own logs say all of the rate. */
+const ADAPTIVE = new Set(Object.values(adaptiveModels.networks).flat())
+
+/** The rate per second that holds from here on, as the market's model has it. */
+function readRate(
+  morpho: string,
+  { market, loanAsset, collateralAsset, oracle, irm, lltvWad }: Created,
+): StateRead {
+  const parameters = [loanAsset, collateralAsset ?? ZERO, oracle ?? ZERO, irm ?? ZERO, lltvWad ?? 0n]
+  return {
+    key: `morpho rate ${market}`,
+    calls: [{ to: morpho, data: encodeCall(Morpho.functions.market, market) }],
+    follow: ([state]) => {
+      const words = answered(state, hex => Array.from({ length: 6 }, (_, i) => uint(hex, 2 + 64 * i, 128)))
+      return words && irm ? [{ to: irm, data: encodeCall(Irm.borrowRateView, ...parameters, ...words) }] : []
+    },
+    events: ([, rate]) => {
+      const rateWad = answered(rate, hex => uint(hex, 2, 256))
+      return rateWad === undefined
+        ? []
+        : [{ type: 'BorrowRateSampled', contract: morpho, data: { market, rateWad } }]
+    },
+  }
+}
+
 /**
  * Morpho Blue: one contract a network holds all markets; a market is its bytes32 id. The events are declared in
  * EventsLib, so that the ABI of the contract alone (Morpho.sol, solc 0.8.19) has none of them. The price of a market's
- * oracle is no log either: it is read after blocks in which the market moved, and hourly.
+ * oracle is no log either: it is read after blocks in which the market moved, and hourly; so is the rate, where the market's
+ * model is not the adaptive one.
  */
 export default defineProtocol({
   name: 'morpho-blue',
@@ -128,9 +160,11 @@ export default defineProtocol({
       ? [{ kind: 'morpho-adaptive-irm', contract: event.data.irm }]
       : [],
   samples: event => {
-    if (event.type !== 'MarketCreated' || event.data.oracle === undefined) return []
-    const { market, oracle: address } = event.data
-    return [{ subject: market, read: readPrice(event.contract, market, address) }]
+    if (event.type !== 'MarketCreated') return []
+    const { market, oracle: address, irm } = event.data
+    const reads = address ? [readPrice(event.contract, market, address)] : []
+    if (irm && !ADAPTIVE.has(irm)) reads.push(readRate(event.contract, event.data))
+    return reads.map(read => ({ subject: market, read }))
   },
   wants: event =>
     'market' in event.data && typeof event.data.market === 'string' && isMarket(event.data.market)

@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { log } from '../../db/process/log.ts'
 import type { DeadLetter, SourceBlock } from '../chain-handler.ts'
 import type { KnownContracts } from '../contracts.ts'
-import type { Protocol, StateRead } from '../protocol.ts'
+import type { Protocol, StateCall, StateRead } from '../protocol.ts'
 import { type ChainRpc, RpcRefusedError } from '../rpc.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { sampleRewardStreams } from './reward-streams.ts'
@@ -179,13 +179,15 @@ export class Sampler {
       const events = await sampleVaults(this.rpc, [...vaults.values()], block)
       const paying = [...rewarded].filter(vault => vaults.has(vault))
       if (paying.length > 0) events.push(...(await sampleRewardStreams(this.rpc, paying, block)))
-      const calls = [...reads.values()].flatMap(read => read.calls)
-      const answers = await this.rpc.calls(calls, block)
-      let at = 0
-      for (const read of reads.values()) {
-        events.push(...read.events(answers.slice(at, at + read.calls.length)))
-        at += read.calls.length
-      }
+      const list = [...reads.values()]
+      const answers = await this.answersTo(
+        list.map(read => read.calls),
+        block,
+      )
+      const following = list.map((read, i) => read.follow?.(answers[i] ?? []) ?? [])
+      const followed = await this.answersTo(following, block)
+      for (const [i, read] of list.entries())
+        events.push(...read.events([...(answers[i] ?? []), ...(followed[i] ?? [])]))
       return events
     } catch (error) {
       if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
@@ -197,6 +199,19 @@ export class Sampler {
       letters.push({ stage: 'sample', block, contract, reason: error.message })
       return []
     }
+  }
+
+  /** Groups of calls in one round trip, and their answers in the same groups. */
+  private async answersTo(
+    groups: readonly StateCall[][],
+    block: BlockRef,
+  ): Promise<(string | undefined)[][]> {
+    const answers = await this.rpc.calls(groups.flat(), block)
+    let at = 0
+    return groups.map(({ length }) => {
+      at += length
+      return answers.slice(at - length, at)
+    })
   }
 
   /** The block after which hours count: that on which the batch stands, however the batches are cut. */

@@ -9,7 +9,7 @@ import * as Yearn from '../../abi/yearn/VaultFactory.ts'
 import { ConfigError } from '../../db/process/errors.ts'
 import factoryTables from '../../db/registry/contracts/vault-factories.json' with { type: 'json' }
 import { aaveMarkets } from '../aave/markets.ts'
-import { on } from '../decoder.ts'
+import { on, some } from '../decoder.ts'
 import type { LogDecoder, Source } from '../protocol.ts'
 import { addressesByNetwork, byNetwork } from '../registry.ts'
 
@@ -22,8 +22,10 @@ function factory(kind: string, decoder: LogDecoder): Source {
 }
 
 /** trailingData of an Euler vault is asset, oracle and unit of account, 20 bytes each (abi.encodePacked). */
-function evkAsset(trailingData: string): string | undefined {
-  return trailingData.length === 2 + 3 * 40 ? trailingData.slice(0, 42) : undefined
+function evkParameters(trailingData: string): { asset?: string; oracle?: string } {
+  if (trailingData.length !== 2 + 3 * 40) return {}
+  const oracle = some(`0x${trailingData.slice(42, 82)}`)
+  return { asset: trailingData.slice(0, 42), ...(oracle ? { oracle } : {}) }
 }
 
 /** Contracts whose event says that they made a vault. */
@@ -48,10 +50,12 @@ export const vaultFactories: Source[] = [
   ),
   factory(
     'euler-evk-factory',
-    on(Evk.ProxyCreated, 'VaultCreated', (a, log) => {
-      const asset = evkAsset(a.trailingData)
-      return { vault: a.proxy, factory: log.address, protocol: 'euler', ...(asset ? { asset } : {}) }
-    }),
+    on(Evk.ProxyCreated, 'VaultCreated', (a, log) => ({
+      vault: a.proxy,
+      factory: log.address,
+      protocol: 'euler',
+      ...evkParameters(a.trailingData),
+    })),
   ),
   factory(
     'euler-earn-factory',

@@ -12,12 +12,14 @@ import {
 } from '../../db/lending/comet-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import * as queries from '../queries/comet.ts'
+import { sampledPrices } from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
 import {
   type CometLendingMarket,
   fractionOfWad,
   type LendingAsset,
   positionId,
+  quotient,
   yearlyOfWad,
 } from './market.ts'
 import type { Held, LendingPosition } from './positions.ts'
@@ -77,7 +79,7 @@ export async function cometMarkets(
   const [rows, assets, sampled] = await Promise.all([
     ask(clickhouse, queries.cometMarketRows, pinned),
     ask(clickhouse, queries.cometAssets, pinned),
-    ask(clickhouse, queries.sampledPrices, pinned),
+    ask(clickhouse, sampledPrices, pinned),
   ])
   if (rows.length === 0) return []
   const feeds = [...new Set([...rows.map(row => row.base_oracle), ...assets.map(row => row.oracle)])]
@@ -219,7 +221,6 @@ export function cometPosition(market: CometLendingMarket, account: string, held:
   const { oraclePrice: price = 0n, scale } = market.base
   const health = cometAccount(balances.borrowed, { price, scale }, holdings)
   const isKnown = isPriced && health.debt > 0n
-  const over = (part: bigint, whole: bigint) => Number((part * FACTOR_SCALE) / whole) / 1e18
   return {
     market,
     account,
@@ -230,12 +231,7 @@ export function cometPosition(market: CometLendingMarket, account: string, held:
       supplied: asset.side === 'loan' ? balances.supplied : balanceOf(asset.id),
       borrowed: asset.side === 'loan' ? balances.borrowed : 0n,
     })),
-    ltv:
-      balances.borrowed === 0n
-        ? 0
-        : isKnown && health.collateral > 0n
-          ? over(health.debt, health.collateral)
-          : undefined,
-    healthFactor: isKnown ? over(health.liquidationLimit, health.debt) : undefined,
+    ltv: balances.borrowed === 0n ? 0 : isKnown ? quotient(health.debt, health.collateral) : undefined,
+    healthFactor: isKnown ? quotient(health.liquidationLimit, health.debt) : undefined,
   }
 }

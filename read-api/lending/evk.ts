@@ -1,25 +1,48 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { accrueEvk, type EvkVault, liquidationLtv, owedAssets, owedLater } from '../../db/lending/evk-math.ts'
+import {
+  accrueEvk,
+  assetsOfShares,
+  type EvkHolding,
+  type EvkVault,
+  evkLiquidity,
+  evkPenalty,
+  liquidationLtv,
+  owedAssets,
+  owedLater,
+} from '../../db/lending/evk-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Vault } from '../catalogue/vault.ts'
 import * as queries from '../queries/evk.ts'
+import { sampledPrices } from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
-import { type EvkLendingMarket, type LendingAsset, ratio, SECONDS_PER_YEAR } from './market.ts'
+import {
+  type EvkLendingMarket,
+  type EvkSecurity,
+  type EvkSide,
+  fractionOfWad,
+  type LendingAsset,
+  quotient,
+  ratio,
+  SECONDS_PER_YEAR,
+} from './market.ts'
 import type { LendingPosition } from './positions.ts'
 
 /** Initialize.sol of euler-vault-kit: hundredths of a percent, until GovSetInterestFee says otherwise. */
 const DEFAULT_FEE_BPS = 1_000n
-/** ConversionHelpers.sol: added to assets and shares when one is converted into the other. */
-export const VIRTUAL_DEPOSIT = 1_000_000n
 /** Caps of this size are none (AmountCap.sol). */
 const NO_CAP = 2n ** 256n - 1n
+const UNUSED = {
+  total_shares: '0',
+  accumulated_fees: '0',
+  cash: '0',
+  accumulator: `${10n ** 27n}`,
+  interest_rate: '0',
+  owed: '0',
+}
 
 /** A rate per second in ray, compounded over a year. */
 export const yearlyOfSecondRay = (perSecond: bigint) =>
   Math.expm1(SECONDS_PER_YEAR * Math.log1p(Number(perSecond) / 1e27))
-
-/** What shares of a vault are worth in its asset, rounded down. */
-export const assetsOfShares = (shares: bigint, { cash, owed, totalShares }: EvkVault) =>
-  (shares * (cash + owedAssets(owed) + VIRTUAL_DEPOSIT)) / (totalShares + VIRTUAL_DEPOSIT)
 
 /**
  * One market for each pair of a vault that lends and one whose shares secure; those of which a vault is not described
@@ -32,16 +55,68 @@ export async function evkMarkets(
 ): Promise<EvkLendingMarket[]> {
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
-  const [ltvs, rows] = await Promise.all([
+  const [ltvs, rows, samples] = await Promise.all([
     ask(clickhouse, queries.evkLtvs, pinned),
     ask(clickhouse, queries.evkVaults, pinned),
+    ask(clickhouse, sampledPrices, pinned),
   ])
-  if (ltvs.length === 0) return []
-  const vaults = new Map(rows.map(row => [row.vault, row]))
-  return ltvs.flatMap(ltv => evkMarket(catalogue, chain, ltv, vaults, blockTime) ?? [])
+  const prices = new Map(samples.map(({ contract, asset, price }) => [`${contract} ${asset}`, BigInt(price)]))
+  const told = new Map(rows.map(row => [row.vault, row]))
+  const untold = ltvs.flatMap(({ vault, collateral }) => [vault, collateral].filter(of => !told.has(of)))
+  // Nobody has acted on a vault that has told nothing of itself and says that it has no shares.
+  for (const vault of untold)
+    if (catalogue.find(chain, vault)?.state.sample?.totalSupply === 0n)
+      told.set(vault, { vault, ...UNUSED, updated_at: blockTime })
+  const sides = new Map([...told.values()].map(row => [row.vault, sideOf(catalogue, chain, row, blockTime)]))
+  const securities = new Map<string, EvkSecurity[]>()
+  for (const ltv of ltvs) {
+    const of = securities.get(ltv.vault) ?? []
+    securities.set(ltv.vault, of)
+    of.push({
+      vault: ltv.collateral,
+      state: sides.get(ltv.collateral)?.state,
+      liquidationBps: liquidationNow(ltv, blockTime),
+      oraclePrice: prices.get(`${ltv.vault} ${ltv.collateral}`),
+    })
+  }
+  return ltvs.flatMap(ltv => {
+    const [lender, collateral] = [sides.get(ltv.vault), sides.get(ltv.collateral)]
+    const liquidationBps = liquidationNow(ltv, blockTime)
+    if (!lender?.vault || !collateral?.vault || liquidationBps === 0) return []
+    const pair = marketOf(
+      chain,
+      ltv,
+      liquidationBps,
+      { ...lender, vault: lender.vault },
+      { ...collateral, vault: collateral.vault },
+    )
+    const oraclePrice = prices.get(`${ltv.vault} ${lender.vault.asset.address}`)
+    return [
+      {
+        ...pair,
+        lender: { ...pair.lender, oraclePrice, securities: securities.get(ltv.vault) ?? [] },
+      },
+    ]
+  })
 }
 
-function stateOf(row: queries.EvkVaultRow, feeBps: bigint, at: number): EvkVault {
+const liquidationNow = (ltv: queries.EvkLtvRow, at: number) =>
+  liquidationLtv(
+    {
+      liquidationBps: ltv.liquidation_ltv_bps,
+      initialBps: ltv.initial_liquidation_ltv_bps,
+      targetAt: ltv.target_at,
+      rampSeconds: ltv.ramp_seconds,
+    },
+    at,
+  )
+
+/** A vault with what holds for it; `vault` is undefined where it is not described yet. */
+function sideOf(catalogue: Catalogue, chainId: number, row: queries.EvkVaultRow, at: number) {
+  const vault = catalogue.find(chainId, row.vault)
+  const setting = (name: string) => vault?.state.settings?.[name]
+  const fee = setting('fee:reserve')
+  const feeBps = fee ? BigInt(fee) / 10n ** 14n : DEFAULT_FEE_BPS
   const stored: EvkVault = {
     accumulator: BigInt(row.accumulator),
     interestRate: BigInt(row.interest_rate),
@@ -51,68 +126,58 @@ function stateOf(row: queries.EvkVaultRow, feeBps: bigint, at: number): EvkVault
     accumulatedFees: BigInt(row.accumulated_fees),
     updatedAt: row.updated_at,
   }
-  return accrueEvk(stored, feeBps, at)
+  const cap = (kind: string) => {
+    const told = setting(`cap:${kind}`)
+    return told && BigInt(told) !== NO_CAP ? BigInt(told) : 0n
+  }
+  return {
+    vault,
+    feeBps,
+    state: accrueEvk(stored, feeBps, at),
+    cap,
+    maxDiscountWad: BigInt(setting('fee:liquidationDiscount') ?? '0'),
+  }
 }
 
-function evkMarket(
-  catalogue: Catalogue,
+type Side = ReturnType<typeof sideOf> & { vault: Vault }
+
+function figuresOf({ vault, state, feeBps, cap }: Side) {
+  const borrowed = owedAssets(state.owed)
+  const supplied = state.cash + borrowed
+  const borrowRate = yearlyOfSecondRay(state.interestRate)
+  const feeRate = Number(feeBps) / 10_000
+  return {
+    info: vault.asset,
+    borrowRate,
+    supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - feeRate),
+    supplied,
+    borrowed,
+    liquidity: state.cash,
+    feeRate,
+    borrowCap: cap('borrow'),
+    supplyCap: cap('deposit'),
+  }
+}
+
+function marketOf(
   chainId: number,
   ltv: queries.EvkLtvRow,
-  rows: ReadonlyMap<string, queries.EvkVaultRow>,
-  at: number,
-): EvkLendingMarket | undefined {
-  const side = (address: string) => {
-    const vault = catalogue.find(chainId, address)
-    const row = rows.get(address)
-    if (!vault || !row) return undefined
-    const setting = (name: string) => vault.state.settings?.[name]
-    const fee = setting('fee:reserve')
-    const feeBps = fee ? BigInt(fee) / 10n ** 14n : DEFAULT_FEE_BPS
-    const cap = (kind: string) => {
-      const told = setting(`cap:${kind}`)
-      return told && BigInt(told) !== NO_CAP ? BigInt(told) : 0n
-    }
-    return { vault, feeBps, state: stateOf(row, feeBps, at), cap }
-  }
-  const [lender, collateral] = [side(ltv.vault), side(ltv.collateral)]
-  const liquidationBps = liquidationLtv(
-    {
-      liquidationBps: ltv.liquidation_ltv_bps,
-      initialBps: ltv.initial_liquidation_ltv_bps,
-      targetAt: ltv.target_at,
-      rampSeconds: ltv.ramp_seconds,
-    },
-    at,
-  )
-  if (!lender || !collateral || liquidationBps === 0) return undefined
-  // What a liquidator gets grows with how far the position is under water; there is no fixed penalty.
+  liquidationBps: number,
+  lender: Side,
+  collateral: Side,
+) {
+  // What a liquidator gets grows with how far the position is under water, up to this.
   const risk = {
     maxLtv: ltv.borrow_ltv_bps / 10_000,
     liquidationThreshold: liquidationBps / 10_000,
-    liquidationPenalty: 0,
+    liquidationPenalty: fractionOfWad(evkPenalty(lender.maxDiscountWad)),
   }
-  const figures = ({ vault, state, feeBps, cap }: NonNullable<typeof lender>) => {
-    const borrowed = owedAssets(state.owed)
-    const supplied = state.cash + borrowed
-    const borrowRate = yearlyOfSecondRay(state.interestRate)
-    const feeRate = Number(feeBps) / 10_000
-    return {
-      info: vault.asset,
-      borrowRate,
-      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - feeRate),
-      supplied,
-      borrowed,
-      liquidity: state.cash,
-      feeRate,
-      borrowCap: cap('borrow'),
-      supplyCap: cap('deposit'),
-    }
-  }
+  const loanId = `${ltv.vault}-loan`
   const collateralId = `${ltv.collateral}-collateral`
   const assets: LendingAsset[] = [
     {
-      ...figures(lender),
-      id: `${ltv.vault}-loan`,
+      ...figuresOf(lender),
+      id: loanId,
       side: 'loan',
       eventMarket: `evk:${ltv.vault}`,
       isCollateralEnabled: false,
@@ -121,7 +186,7 @@ function evkMarket(
       pairs: [{ collateralMarketAssetId: collateralId, ...risk }],
     },
     {
-      ...figures(collateral),
+      ...figuresOf(collateral),
       id: collateralId,
       side: 'collateral',
       eventMarket: `evk:${ltv.collateral}`,
@@ -135,9 +200,10 @@ function evkMarket(
     chainId,
     id: `${ltv.vault}-${ltv.collateral}`,
     name: `${collateral.vault.asset.symbol}/${lender.vault.asset.symbol}`,
-    protocol: 'euler-v2',
+    protocol: 'euler-v2' as const,
     root: ltv.vault,
     assets,
+    vaults: { [loanId]: ltv.vault, [collateralId]: ltv.collateral },
     lender: { vault: ltv.vault, state: lender.state },
     collateral: { vault: ltv.collateral, state: collateral.state },
   }
@@ -156,7 +222,9 @@ export async function readEvk(
   markets: readonly EvkLendingMarket[],
   signal?: AbortSignal,
 ): Promise<EvkHeld> {
-  const vaults = [...new Set(markets.flatMap(({ lender, collateral }) => [lender.vault, collateral.vault]))]
+  const vaults = [
+    ...new Set(markets.flatMap(({ lender }) => [lender.vault, ...lender.securities.map(of => of.vault)])),
+  ]
   if (vaults.length === 0) return { debts: new Map(), shares: new Map(), enabled: new Set() }
   const [debts, enabled, shares] = await Promise.all([
     ask(clickhouse, queries.evkDebts, pinned, signal),
@@ -179,7 +247,7 @@ export function evkPosition(market: EvkLendingMarket, account: string, held: Evk
   const isController = held.enabled.has(`controller ${lender.vault}`)
   const borrowed =
     debt && isController ? owedAssets(owedLater(debt.owed, debt.accumulator, lender.state.accumulator)) : 0n
-  const suppliedIn = ({ vault, state }: typeof lender) => assetsOfShares(held.shares.get(vault) ?? 0n, state)
+  const suppliedIn = ({ vault, state }: EvkSide) => assetsOfShares(held.shares.get(vault) ?? 0n, state)
   return {
     market,
     account,
@@ -194,8 +262,23 @@ export function evkPosition(market: EvkLendingMarket, account: string, held: Evk
         borrowed: isLoan ? borrowed : 0n,
       }
     }),
-    // The vaults' oracle is not sampled: with a debt neither is known.
-    ltv: borrowed === 0n ? 0 : undefined,
-    healthFactor: undefined,
+    ...evkHealth(lender, borrowed, held),
   }
+}
+
+/** By all that the account has enabled as collateral, whichever pair it is looked at in. */
+function evkHealth(lender: EvkLendingMarket['lender'], borrowed: bigint, held: EvkHeld) {
+  if (borrowed === 0n) return { ltv: 0, healthFactor: undefined }
+  const unknown = { ltv: undefined, healthFactor: undefined }
+  if (lender.oraclePrice === undefined) return unknown
+  const holdings: EvkHolding[] = []
+  for (const { vault, state, liquidationBps, oraclePrice } of lender.securities) {
+    const shares = held.shares.get(vault) ?? 0n
+    if (shares === 0n || liquidationBps === 0 || !held.enabled.has(`collateral ${vault}`)) continue
+    if (!state || oraclePrice === undefined) return unknown
+    holdings.push({ assets: assetsOfShares(shares, state), price: oraclePrice, liquidationBps })
+  }
+  const debt = { assets: borrowed, price: lender.oraclePrice }
+  const { liability, collateral, limit } = evkLiquidity(debt, holdings)
+  return { ltv: quotient(liability, collateral), healthFactor: quotient(limit, liability) }
 }

@@ -101,11 +101,32 @@ export interface CometLendingMarket extends MarketBase {
   readonly collaterals: readonly CometCollateral[]
 }
 
+/** A vault with interest up to the moment. */
+export interface EvkSide {
+  readonly vault: string
+  readonly state: EvkVault
+}
+
+/** What a vault takes as collateral. */
+export interface EvkSecurity {
+  readonly vault: string
+  /** Undefined where the vault is not indexed. */
+  readonly state: EvkVault | undefined
+  readonly liquidationBps: number
+  /** Of a base unit of its asset; undefined where none was recorded. */
+  readonly oraclePrice: bigint | undefined
+}
+
 export interface EvkLendingMarket extends MarketBase {
   readonly protocol: 'euler-v2'
-  /** With interest up to the moment. */
-  readonly lender: { readonly vault: string; readonly state: EvkVault }
-  readonly collateral: { readonly vault: string; readonly state: EvkVault }
+  readonly lender: EvkSide & {
+    readonly oraclePrice: bigint | undefined
+    /** All of them, whichever pair this market is. */
+    readonly securities: readonly EvkSecurity[]
+  }
+  readonly collateral: EvkSide
+  /** By marketAssetId. */
+  readonly vaults: Readonly<Record<string, string>>
 }
 
 export type LendingMarket = MorphoLendingMarket | AaveLendingMarket | CometLendingMarket | EvkLendingMarket
@@ -121,6 +142,10 @@ export function ratio(part: bigint, whole: bigint): number {
   if (whole === 0n) return 0
   return Number((part * 10n ** 18n) / whole) / 1e18
 }
+
+/** A ratio of two amounts, however small it is; undefined of nothing. */
+export const quotient = (part: bigint, whole: bigint) =>
+  whole === 0n ? undefined : Number(part) / Number(whole)
 
 /** A rate per second, scaled by 1e18, compounded over a year. */
 export const yearlyOfWad = (perSecond: bigint) => Math.expm1((Number(perSecond) / 1e18) * SECONDS_PER_YEAR)

@@ -9,8 +9,8 @@ import { fractionOfWad, type LendingAsset, type MorphoLendingMarket, ratio, year
 export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
 
 /**
- * The rate per second since the last accrual, and the one at `at`: exact by the adaptive model's own log, otherwise
- * those of the last accrual.
+ * The rate per second since the last accrual, and the one at `at`: by the adaptive model's own log; of another model what
+ * it said after the last act, or, where it was not asked, what the last accrual names.
  */
 function rateOf(row: MorphoRow, stored: MorphoMarket, at: number): { average?: bigint; end?: bigint } {
   if (row.irm === null) return { average: 0n, end: 0n }

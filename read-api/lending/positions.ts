@@ -1,12 +1,12 @@
 import { type AaveHolding, aaveAccount, rayMul } from '../../db/lending/aave-math.ts'
-import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE, WAD } from '../../db/lending/morpho-math.ts'
+import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE } from '../../db/lending/morpho-math.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import * as queries from '../queries/lending.ts'
 import { ask } from '../queries/query.ts'
 import { cometPosition, readComets } from './comet.ts'
 import { type EvkHeld, evkPosition, readEvk } from './evk.ts'
 import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
-import { positionId } from './market.ts'
+import { positionId, quotient } from './market.ts'
 
 /** What a user has of one asset of a market, base units with interest up to the moment. */
 export interface AssetPosition {
@@ -119,10 +119,7 @@ function morphoHealth(market: MorphoLendingMarket, collateral: bigint, borrowed:
   if (market.oraclePrice === undefined) return { ltv: undefined, healthFactor: undefined }
   const worth = (collateral * market.oraclePrice) / ORACLE_PRICE_SCALE
   const limit = morphoMaxBorrow(collateral, market.oraclePrice, market.params.lltv)
-  return {
-    ltv: worth === 0n ? undefined : Number((borrowed * WAD) / worth) / 1e18,
-    healthFactor: Number((limit * WAD) / borrowed) / 1e18,
-  }
+  return { ltv: quotient(borrowed, worth), healthFactor: quotient(limit, borrowed) }
 }
 
 function aavePosition(market: AaveLendingMarket, account: string, held: Held): LendingPosition {
@@ -177,11 +174,7 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
     market,
     account,
     assets,
-    ltv: !owes
-      ? 0
-      : isKnown && base.totalCollateralBase > 0n
-        ? Number((base.totalDebtBase * 10n ** 18n) / base.totalCollateralBase) / 1e18
-        : undefined,
+    ltv: !owes ? 0 : isKnown ? quotient(base.totalDebtBase, base.totalCollateralBase) : undefined,
     healthFactor: isKnown ? Number(base.healthFactorWad) / 1e18 : undefined,
   }
 }

@@ -75,22 +75,7 @@ export const cometAssets = defineQuery({
 })
 export type CometAssetRow = z.output<typeof cometAssets.row>
 
-/** What oracles answered last, by sample; positions tell which of several answers is the newest. */
-export const sampledPrices = defineQuery({
-  name: 'sampled_prices',
-  sql: `SELECT contract, market, asset, oracle, toString(price) AS price, position
-    FROM (${newest('oracle_price', 'contract, market, asset')})`,
-  row: z.object({
-    contract: z.string(),
-    market: z.string(),
-    asset: z.string(),
-    oracle: z.string(),
-    price: z.string(),
-    position: uint,
-  }),
-})
-
-/** The same of feeds whose logs are watched. */
+/** What feeds answered last; positions tell whether a sample of their oracle is newer. */
 export const feedAnswers = defineQuery({
   name: 'feed_answers',
   sql: `SELECT feed, toString(tupleElement(last, 1)) AS answer, tupleElement(last, 2) AS position

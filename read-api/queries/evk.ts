@@ -1,3 +1,4 @@
+import { lendingEventRow } from './lending.ts'
 import { defineQuery, uint, z } from './query.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from './visible.ts'
 
@@ -62,6 +63,39 @@ export const evkShares = defineQuery({
   sql: `SELECT vault, toString(argMax(balance, position)) AS shares FROM balance
     WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder = {account:String} GROUP BY vault`,
   row: z.object({ vault: z.string(), shares: z.string() }),
+})
+
+/**
+ * What an account did with a vault that lends or secures: its loans and repayments, deposits and redemptions, and what a
+ * liquidation took, shares at what they were worth at the end of its block. The debt that a liquidator takes over is told as
+ * a repayment as well: that is left out.
+ */
+export const evkEvents = defineQuery({
+  name: 'evk_events',
+  sql: `WITH loans AS (
+      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index, market FROM lending_event FINAL
+      WHERE ${VISIBLE} AND account = {account:String} AND contract = {lender:String}),
+    worth AS (
+      SELECT vault, block_number AS block, argMax((total_assets, total_supply), position) AS totals FROM vault_sample
+      WHERE ${VISIBLE} AND vault = {vault:String} AND total_assets IS NOT NULL AND total_supply IS NOT NULL
+      GROUP BY vault, block)
+    SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
+      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
+      WHERE {vault:String} = {lender:String} AND market = concat('evk:', {lender:String})
+        AND NOT (event_type = 'repay' AND (tx_hash, assets) IN (
+          SELECT tx_hash, assets FROM loans WHERE event_type = 'liquidation' AND market = concat('evk:', {lender:String})))
+      UNION ALL
+      SELECT timestamp, position, block_number, 'liquidation' AS event_type,
+        intDiv(l.shares * (assumeNotNull(tupleElement(w.totals, 1)) + {virtual:UInt64}),
+          assumeNotNull(tupleElement(w.totals, 2)) + {virtual:UInt64}) AS assets, tx_hash, log_index
+      FROM (SELECT *, assets AS shares, {vault:String} AS vault FROM loans
+        WHERE {vault:String} != {lender:String} AND event_type = 'liquidation' AND market = concat('evk:', {vault:String})) AS l
+      ASOF INNER JOIN worth AS w ON l.vault = w.vault AND l.block_number >= w.block
+      UNION ALL
+      SELECT timestamp, position, block_number, if(kind = 'deposit', 'supply', 'withdraw') AS event_type, assets, tx_hash, log_index
+      FROM flow FINAL WHERE ${VISIBLE} AND vault = {vault:String} AND account = {account:String})
+    ORDER BY position`,
+  row: lendingEventRow,
 })
 
 export const evkSeries = defineQuery({

@@ -14,11 +14,12 @@ export const morphoMarkets = defineQuery({
       toString(s.supply_assets) AS supply_assets, toString(s.supply_shares) AS supply_shares,
       toString(s.borrow_assets) AS borrow_assets, toString(s.borrow_shares) AS borrow_shares,
       toString(s.collateral) AS collateral, s.last_update AS last_update, toString(s.fee_wad) AS fee,
-      toString(s.borrow_rate_wad) AS borrow_rate, if(r.market = '', NULL, toString(r.rate_at_target_wad)) AS rate_at_target,
+      coalesce(if(a.market = '', NULL, toString(a.rate_wad)), toString(s.borrow_rate_wad)) AS borrow_rate, if(r.market = '', NULL, toString(r.rate_at_target_wad)) AS rate_at_target,
       if(o.market = '', NULL, toString(o.price)) AS oracle_price
     FROM (${newest('morpho_market', 'market')}) AS m
     INNER JOIN (${newest('morpho_state', 'market')}) AS s ON m.market = s.market
     LEFT JOIN (${newest('morpho_rate', 'market')}) AS r ON m.market = r.market
+    LEFT JOIN (${newest('morpho_sampled_rate', 'market')}) AS a ON m.market = a.market
     LEFT JOIN (${newest('oracle_price', 'market, asset')}) AS o ON m.market = o.market
     ORDER BY market`,
   row: z.object({
@@ -89,6 +90,21 @@ export const oracleAnswers = defineQuery({
   row: z.object({ feed: z.string(), answer: z.string() }),
 })
 
+/** What oracles answered last, by sample. */
+export const sampledPrices = defineQuery({
+  name: 'sampled_prices',
+  sql: `SELECT contract, market, asset, oracle, toString(price) AS price, position
+    FROM (${newest('oracle_price', 'contract, market, asset')})`,
+  row: z.object({
+    contract: z.string(),
+    market: z.string(),
+    asset: z.string(),
+    oracle: z.string(),
+    price: z.string(),
+    position: uint,
+  }),
+})
+
 export const morphoPositions = defineQuery({
   name: 'morpho_positions',
   sql: `SELECT account, market, toString(p.1) AS supply_shares, toString(p.2) AS borrow_shares, toString(p.3) AS collateral
@@ -117,20 +133,22 @@ export const aaveChoices = defineQuery({
   row: z.object({ pool: z.string(), market: z.string(), value: z.number() }),
 })
 
+export const lendingEventRow = z.object({
+  at: uint,
+  block_number: uint,
+  event_type: z.enum(['supply', 'withdraw', 'borrow', 'repay', 'liquidation']),
+  assets: z.string(),
+  tx_hash: z.string(),
+  log_index: z.number(),
+})
+
 export const lendingEvents = defineQuery({
   name: 'lending_events',
   sql: `SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index
     FROM lending_event FINAL
     WHERE ${VISIBLE} AND account = {account:String} AND contract = {contract:String} AND market = {market:String} AND side = {side:String}
     ORDER BY position`,
-  row: z.object({
-    at: uint,
-    block_number: uint,
-    event_type: z.enum(['supply', 'withdraw', 'borrow', 'repay', 'liquidation']),
-    assets: z.string(),
-    tx_hash: z.string(),
-    log_index: z.number(),
-  }),
+  row: lendingEventRow,
 })
 
 const SERIES = `toUnixTimestamp(timestamp) >= {from:UInt32} AND toUnixTimestamp(timestamp) < {to:UInt32}

@@ -57,7 +57,8 @@ const own = {
     'DepositBurst',
     'CometLike',
     'CometConfigurator',
-    'ConnectorLike',
+    'EvcLike',
+    'EulerRouterLike',
     'EvkLike',
   ],
 } as const satisfies ContractSet & { contracts: readonly string[] }

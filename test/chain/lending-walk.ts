@@ -4,7 +4,7 @@ import { aaveAbi, morphoAbi } from './abis.ts'
 import { type CometMarket, cometCalls, cometRates } from './comet.ts'
 import { calls } from './deploy.ts'
 import { ScenarioError } from './errors.ts'
-import { type EvkMarket, evkAbi, evkCalls } from './evk.ts'
+import { type EvkMarket, evkCalls } from './evk.ts'
 import { morphoCalls } from './morpho.ts'
 import type { Call, Node } from './node.ts'
 import type { Random } from './random.ts'
@@ -153,6 +153,15 @@ function evkAct(
     () => to.repay(user, random.chance(0.3) ? maxUint256 : some(lender.token)),
     () =>
       to.pullDebt(user, random.pick(users) as Address, random.chance(0.5) ? maxUint256 : some(lender.token)),
+    () =>
+      to.transfer(
+        user,
+        random.pick([lender, collateral])?.address ?? lender.address,
+        random.pick(users) as Address,
+        some(collateral.token),
+      ),
+    () => to.liquidate(world.actors.liquidator, user, random.chance(0.5) ? maxUint256 : some(lender.token)),
+    () => to.leave(user),
     () => to.touch(user),
     () =>
       to.setLtv(
@@ -211,13 +220,6 @@ export async function stageFall(
   const fourth = evkCalls(evk)
   const secured = 4n * 10n ** BigInt(evk.collateral.token.decimals)
   const lent = 10n ** BigInt(evk.lender.token.decimals)
-  const sharesOf = (user: Address) =>
-    node.client.readContract({
-      address: evk.collateral.address,
-      abi: evkAbi,
-      functionName: 'balanceOf',
-      args: [user],
-    })
   const [market] = morpho.markets
   if (!market) throw new ScenarioError('no market')
   const [weth, usdc] = [assets.WETH.token.address, assets.USDC.token.address]
@@ -250,6 +252,8 @@ export async function stageFall(
         now(fourth.deposit(user, evk.collateral.address, secured)),
         now(fourth.borrow(user, 7_000n * lent)),
       ]),
+    now(fourth.enable(actors.liquidator, 'Collateral')),
+    now(fourth.deposit(actors.liquidator, evk.collateral.address, 10n * secured)),
     now(fourth.enable(actors.liquidator, 'Controller')),
     now(fourth.pullDebt(doomed[1], doomed[2], 100n * lent)),
     now(third.transferAsset(doomed[0], doomed[2], weth, collateral / 100n)),
@@ -260,10 +264,10 @@ export async function stageFall(
     // Less than the interest since the block before: the aToken reports a mint.
     now(pool.withdraw(actors.whale, usdc, 5n)),
     now(price(1500)),
-    async () =>
-      fourth.liquidate(actors.liquidator, doomed[1], 1_000n * lent, (await sharesOf(doomed[1])) / 5n),
+    now(fourth.liquidate(actors.liquidator, doomed[1], 1_000n * lent)),
     // All that secures the debt goes, and what is left of the debt with it.
-    async () => fourth.liquidate(actors.liquidator, doomed[2], 3_000n * lent, await sharesOf(doomed[2])),
+    now(fourth.liquidate(actors.liquidator, doomed[2], maxUint256)),
+    now(fourth.leave(doomed[2])),
     now(third.absorb(actors.liquidator, doomed[0])),
     now(third.absorb(actors.liquidator, doomed[1])),
     now(third.buyCollateral(actors.liquidator, weth, 1_000n * 10n ** 6n)),

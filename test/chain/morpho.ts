@@ -1,7 +1,16 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256 } from 'viem'
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  parseAbi,
+} from 'viem'
 import { morphoAbi } from './abis.ts'
 import { morphoArtifacts, ownArtifacts } from './compile.ts'
 import { type Feed, sendDeployment, type Token } from './deploy.ts'
+import { multicall3Address } from './multicall.ts'
 import type { Call, Node } from './node.ts'
 
 export interface MarketParams {
@@ -202,4 +211,41 @@ export function morphoCalls(morpho: Address) {
 
 function fractionToWad(fraction: number): bigint {
   return (BigInt(Math.round(fraction * 1e6)) * wad) / 1_000_000n
+}
+
+const multicall3Abi = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[])',
+])
+
+/** The totals of a market at a block (the newest) with its interest, which the contract itself accrues in the call. */
+export async function accruedTotals(
+  node: Node,
+  morpho: Address,
+  { id, params }: Pick<Market, 'id' | 'params'>,
+  blockNumber?: bigint,
+) {
+  const { loanToken, collateralToken, oracle, irm, lltv } = params
+  const args = [{ loanToken, collateralToken, oracle, irm, lltv }] as const
+  const call = (callData: Hex) => ({ target: morpho, allowFailure: false, callData })
+  const { result } = await node.client.simulateContract({
+    address: multicall3Address,
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [
+      [
+        call(encodeFunctionData({ abi: morphoAbi, functionName: 'accrueInterest', args })),
+        call(encodeFunctionData({ abi: morphoAbi, functionName: 'market', args: [id] })),
+      ],
+    ],
+    ...(blockNumber === undefined ? {} : { blockNumber }),
+  })
+  const data = result[1]?.returnData ?? '0x'
+  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares] = decodeFunctionResult({
+    abi: morphoAbi,
+    functionName: 'market',
+    data,
+  })
+  return { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares }
 }

@@ -114,6 +114,11 @@ export function cometActs(
       data: { market: hex('aaa', int(2), 64), averageRateWad: assets, rateAtTargetWad: BigInt(int(1e9)) },
     }),
     () => ({
+      type: 'BorrowRateSampled',
+      contract: hex('ccc', 0),
+      data: { market: hex('aaa', int(2), 64), rateWad: assets },
+    }),
+    () => ({
       type: 'VaultStatusChanged',
       ...evk,
       data: {

@@ -130,6 +130,7 @@ describe('every projection', () => {
         "lending_event 1",
         "morpho_market 1",
         "morpho_rate 1",
+        "morpho_sampled_rate 1",
         "oracle_price 1",
         "registry_fact 1",
         "reward_claim 1",

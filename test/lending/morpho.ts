@@ -1,12 +1,14 @@
 import { expect } from 'vitest'
-import type { MorphoMarket } from '../../db/lending/morpho-math.ts'
+import { accrueMorpho, type MorphoMarket } from '../../db/lending/morpho-math.ts'
 import { morphoAbi } from '../chain/abis.ts'
+import { accruedTotals } from '../chain/morpho.ts'
 import { big, lastRows, type Walk } from './rows.ts'
 
-/** Markets and positions as Morpho Blue holds them at a block. */
+/** Markets and positions as Morpho Blue holds them at a block, and markets with their interest up to it. */
 export async function compareMorpho(
   { node, world, pipeline, everyone, counted }: Walk,
   block: number,
+  time: number,
 ): Promise<void> {
   const { address, markets } = world.morpho
   const at = { blockNumber: BigInt(block) }
@@ -17,6 +19,7 @@ export async function compareMorpho(
     'supply_assets, supply_shares, borrow_assets, borrow_shares, last_update, fee_wad',
     block,
   )
+  const rates = await lastRows(pipeline, 'morpho_sampled_rate', 'market', 'rate_wad', block)
   const positions = await lastRows(
     pipeline,
     'morpho_position',
@@ -52,7 +55,18 @@ export async function compareMorpho(
       ],
       `market at ${block}`,
     ).toEqual([...view])
-    counted.values += 6
+    const rate = big(rates.find(of => of['market'] === market.id)?.['rate_wad'])
+    const { market: now } = accrueMorpho(state, rate, time)
+    expect(
+      {
+        totalSupplyAssets: now.supplyAssets,
+        totalSupplyShares: now.supplyShares,
+        totalBorrowAssets: now.borrowAssets,
+        totalBorrowShares: now.borrowShares,
+      },
+      `interest at ${block}`,
+    ).toEqual(await accruedTotals(node, address, market, BigInt(block)))
+    counted.values += 10
     await Promise.all(
       everyone.map(async user => {
         const [supplyShares, borrowShares, collateral] = await node.client.readContract({

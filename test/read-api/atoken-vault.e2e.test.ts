@@ -329,7 +329,7 @@ describe('an aToken in the catalogue', () => {
     const { timestamp: now } = await stage.node.head()
     expect(now).toBeLessThan(Number(end))
 
-    const detailed = await get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
+    const detailed = await served.get(`/v2/detailed-vaults/mainnet/${aToken}`, DetailedShape)
     expect(detailed.rewards.map(({ asset }) => [asset.address.toLowerCase(), asset.symbol])).toEqual([
       [reward.address, 'GIFT'],
     ])

@@ -18,8 +18,9 @@ export const MORPHO_MARKET: string = marketId(MORPHO_PARAMS as MarketParams)
 export const POOL = address('9a')
 const CONFIGURATOR = address('9b')
 const ORACLE = address('9c')
-/** Per second, scaled by 1e18: about 3.2 % a year. */
-export const MORPHO_RATE = 10n ** 9n
+/** Per second, scaled by 1e18: about 3.2 % a year before the last accrual, and 6.5 % from there on. */
+const MORPHO_RATE_BEFORE = 10n ** 9n
+export const MORPHO_RATE = 2n * 10n ** 9n
 /** Base units of the loan asset (6 decimals) per unit of collateral (18), scaled by 1e36: 3,000 a whole one. */
 export const MORPHO_PRICE = 3_000n * 10n ** 24n
 export const ACCRUED_AT_HOUR = 10
@@ -35,6 +36,8 @@ export const EVK_LENDER = {
 }
 export const EVK_COLLATERAL = { totalShares: 1_000n, totalBorrows: 0n, cash: 1_000_000_000n }
 export const EVK_DEBT = 10n ** 17n
+/** USD of 18 decimals per base unit of WETH and of USDX, scaled by 1e36. */
+export const EVK_PRICES = { loan: 3_000n * 10n ** 36n, collateral: 10n ** 48n }
 /** A token that is no vault's asset: only the market names it. */
 export const LENT_ONLY = address('c4')
 /** Per second, scaled by 1e18: lenders and borrowers, whatever the utilization. */
@@ -145,12 +148,13 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
   })
   put(ACCRUED_AT_HOUR, MORPHO, {
     type: 'InterestAccrued',
-    data: { market, interest: 7_200n, feeShares: 0n, previousBorrowRateWad: MORPHO_RATE },
+    data: { market, interest: 7_200n, feeShares: 0n, previousBorrowRateWad: MORPHO_RATE_BEFORE },
   })
   put(ACCRUED_AT_HOUR, MORPHO, {
     type: 'Repaid',
     data: { market, sender: alice, onBehalf: alice, assets: 100_000_000n, shares: 99_998_200_000_000n },
   })
+  put(ACCRUED_AT_HOUR, MORPHO, { type: 'BorrowRateSampled', data: { market, rateWad: MORPHO_RATE } })
 
   const mint = (token: string, side: 'supply' | 'variableDebt', user: string, value: bigint, index: bigint) =>
     put(6, token, {
@@ -177,7 +181,7 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
 /** Carol has shares of one vault and owes in the other, where she enabled both. */
 function putEvk(
   put: (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => void,
-  { carol, lender, secures }: LendingNames,
+  { carol, lender, secures, eth }: LendingNames,
 ): void {
   const hour = EVK_AT_HOUR
   const accumulatorRay = 2n * RAY
@@ -208,6 +212,13 @@ function putEvk(
       rampSeconds: 0,
     },
   })
+  put(hour, lender, { type: 'FeeChanged', data: { kind: 'liquidationDiscount', feeWad: 15n * 10n ** 16n } })
+  const oracle = address('c7')
+  for (const [asset, price] of [
+    [eth, EVK_PRICES.loan],
+    [secures, EVK_PRICES.collateral],
+  ] as const)
+    put(hour, lender, { type: 'OraclePriceSampled', data: { market, asset, oracle, price } })
   const connector = address('c6')
   put(hour, connector, {
     type: 'AccountCollateralChanged',

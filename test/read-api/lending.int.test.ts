@@ -117,14 +117,22 @@ describe('borrow markets', () => {
     expect(BigInt(loan.totalSupplied.native) - BigInt(loan.totalBorrowed.native)).toBe(EVK_LENDER.cash)
     expect(loan.borrowRate).toBeCloseTo(Math.expm1((Number(EVK_RATE) / 1e27) * 31_536_000), 9)
     expect(loan.supplyRate).toBeCloseTo(loan.borrowRate * loan.utilizationRate * 0.9, 9)
-    expect(collateral.defaultRiskParameters).toMatchObject({ maxLtv: 0.8, liquidationThreshold: 0.85 })
+    expect(collateral.defaultRiskParameters).toEqual({
+      maxLtv: 0.8,
+      liquidationThreshold: 0.85,
+      liquidationPenalty: expect.closeTo(0.15 / 0.85, 12),
+    })
     const position = await get(`/portfolio/positions/${w.CAROL}/mainnet/${data[0].marketId}`)
     const [debt, shares] = position.assets
     expect(Number(debt.borrowedNative) / Number(EVK_DEBT)).toBeCloseTo(growth, 9)
     expect(shares.suppliedNative).toBe(
       ((1_234n * (EVK_COLLATERAL.cash + 1_000_000n)) / (EVK_COLLATERAL.totalShares + 1_000_000n)).toString(),
     )
-    expect([shares.collateralEnabled, position.ltv, position.healthFactor]).toEqual([true, null, null])
+    const owes = (Number(debt.borrowedNative) / 1e18) * 3_000
+    const secured = Number(shares.suppliedNative) / 1e6
+    expect(shares.collateralEnabled).toBe(true)
+    expect(position.ltv / (owes / secured)).toBeCloseTo(1, 12)
+    expect(position.healthFactor / ((secured * 0.85) / owes)).toBeCloseTo(1, 4)
     const events = await get(`/portfolio/events/${w.CAROL}/mainnet/${data[0].marketId}/${loan.marketAssetId}`)
     expect(events.data.map((event: { eventType: string }) => event.eventType)).toEqual(['borrow'])
     const history = await get(`/markets/historical/mainnet/${data[0].marketId}/${loan.marketAssetId}`)

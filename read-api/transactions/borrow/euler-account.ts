@@ -8,9 +8,9 @@ import type { MarketAssetRef, MarketRef } from './family.ts'
 
 export interface EulerRef extends MarketRef {
   /** The root is the vault that lends; its account checks decide over loans. */
-  readonly protocol: 'euler-evk'
+  readonly protocol: 'euler-v2'
   /** The vault of each asset by marketAssetId: the root for the loan, those that it takes as collateral. */
-  readonly vaults?: Readonly<Record<string, string>>
+  readonly vaults: Readonly<Record<string, string>>
 }
 
 const ray = 10n ** 27n
@@ -51,24 +51,25 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
   if (!evc || !oracle || !unit || !loan)
     throw new RefusedError(`The contract ${lender} is no vault that lends.`)
 
-  const candidates = market.assets.filter(({ id, side }) => side === 'collateral' && market.vaults?.[id])
-  const more: Record<string, View<unknown>> = {
+  const { values: told } = await read({
     collaterals: view(evcAbi, evc, 'getCollaterals', [user]),
     controllers: view(evcAbi, evc, 'getControllers', [user]),
     supplied: view(erc4626Abi, own, 'convertToAssets', [shares]),
-  }
-  for (const of of candidates) {
-    const vault = vaultOf(market, of)
+  })
+  const lower = (list: readonly Address[] = []) => list.map(of => of.toLowerCase() as Address)
+  const enabled = lower(told.collaterals)
+  const controllers = lower(told.controllers)
+
+  // What is enabled counts, also where another market shows it; of the rest only this market's own.
+  const ofMarket = market.assets.filter(({ side }) => side === 'collateral').map(of => vaultOf(market, of))
+  const candidates = [...new Set([...enabled, ...ofMarket])]
+  const more: Record<string, View<unknown>> = {}
+  for (const vault of candidates) {
     more[`ltv ${vault}`] = view(evkAbi, lender, 'LTVBorrow', [vault])
     more[`shares ${vault}`] = view(erc20Abi, vault, 'balanceOf', [user])
   }
   const { values: second } = await read(more)
-  const lower = (list: unknown) => ((list ?? []) as readonly Address[]).map(of => of.toLowerCase() as Address)
-  const enabled = lower(second['collaterals'])
-  const controllers = lower(second['controllers'])
-
-  const held = candidates.flatMap(of => {
-    const vault = vaultOf(market, of)
+  const held = candidates.flatMap(vault => {
     const balance = (second[`shares ${vault}`] as bigint | undefined) ?? 0n
     const ltvBps = BigInt((second[`ltv ${vault}`] as number | undefined) ?? 0)
     return balance > 0n && ltvBps > 0n
@@ -94,7 +95,7 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
     debt,
     borrows,
     shares,
-    supplied: (second['supplied'] as bigint | undefined) ?? 0n,
+    supplied: told.supplied ?? 0n,
     enabled,
     isController: controllers.includes(lender),
     /** Other vaults that decide over the account, and what it owes them. */
@@ -119,7 +120,7 @@ type Quote = readonly [bid: bigint, ask: bigint]
 export type EulerAccount = Awaited<ReturnType<typeof readAccount>>
 
 export function vaultOf({ vaults, root, id: market }: EulerRef, { id, side }: MarketAssetRef): Address {
-  const vault = vaults?.[id] ?? (side === 'loan' ? root : undefined)
+  const vault = vaults[id] ?? (side === 'loan' ? root : undefined)
   if (!vault) throw new RefusedError(`The vault of ${id} in the market ${market} is not known.`)
   return vault as Address
 }

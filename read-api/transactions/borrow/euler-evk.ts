@@ -30,7 +30,7 @@ const operations = { deposit: 0n, withdraw: 2n, redeem: 3n, borrow: 6n, repay: 7
  * an account has made collateral and which vault decides over it; both are set in one batch before the first loan.
  */
 export const eulerEvk = defineBorrowFamily<EulerRef>({
-  protocol: 'euler-evk',
+  protocol: 'euler-v2',
 
   async figures(market, asset, read) {
     const vault = vaultOf(market, asset)

@@ -1,51 +1,191 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 pragma solidity ^0.8.20;
 
-interface IMoney {
-    function transfer(address to, uint256 amount) external returns (bool);
-    function transferFrom(address from, address to, uint256 amount) external returns (bool);
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+
+interface IChecked {
+    function checkAccountStatus(address account, address[] calldata collaterals) external view;
 }
 
-interface IAnswer {
-    function latestAnswer() external view returns (int256);
-}
-
-/// Which vaults secure an account and which may take from it, told by the events of Euler's EthereumVaultConnector.
-contract ConnectorLike {
+/// What accounts tell the Ethereum Vault Connector, written for the tests after its interface and events: collaterals, at
+/// most one controller when a batch ends, calls on behalf of the sender, checks of accounts put off to the end of a batch. It
+/// has no sub-accounts, operators, permits or lockdown.
+contract EvcLike {
     event CollateralStatus(address indexed account, address indexed collateral, bool enabled);
     event ControllerStatus(address indexed account, address indexed controller, bool enabled);
 
+    error EVC_NotAuthorized();
+    error EVC_ControllerViolation();
+
+    struct BatchItem {
+        address targetContract;
+        address onBehalfOfAccount;
+        uint256 value;
+        bytes data;
+    }
+
     mapping(address => address[]) private _collaterals;
-    mapping(address => address) public controllerOf;
+    mapping(address => address[]) private _controllers;
+    address private _onBehalf;
+    bool private _deferred;
+    address[] private _waiting;
 
-    function collateralsOf(address account) external view returns (address[] memory) { return _collaterals[account]; }
+    function getCollaterals(address account) external view returns (address[] memory) { return _collaterals[account]; }
+    function getControllers(address account) external view returns (address[] memory) { return _controllers[account]; }
 
-    function enableCollateral(address account, address vault) external {
-        address[] storage list = _collaterals[account];
-        for (uint256 i = 0; i < list.length; i++) if (list[i] == vault) return;
-        list.push(vault);
-        emit CollateralStatus(account, vault, true);
+    /// Who acts in a call that comes through here.
+    function actor() external view returns (address) { return _onBehalf; }
+
+    function enableCollateral(address account, address vault) external payable {
+        _authorize(account);
+        if (_insert(_collaterals[account], vault)) emit CollateralStatus(account, vault, true);
+        requireAccountStatusCheck(account);
     }
 
-    function enableController(address account, address vault) external {
-        require(controllerOf[account] == address(0) || controllerOf[account] == vault, "controller");
-        if (controllerOf[account] == vault) return;
-        controllerOf[account] = vault;
-        emit ControllerStatus(account, vault, true);
+    function disableCollateral(address account, address vault) external payable {
+        _authorize(account);
+        if (_remove(_collaterals[account], vault)) emit CollateralStatus(account, vault, false);
+        requireAccountStatusCheck(account);
     }
 
-    function disableController(address account) external {
-        require(msg.sender == controllerOf[account], "not the controller");
-        controllerOf[account] = address(0);
-        emit ControllerStatus(account, msg.sender, false);
+    function enableController(address account, address vault) external payable {
+        _authorize(account);
+        if (_insert(_controllers[account], vault)) emit ControllerStatus(account, vault, true);
+        requireAccountStatusCheck(account);
+    }
+
+    /// By the controller itself.
+    function disableController(address account) external payable {
+        if (_remove(_controllers[account], msg.sender)) emit ControllerStatus(account, msg.sender, false);
+        requireAccountStatusCheck(account);
+    }
+
+    function isControllerEnabled(address account, address vault) external view returns (bool) {
+        return _has(_controllers[account], vault);
+    }
+
+    function batch(BatchItem[] calldata items) external payable {
+        _deferred = true;
+        for (uint256 i = 0; i < items.length; i++) {
+            BatchItem calldata item = items[i];
+            if (item.targetContract != address(this) && item.onBehalfOfAccount != msg.sender) revert EVC_NotAuthorized();
+            _onBehalf = msg.sender;
+            (bool success, bytes memory result) = item.targetContract.call{value: item.value}(item.data);
+            _onBehalf = address(0);
+            if (!success) {
+                assembly {
+                    revert(add(result, 32), mload(result))
+                }
+            }
+        }
+        _deferred = false;
+        for (uint256 i = 0; i < _waiting.length; i++) _check(_waiting[i]);
+        delete _waiting;
+    }
+
+    function requireAccountStatusCheck(address account) public {
+        if (_deferred) _waiting.push(account);
+        else _check(account);
+    }
+
+    function _check(address account) private view {
+        address[] storage controllers = _controllers[account];
+        if (controllers.length > 1) revert EVC_ControllerViolation();
+        if (controllers.length == 1) IChecked(controllers[0]).checkAccountStatus(account, _collaterals[account]);
+    }
+
+    function _authorize(address account) private view {
+        address sender = msg.sender == address(this) ? _onBehalf : msg.sender;
+        if (sender != account) revert EVC_NotAuthorized();
+    }
+
+    function _has(address[] storage list, address one) private view returns (bool) {
+        for (uint256 i = 0; i < list.length; i++) if (list[i] == one) return true;
+        return false;
+    }
+
+    function _insert(address[] storage list, address one) private returns (bool) {
+        if (_has(list, one)) return false;
+        list.push(one);
+        return true;
+    }
+
+    function _remove(address[] storage list, address one) private returns (bool) {
+        for (uint256 i = 0; i < list.length; i++) {
+            if (list[i] != one) continue;
+            list[i] = list[list.length - 1];
+            list.pop();
+            return true;
+        }
+        return false;
     }
 }
 
-/// A vault with the debt accounting, events and views of the Euler Vault Kit, written for tests from the behaviour that its
-/// Cache.sol, BorrowUtils.sol and LTVConfig.sol describe: debts with 31 bits of fraction, an accumulator of 1e27 compounded
-/// by the second, debts rounded up when told and made whole when repaid, fees as shares, liquidation LTVs that ramp down. Its
-/// shares cannot be transferred, its oracle is a feed in the unit of account, a liquidation takes what it is asked for.
+interface IFeed {
+    function latestAnswer() external view returns (int256);
+}
+
+interface IConvert {
+    function convertToAssets(uint256 shares) external view returns (uint256);
+    function asset() external view returns (address);
+}
+
+/// Quotes in a unit of account of 18 decimals, after EulerRouter.sol and ScaleUtils.sol of euler-price-oracle: an asset by
+/// its feed of 8 decimals, rounded down; shares of a resolved vault at what they convert to; half of `spread` below and above.
+contract EulerRouterLike {
+    error PriceOracle_NotSupported(address base, address quote);
+
+    event ConfigSet(address indexed asset0, address indexed asset1, address indexed oracle);
+    event ResolvedVaultSet(address indexed vault, address indexed asset);
+
+    struct Route {
+        IFeed feed;
+        uint8 decimals;
+    }
+
+    mapping(address => Route) private _routes;
+    mapping(address => address) public resolvedVaults;
+    uint256 public spread;
+
+    function govSetConfig(address base, address quote, IFeed feed, uint8 decimals) external {
+        _routes[base] = Route(feed, decimals);
+        (address asset0, address asset1) = base < quote ? (base, quote) : (quote, base);
+        emit ConfigSet(asset0, asset1, address(feed));
+    }
+
+    function govSetResolvedVault(address vault, bool set) external {
+        address asset = set ? IConvert(vault).asset() : address(0);
+        resolvedVaults[vault] = asset;
+        emit ResolvedVaultSet(vault, asset);
+    }
+
+    function setSpread(uint256 spread_) external { spread = spread_; }
+
+    function getQuote(uint256 amount, address base, address quote) public view returns (uint256) {
+        if (base == quote) return amount;
+        if (resolvedVaults[base] != address(0)) {
+            return getQuote(IConvert(base).convertToAssets(amount), resolvedVaults[base], quote);
+        }
+        Route memory route = _routes[base];
+        if (address(route.feed) == address(0)) revert PriceOracle_NotSupported(base, quote);
+        return amount * uint256(route.feed.latestAnswer()) * 1e10 / 10 ** route.decimals;
+    }
+
+    function getQuotes(uint256 amount, address base, address quote) external view returns (uint256 bid, uint256 ask) {
+        uint256 mid = getQuote(amount, base, quote);
+        return (mid - mid * spread / 2e18, mid + mid * spread / 2e18);
+    }
+}
+
+/// A vault with the accounting, events and views of the Euler Vault Kit, written for the tests from the behaviour that its
+/// Cache.sol, BorrowUtils.sol, LiquidityUtils.sol, Liquidation.sol and LTVConfig.sol describe: debts with 31 bits of fraction,
+/// an accumulator of 1e27 compounded by the second, debts rounded up when told and made whole when repaid, fees as shares,
+/// liquidation LTVs that ramp down, AmountCaps, operations hooked to nobody, checks through the connector, liquidations at a
+/// discount that grows with what is missing. It has no permits, flash loans, cool-off, governor or protocol share of fees.
 contract EvkLike {
+    using SafeERC20 for IERC20;
+
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares);
     event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets, uint256 shares);
@@ -74,6 +214,20 @@ contract EvkLike {
         uint48 targetTimestamp,
         uint32 rampDuration
     );
+    event GovSetMaxLiquidationDiscount(uint16 newDiscount);
+    event GovSetCaps(uint16 newSupplyCap, uint16 newBorrowCap);
+
+    error E_OperationDisabled();
+    error E_InsufficientCash();
+    error E_InsufficientBalance();
+    error E_SupplyCapExceeded();
+    error E_BorrowCapExceeded();
+    error E_AccountLiquidity();
+    error E_ControllerDisabled();
+    error E_OutstandingDebt();
+    error E_RepayTooMuch();
+    error E_ZeroShares();
+    error E_ExcessiveRepayAmount();
 
     struct Ltv {
         uint48 target;
@@ -91,25 +245,72 @@ contract EvkLike {
     uint256 private constant SHIFT = 31;
     uint256 private constant RAY = 1e27;
     uint256 private constant VIRTUAL = 1e6;
-    uint256 public constant interestFee = 0.1e4;
+    uint16 public constant interestFee = 0.1e4;
+    string public constant name = "EVK-like";
+    string public constant symbol = "eTST";
 
-    ConnectorLike public immutable EVC;
+    EvcLike public immutable EVC;
     address public immutable asset;
-    IAnswer public immutable feed;
-    uint256 public immutable unit;
+    uint8 public immutable decimals;
+    EulerRouterLike public immutable oracle;
+    address public immutable unitOfAccount;
+    uint16 public maxLiquidationDiscount;
     uint256 public cash;
     uint256 public interestRate;
+    mapping(address => uint256) public balanceOf;
+
+    /// A year: without debt, and what is more with all lent out.
+    uint256 private _baseRate = 2 * RAY / 100;
+    uint256 private _slope = RAY / 10;
+    uint32 private _hookedOps;
+    uint16 private _supplyCap;
+    uint16 private _borrowCap;
     uint256 private _shares;
     uint256 private _fees;
     uint256 private _owed;
     uint256 private _accumulator = RAY;
     uint256 private _updated = block.timestamp;
-    mapping(address => uint256) public balanceOf;
     mapping(address => Debt) private _debts;
     mapping(address => Ltv) private _ltvs;
 
-    constructor(ConnectorLike evc, address asset_, IAnswer feed_, uint256 unit_) {
-        (EVC, asset, feed, unit) = (evc, asset_, feed_, unit_);
+    constructor(EvcLike evc, address asset_, uint8 decimals_, EulerRouterLike oracle_, address unit) {
+        (EVC, asset, decimals, oracle, unitOfAccount) = (evc, asset_, decimals_, oracle_, unit);
+    }
+
+    // ---- governance
+
+    function setRates(uint256 baseRate, uint256 slope) external {
+        _update();
+        (_baseRate, _slope) = (baseRate, slope);
+        _status();
+    }
+
+    function setCaps(uint16 supplyCap, uint16 borrowCap) external {
+        (_supplyCap, _borrowCap) = (supplyCap, borrowCap);
+        emit GovSetCaps(supplyCap, borrowCap);
+    }
+
+    function setHookedOps(uint32 hookedOps) external { _hookedOps = hookedOps; }
+
+    function setMaxLiquidationDiscount(uint16 discount) external {
+        maxLiquidationDiscount = discount;
+        emit GovSetMaxLiquidationDiscount(discount);
+    }
+
+    function setLTV(address collateral, uint16 borrowLTV, uint16 liquidationLTV, uint32 ramp) external {
+        uint16 initial = LTVLiquidation(collateral);
+        _ltvs[collateral] = Ltv(uint48(block.timestamp + ramp), liquidationLTV, initial, ramp, borrowLTV);
+        emit GovSetLTV(collateral, borrowLTV, liquidationLTV, initial, uint48(block.timestamp + ramp), ramp);
+    }
+
+    function hookConfig() external view returns (address, uint32) { return (address(0), _hookedOps); }
+    function caps() external view returns (uint16, uint16) { return (_supplyCap, _borrowCap); }
+    function LTVBorrow(address collateral) public view returns (uint16) { return _ltvs[collateral].borrow; }
+
+    function LTVLiquidation(address collateral) public view returns (uint16) {
+        Ltv memory ltv = _ltvs[collateral];
+        if (block.timestamp >= ltv.target || ltv.liquidation >= ltv.initial) return ltv.liquidation;
+        return uint16(ltv.liquidation + uint256(ltv.initial - ltv.liquidation) * (ltv.target - block.timestamp) / ltv.ramp);
     }
 
     // ---- interest
@@ -140,10 +341,9 @@ contract EvkLike {
         _updated = block.timestamp;
     }
 
-    /// The rate of the time to come: 2 % a year without debt, 12 % with all lent out.
     function _status() private {
         uint256 total = cash + _up(_owed);
-        interestRate = (2 * RAY / 100 + (total == 0 ? 0 : RAY / 10 * _up(_owed) / total)) / 31_556_952;
+        interestRate = (_baseRate + (total == 0 ? 0 : _slope * _up(_owed) / total)) / 31_556_952;
         emit VaultStatus(_shares, _up(_owed), _fees, cash, _accumulator, interestRate, block.timestamp);
     }
 
@@ -165,102 +365,137 @@ contract EvkLike {
     function totalBorrowsExact() external view returns (uint256 owed) { (, owed,,) = _now(); }
     function totalSupply() external view returns (uint256 shares) { (,, shares,) = _now(); }
     function accumulatedFees() external view returns (uint256 fees) { (,,, fees) = _now(); }
-    function totalAssets() external view returns (uint256) { (, uint256 owed,,) = _now(); return cash + _up(owed); }
+    function totalAssets() public view returns (uint256) { (, uint256 owed,,) = _now(); return cash + _up(owed); }
     function debtOf(address account) public view returns (uint256) { return _up(_owes(account)); }
     function debtOfExact(address account) external view returns (uint256) { return _owes(account); }
 
+    function convertToAssets(uint256 shares) public view returns (uint256) {
+        (, uint256 owed, uint256 total,) = _now();
+        return shares * (cash + _up(owed) + VIRTUAL) / (total + VIRTUAL);
+    }
+
+    function convertToShares(uint256 assets) public view returns (uint256) {
+        (, uint256 owed, uint256 total,) = _now();
+        return assets * (total + VIRTUAL) / (cash + _up(owed) + VIRTUAL);
+    }
+
+    function maxDeposit(address) external pure returns (uint256) { return type(uint112).max; }
+
     // ---- lending
 
-    function deposit(uint256 assets, address receiver) external {
-        IMoney(asset).transferFrom(msg.sender, address(this), assets);
+    function _begin(uint256 operation) private returns (address account) {
+        if (_hookedOps & uint32(1 << operation) != 0) revert E_OperationDisabled();
         _update();
-        uint256 shares = assets * (_shares + VIRTUAL) / (cash + _up(_owed) + VIRTUAL);
+        return msg.sender == address(EVC) ? EVC.actor() : msg.sender;
+    }
+
+    function _cap(uint16 raw) private pure returns (uint256) {
+        return raw == 0 ? type(uint256).max : 10 ** (raw & 63) * (raw >> 6) / 100;
+    }
+
+    function deposit(uint256 assets, address receiver) external returns (uint256 shares) {
+        address account = _begin(0);
+        shares = convertToShares(assets);
+        if (shares == 0) revert E_ZeroShares();
+        IERC20(asset).safeTransferFrom(account, address(this), assets);
         (cash, _shares) = (cash + assets, _shares + shares);
         balanceOf[receiver] += shares;
+        if (totalAssets() > _cap(_supplyCap)) revert E_SupplyCapExceeded();
         emit Transfer(address(0), receiver, shares);
-        emit Deposit(msg.sender, receiver, assets, shares);
+        emit Deposit(account, receiver, assets, shares);
         _status();
     }
 
-    function withdraw(uint256 assets, address receiver) external {
-        _update();
+    function withdraw(uint256 assets, address receiver, address owner) external returns (uint256 shares) {
+        address account = _begin(2);
         uint256 total = cash + _up(_owed) + VIRTUAL;
-        uint256 shares = (assets * (_shares + VIRTUAL) + total - 1) / total;
+        shares = (assets * (_shares + VIRTUAL) + total - 1) / total;
+        _burn(account, owner, receiver, assets, shares);
+    }
+
+    function redeem(uint256 shares, address receiver, address owner) external returns (uint256 assets) {
+        address account = _begin(3);
+        if (shares == type(uint256).max) shares = balanceOf[owner];
+        assets = convertToAssets(shares);
+        _burn(account, owner, receiver, assets, shares);
+    }
+
+    function _burn(address account, address owner, address receiver, uint256 assets, uint256 shares) private {
+        require(account == owner, "allowance");
+        if (balanceOf[owner] < shares) revert E_InsufficientBalance();
+        if (cash < assets) revert E_InsufficientCash();
         (cash, _shares) = (cash - assets, _shares - shares);
-        balanceOf[msg.sender] -= shares;
-        IMoney(asset).transfer(receiver, assets);
-        emit Transfer(msg.sender, address(0), shares);
-        emit Withdraw(msg.sender, receiver, msg.sender, assets, shares);
-        address controller = EVC.controllerOf(msg.sender);
-        if (controller != address(0)) EvkLike(controller).check(msg.sender);
+        balanceOf[owner] -= shares;
+        IERC20(asset).safeTransfer(receiver, assets);
+        emit Transfer(owner, address(0), shares);
+        emit Withdraw(account, receiver, owner, assets, shares);
         _status();
+        EVC.requireAccountStatusCheck(owner);
     }
 
-    function value(uint256 shares) external view returns (uint256) {
-        (, uint256 owed, uint256 total,) = _now();
-        return _worth(shares * (cash + _up(owed) + VIRTUAL) / (total + VIRTUAL));
+    function transfer(address to, uint256 shares) external returns (bool) {
+        address account = _begin(4);
+        _move(account, to, shares);
+        EVC.requireAccountStatusCheck(account);
+        return true;
     }
 
-    function _worth(uint256 assets) private view returns (uint256) { return assets * uint256(feed.latestAnswer()) / unit; }
-
-    // ---- borrowing
-
-    function borrow(uint256 assets, address receiver) external {
-        require(EVC.controllerOf(msg.sender) == address(this), "controller not enabled");
-        _update();
-        _increase(msg.sender, assets);
-        cash -= assets;
-        IMoney(asset).transfer(receiver, assets);
-        check(msg.sender);
-        _status();
-    }
-
-    function repay(uint256 assets, address receiver) external {
-        _update();
-        if (assets == type(uint256).max) assets = debtOf(receiver);
-        IMoney(asset).transferFrom(msg.sender, address(this), assets);
-        cash += assets;
-        _decrease(receiver, assets);
-        _status();
-    }
-
-    function pullDebt(uint256 assets, address from) external {
-        require(EVC.controllerOf(msg.sender) == address(this) && from != msg.sender, "controller not enabled");
-        _update();
-        if (assets == type(uint256).max) assets = debtOf(from);
-        _decrease(from, assets);
-        _increase(msg.sender, assets);
-        emit PullDebt(from, msg.sender, assets);
-        check(msg.sender);
-        _status();
-    }
-
-    function liquidate(address violator, address collateral, uint256 repayAssets, uint256 yieldBalance) external {
-        _update();
-        (uint256 worth, uint256 liability) = accountLiquidity(violator, true);
-        require(worth < liability, "healthy");
-        _decrease(violator, repayAssets);
-        _increase(msg.sender, repayAssets);
-        EvkLike(collateral).seize(violator, msg.sender, yieldBalance);
-        if (EvkLike(collateral).balanceOf(violator) == 0 && _debts[violator].owed > 0) {
-            uint256 lost = debtOf(violator);
-            _decrease(violator, lost);
-            emit DebtSocialized(violator, lost);
-        }
-        emit Liquidate(msg.sender, violator, collateral, repayAssets, yieldBalance);
-        _status();
-    }
-
+    /// By the vault that decides over an account, in a liquidation.
     function seize(address from, address to, uint256 shares) external {
-        require(EVC.controllerOf(from) == msg.sender, "not the controller");
+        if (!EVC.isControllerEnabled(from, msg.sender)) revert E_ControllerDisabled();
+        _update();
+        _move(from, to, shares);
+    }
+
+    function _move(address from, address to, uint256 shares) private {
+        if (balanceOf[from] < shares) revert E_InsufficientBalance();
         balanceOf[from] -= shares;
         balanceOf[to] += shares;
         emit Transfer(from, to, shares);
+        _status();
     }
 
-    function _told(address account, uint256 before, uint256 exact) private returns (uint256 owed) {
-        owed = _up(exact);
-        if (owed > before) emit InterestAccrued(account, owed - before);
+    // ---- borrowing
+
+    function borrow(uint256 assets, address receiver) external returns (uint256) {
+        address account = _begin(6);
+        if (!EVC.isControllerEnabled(account, address(this))) revert E_ControllerDisabled();
+        if (assets == type(uint256).max) assets = cash;
+        if (cash < assets) revert E_InsufficientCash();
+        _increase(account, assets);
+        cash -= assets;
+        if (_up(_owed) > _cap(_borrowCap)) revert E_BorrowCapExceeded();
+        IERC20(asset).safeTransfer(receiver, assets);
+        _status();
+        EVC.requireAccountStatusCheck(account);
+        return assets;
+    }
+
+    function repay(uint256 assets, address receiver) external returns (uint256) {
+        address account = _begin(7);
+        if (assets == type(uint256).max) assets = debtOf(receiver);
+        IERC20(asset).safeTransferFrom(account, address(this), assets);
+        cash += assets;
+        _decrease(receiver, assets);
+        _status();
+        return assets;
+    }
+
+    function pullDebt(uint256 assets, address from) external {
+        address account = _begin(9);
+        if (!EVC.isControllerEnabled(account, address(this)) || from == account) revert E_ControllerDisabled();
+        if (assets == type(uint256).max) assets = debtOf(from);
+        _decrease(from, assets);
+        _increase(account, assets);
+        emit PullDebt(from, account, assets);
+        _status();
+        EVC.requireAccountStatusCheck(account);
+    }
+
+    function disableController() external {
+        address account = msg.sender == address(EVC) ? EVC.actor() : msg.sender;
+        if (_debts[account].owed != 0) revert E_OutstandingDebt();
+        EVC.disableController(account);
     }
 
     function _increase(address account, uint256 assets) private {
@@ -275,43 +510,94 @@ contract EvkLike {
     function _decrease(address account, uint256 assets) private {
         uint256 before = _up(_debts[account].owed);
         uint256 exact = _owes(account);
-        uint256 owed = _told(account, before, exact);
-        require(assets <= owed, "repay too much");
+        uint256 owed = _up(exact);
+        if (owed > before) emit InterestAccrued(account, owed - before);
+        if (assets > owed) revert E_RepayTooMuch();
         uint256 left = (owed - assets) << SHIFT;
         _debts[account] = Debt(left, _accumulator);
         _owed = _owed > exact ? _owed - exact + left : left;
         if (assets > 0) emit Repay(account, assets);
-        if (left == 0 && EVC.controllerOf(account) == address(this)) EVC.disableController(account);
     }
 
-    // ---- risk
+    // ---- liquidation
 
-    function setLTV(address collateral, uint16 borrowLTV, uint16 liquidationLTV, uint32 ramp) external {
-        uint16 initial = LTVLiquidation(collateral);
-        _ltvs[collateral] = Ltv(uint48(block.timestamp + ramp), liquidationLTV, initial, ramp, borrowLTV);
-        emit GovSetLTV(collateral, borrowLTV, liquidationLTV, initial, uint48(block.timestamp + ramp), ramp);
+    function liquidate(address violator, address collateral, uint256 repayAssets, uint256 minYieldBalance) external {
+        address liquidator = _begin(11);
+        if (!EVC.isControllerEnabled(violator, address(this)) || violator == liquidator) revert E_ControllerDisabled();
+        if (!EVC.isControllerEnabled(liquidator, address(this))) revert E_ControllerDisabled();
+        uint256 liability = debtOf(violator);
+        (uint256 repay_, uint256 yield_) = _most(violator, collateral, liability);
+        if (repayAssets != type(uint256).max) {
+            if (repayAssets > repay_) revert E_ExcessiveRepayAmount();
+            if (repay_ > 0) (repay_, yield_) = (repayAssets, repayAssets * yield_ / repay_);
+        }
+        require(yield_ >= minYieldBalance, "yield");
+        _decrease(violator, repay_);
+        _increase(liquidator, repay_);
+        if (yield_ > 0) EvkLike(collateral).seize(violator, liquidator, yield_);
+        if (liability > repay_ && _hasNothing(violator)) {
+            _decrease(violator, liability - repay_);
+            emit Withdraw(liquidator, address(0), address(0), liability - repay_, 0);
+            emit DebtSocialized(violator, liability - repay_);
+        }
+        emit Liquidate(liquidator, violator, collateral, repay_, yield_);
+        _status();
+        EVC.requireAccountStatusCheck(liquidator);
     }
 
-    function LTVBorrow(address collateral) public view returns (uint16) { return _ltvs[collateral].borrow; }
-
-    function LTVLiquidation(address collateral) public view returns (uint16) {
-        Ltv memory ltv = _ltvs[collateral];
-        if (block.timestamp >= ltv.target || ltv.liquidation >= ltv.initial) return ltv.liquidation;
-        return uint16(ltv.liquidation + uint256(ltv.initial - ltv.liquidation) * (ltv.target - block.timestamp) / ltv.ramp);
+    function _most(address violator, address collateral, uint256 liability)
+        private
+        view
+        returns (uint256 repay_, uint256 yield_)
+    {
+        (uint256 covered, uint256 owes) = accountLiquidity(violator, true);
+        if (covered > owes || owes == 0) return (0, 0);
+        uint256 factor = covered * 1e18 / owes;
+        uint256 least = 1e18 - uint256(1e18) * maxLiquidationDiscount / 1e4;
+        if (factor < least) factor = least;
+        uint256 shares = EvkLike(collateral).balanceOf(violator);
+        uint256 worth = oracle.getQuote(shares, collateral, unitOfAccount);
+        uint256 maxRepay = owes;
+        uint256 maxYield = owes * 1e18 / factor;
+        if (worth < maxYield) (maxRepay, maxYield) = (worth * factor / 1e18, worth);
+        return (maxRepay * liability / owes, maxYield * shares / worth);
     }
 
-    function accountLiquidity(address account, bool liquidation) public view returns (uint256 worth, uint256 liability) {
-        address[] memory list = EVC.collateralsOf(account);
+    function _hasNothing(address account) private view returns (bool) {
+        address[] memory list = EVC.getCollaterals(account);
+        for (uint256 i = 0; i < list.length; i++) {
+            if (_ltvs[list[i]].target != 0 && EvkLike(list[i]).balanceOf(account) > 0) return false;
+        }
+        return true;
+    }
+
+    // ---- health
+
+    function accountLiquidity(address account, bool liquidation) public view returns (uint256 covered, uint256 owes) {
+        return _liquidity(account, EVC.getCollaterals(account), liquidation);
+    }
+
+    function _liquidity(address account, address[] memory list, bool liquidation)
+        private
+        view
+        returns (uint256 covered, uint256 owes)
+    {
         for (uint256 i = 0; i < list.length; i++) {
             uint256 ltv = liquidation ? LTVLiquidation(list[i]) : LTVBorrow(list[i]);
             uint256 shares = EvkLike(list[i]).balanceOf(account);
-            if (ltv != 0 && shares != 0) worth += EvkLike(list[i]).value(shares) * ltv / 1e4;
+            if (ltv == 0 || shares == 0) continue;
+            uint256 mid = oracle.getQuote(shares, list[i], unitOfAccount);
+            (uint256 bid,) = oracle.getQuotes(shares, list[i], unitOfAccount);
+            covered += (liquidation ? mid : bid) * ltv / 1e4;
         }
-        liability = _worth(debtOf(account));
+        owes = debtOf(account);
+        if (owes == 0 || asset == unitOfAccount) return (covered, owes);
+        (, uint256 ask) = oracle.getQuotes(owes, asset, unitOfAccount);
+        owes = liquidation ? oracle.getQuote(owes, asset, unitOfAccount) : ask;
     }
 
-    function check(address account) public view {
-        (uint256 worth, uint256 liability) = accountLiquidity(account, false);
-        require(liability == 0 || worth > liability, "not covered");
+    function checkAccountStatus(address account, address[] calldata collaterals) external view {
+        (uint256 covered, uint256 owes) = _liquidity(account, collaterals, false);
+        if (owes != 0 && covered <= owes) revert E_AccountLiquidity();
     }
 }

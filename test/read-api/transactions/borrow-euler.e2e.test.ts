@@ -1,11 +1,11 @@
 import { type Address, encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EulerRef } from '../../../read-api/transactions/borrow/euler-account.ts'
-import { calls, deployToken, type Token } from '../../chain/deploy.ts'
-import { contract } from '../artifacts.ts'
+import { ownArtifacts } from '../../chain/compile.ts'
+import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
+import { deployEulerCore, evcAbi, evkAbi } from '../../chain/evk.ts'
 import { openBorrowing, type Place } from './borrow-stage.ts'
 import { wander } from './borrow-walk.ts'
-import { deployEuler, evcAbi, oweTo, rate, vaultAbi } from './euler-stage.ts'
 import { type Stage, startStage } from './stage.ts'
 
 /** Euler v2, on contracts of our own after the connector, the vaults and their oracles. */
@@ -17,7 +17,9 @@ let usdc: Token
 let weth: Token
 let wbtc: Token
 let evc: Address
-let vaults: Record<'usdc' | 'usdc2' | 'weth' | 'wbtc', Address>
+const vaults = {} as Record<'usdc' | 'usdc2' | 'weth' | 'wbtc', Address>
+/** 5 % in 365 days, whatever the utilization; the contract's years are Gregorian. */
+const rate = (5n * 10n ** 25n * 31_556_952n) / 31_536_000n
 
 const usd = (whole: number) => BigInt(Math.round(whole * 1e6))
 const eth = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n
@@ -25,42 +27,61 @@ const eth = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n
 beforeAll(async () => {
   const stage = await startStage()
   on = { ...stage, ...openBorrowing(stage) }
-  const { node, act, mint } = stage
+  const { node, deploy, act, mint } = stage
   usdc = await deployToken(node, { decimals: 6, symbol: 'USDC' })
   weth = await deployToken(node, { decimals: 18, symbol: 'WETH' })
   wbtc = await deployToken(node, { decimals: 8, symbol: 'WBTC' })
-  const lent = { token: usdc, price: 1n }
-  const deployed = await deployEuler(stage, {
-    usdc: lent,
-    usdc2: lent,
-    weth: { token: weth, price: 3_000n },
-    wbtc: { token: wbtc, price: 90_000n },
-  })
-  evc = deployed.evc
-  vaults = deployed.vaults
-  const { abi } = contract('EvkLike')
+  const { connector, vault, route } = await deployEulerCore(node, await deploy(ownArtifacts().AnyLog))
+  evc = connector
+  await node.send(route('setSpread', [10n ** 15n]))
+  const feeds = {
+    usd: await deployFeed(node, { description: 'USD', price: 1 }),
+    eth: await deployFeed(node, { description: 'ETH', price: 3_000 }),
+    btc: await deployFeed(node, { description: 'BTC', price: 90_000 }),
+  }
+  for (const [name, token, feed] of [
+    ['usdc', usdc, feeds.usd],
+    ['usdc2', usdc, feeds.usd],
+    ['weth', weth, feeds.eth],
+    ['wbtc', wbtc, feeds.btc],
+  ] as const) {
+    const { address } = await vault({ token, feed })
+    await node.mine()
+    vaults[name] = address
+    await act(address, evkAbi, 'setRates', rate, 0n)
+  }
   for (const lender of [vaults.usdc, vaults.usdc2]) {
-    await act(lender, abi, 'setLTV', vaults.weth, 8_000)
-    await act(lender, abi, 'setLTV', vaults.wbtc, 7_000)
+    await act(lender, evkAbi, 'setLTV', vaults.weth, 8_000, 8_500, 0)
+    await act(lender, evkAbi, 'setLTV', vaults.wbtc, 7_000, 7_500, 0)
   }
   // Others lend, and owe, so that interest accrues.
   const [, lender = '0x', borrower = '0x'] = node.accounts
   await mint(usdc, lender, usd(2_000_000))
   await mint(weth, borrower, eth(400))
+  const send = (from: Address, to: Address, data: `0x${string}`) => node.send({ from, to, data })
+  const depositOf = (assets: bigint, to: Address) =>
+    encodeFunctionData({ abi: evkAbi, functionName: 'deposit', args: [assets, to] })
   for (const vault of [vaults.usdc, vaults.usdc2]) {
     await node.send(calls.approve(lender, usdc.address, vault))
-    const args = [usd(1_000_000), lender] as const
-    const data = encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args })
-    await node.send({ from: lender, to: vault, data })
+    await send(lender, vault, depositOf(usd(1_000_000), lender))
   }
-  const secured = { vault: vaults.weth, token: weth, amount: eth(400) }
-  await oweTo(stage, borrower, evc, secured, { vault: vaults.usdc, amount: usd(600_000) })
+  await node.send(calls.approve(borrower, weth.address, vaults.weth))
+  await send(borrower, vaults.weth, depositOf(eth(400), borrower))
+  for (const [functionName, vault] of [
+    ['enableCollateral', vaults.weth],
+    ['enableController', vaults.usdc],
+  ] as const)
+    await send(borrower, evc, encodeFunctionData({ abi: evcAbi, functionName, args: [borrower, vault] }))
+  await node.mine()
+  const borrow = encodeFunctionData({ abi: evkAbi, functionName: 'borrow', args: [usd(600_000), borrower] })
+  await send(borrower, vaults.usdc, borrow)
+  await node.mine()
 })
 afterAll(() => on?.node.stop())
 
 /** A vault that lends USDC, with its collateral. */
 const marketOf = (lender: Address): EulerRef => ({
-  protocol: 'euler-evk',
+  protocol: 'euler-v2',
   chainId: 1,
   id: lender,
   root: lender,
@@ -87,7 +108,7 @@ const read = (
   address: Address,
   functionName: 'balanceOf' | 'debtOf' | 'convertToAssets',
   args: readonly [Address | bigint],
-) => on.node.client.readContract({ address, abi: vaultAbi, functionName, args } as never) as Promise<bigint>
+) => on.node.client.readContract({ address, abi: evkAbi, functionName, args } as never) as Promise<bigint>
 const sharesOf = (vault: Address, user: LocalAccount) => read(vault, 'balanceOf', [user.address])
 const debtOf = (vault: Address, user: LocalAccount) => read(vault, 'debtOf', [user.address])
 const told = (functionName: 'getControllers' | 'getCollaterals', user: LocalAccount) =>
@@ -128,7 +149,7 @@ test('supply, borrow, repay and withdraw everything after days, and nothing is l
   expect(await told('getControllers', user)).toEqual([vaults.usdc])
   const { limits, block } = await on.look(loan, user)
   const borrow = (amount: bigint) =>
-    encodeFunctionData({ abi: vaultAbi, functionName: 'borrow', args: [amount, user.address] })
+    encodeFunctionData({ abi: evkAbi, functionName: 'borrow', args: [amount, user.address] })
   const passes = (amount: bigint) => on.wouldPass(user, vaults.usdc, borrow(amount), block.number)
   // The limit leaves room for an hour of interest: 3,000 × 5 % / 8,760, and the spread.
   expect([await passes(limits.maxBorrow), await passes(limits.maxBorrow + usd(0.02))]).toEqual([true, false])
@@ -153,7 +174,7 @@ test('supply, borrow, repay and withdraw everything after days, and nothing is l
 test('collateral is enabled by the loan that needs it; one controller follows another', async () => {
   const user = await rich()
   const deposit = encodeFunctionData({
-    abi: vaultAbi,
+    abi: evkAbi,
     functionName: 'deposit',
     args: [eth(1), user.address],
   })
@@ -179,7 +200,7 @@ test('collateral is enabled by the loan that needs it; one controller follows an
     chainId: 1,
     data: calls.approve(user.address, wbtc.address, vaults.wbtc).data ?? '0x',
   })
-  const more = encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args: [10n ** 7n, user.address] })
+  const more = encodeFunctionData({ abi: evkAbi, functionName: 'deposit', args: [10n ** 7n, user.address] })
   await on.sign(user, { to: vaults.wbtc, chainId: 1, data: more })
   expect(await on.perform(second, user, 'borrow', { amount: usd(4_000) })).toEqual([
     'enableCollateral',
@@ -189,25 +210,25 @@ test('collateral is enabled by the loan that needs it; one controller follows an
 
 test('caps and what is switched off are refused with the reason', async () => {
   const user = await rich()
-  const { abi } = contract('EvkLike')
   const [loan, collateral] = [place(vaults.usdc), place(vaults.weth)]
   await on.perform(collateral, user, 'supply', { amount: eth(1) })
   // A cap of 1.00 × 10^6: one whole USDC.
   const cap = (100 << 6) | 6
-  await on.act(vaults.usdc, abi, 'configure', rate, cap, cap, 0)
+  await on.act(vaults.usdc, evkAbi, 'setCaps', cap, cap)
   await expect(on.bundle(loan, user, 'supply', { amount: 1n })).rejects.toThrow(
     'The supply cap leaves room for 0',
   )
   await expect(on.bundle(loan, user, 'borrow', { amount: 1n })).rejects.toThrow(
     'The borrow cap leaves room for 0',
   )
-  await on.act(vaults.usdc, abi, 'configure', rate, 0, 0, (1 << 0) | (1 << 6) | (1 << 7))
+  await on.act(vaults.usdc, evkAbi, 'setCaps', 0, 0)
+  await on.act(vaults.usdc, evkAbi, 'setHookedOps', (1 << 0) | (1 << 6) | (1 << 7))
   for (const [action, word] of [
     ['supply', 'deposit'],
     ['borrow', 'borrow'],
   ] as const)
     await expect(on.bundle(loan, user, action, { amount: 1n })).rejects.toThrow(`switched ${word} off`)
-  await on.act(vaults.usdc, abi, 'configure', rate, 0, 0, 0)
+  await on.act(vaults.usdc, evkAbi, 'setHookedOps', 0)
   await expect(on.bundle(collateral, user, 'repay', { amount: 1n })).rejects.toThrow('has no repay')
 })
 
@@ -216,7 +237,7 @@ test('near-real-time figures are those of the contract', async () => {
   const { market, asset } = place(vaults.usdc)
   const figures = await on.borrowing.figures(market, asset)
   if (!figures) throw new Error('no figures')
-  const at = { address: vaults.usdc, abi: vaultAbi, blockNumber: figures.block.number } as const
+  const at = { address: vaults.usdc, abi: evkAbi, blockNumber: figures.block.number } as const
   const now = (functionName: 'totalAssets' | 'totalBorrows' | 'interestAccumulator') =>
     on.node.client.readContract({ ...at, functionName })
   expect([figures.supplied, figures.borrowed]).toEqual([await now('totalAssets'), await now('totalBorrows')])

@@ -1,5 +1,5 @@
 import type { Address, LocalAccount } from 'viem'
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
+import { parseAbi } from 'viem'
 import { expect } from 'vitest'
 import type { AaveRef } from '../../../read-api/transactions/borrow/aave-account.ts'
 import type { BorrowAction, MarketAssetRef, MarketRef } from '../../../read-api/transactions/borrow/family.ts'
@@ -8,8 +8,7 @@ import { createBorrowPreparer } from '../../../read-api/transactions/borrow/prep
 import { aaveCalls, deployAave } from '../../chain/aave.ts'
 import { morphoAbi } from '../../chain/abis.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
-import { deployMorpho, type Market, morphoCalls } from '../../chain/morpho.ts'
-import { multicall3Address } from '../../chain/multicall.ts'
+import { accruedTotals, deployMorpho, type Market, morphoCalls } from '../../chain/morpho.ts'
 import { type Stage, startStage } from './stage.ts'
 
 export const aaveConfigAbi = parseAbi([
@@ -24,11 +23,6 @@ export const aaveConfigAbi = parseAbi([
   'function setEModeCategory(uint8 id, uint16 ltv, uint16 threshold, uint16 bonus, address oracle, string label)',
   'function setAssetEModeCategory(address asset, uint8 id)',
   'function configureReserveAsCollateral(address asset, uint256 ltv, uint256 threshold, uint256 bonus)',
-])
-const multicall3Abi = parseAbi([
-  'struct Call3 { address target; bool allowFailure; bytes callData; }',
-  'struct Result { bool success; bytes returnData; }',
-  'function aggregate3(Call3[] calls) payable returns (Result[])',
 ])
 export const aaveUserAbi = parseAbi([
   'function setUserEMode(uint8 id)',
@@ -194,39 +188,10 @@ export async function startLending() {
       args: [market.id as `0x${string}`, user.address],
     })
 
-  /** The totals of a market at that block with its interest, which the contract itself accrues in the call. */
-  const accrued = async ({ market }: Place, blockNumber?: bigint) => {
-    const { params } = market as MorphoRef
-    const { loanToken, collateralToken, oracle, irm, lltv } = params as Market['params']
-    const args = [{ loanToken, collateralToken, oracle, irm, lltv }] as const
-    const call = (callData: `0x${string}`) => ({ target: morpho.address, allowFailure: false, callData })
-    const { result } = await node.client.simulateContract({
-      address: multicall3Address,
-      abi: multicall3Abi,
-      functionName: 'aggregate3',
-      args: [
-        [
-          call(encodeFunctionData({ abi: morphoAbi, functionName: 'accrueInterest', args })),
-          call(
-            encodeFunctionData({
-              abi: morphoAbi,
-              functionName: 'market',
-              args: [market.id as `0x${string}`],
-            }),
-          ),
-        ],
-      ],
-      ...(blockNumber === undefined ? {} : { blockNumber }),
-    })
-    const data = result[1]?.returnData ?? '0x'
-    const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares] = decodeFunctionResult(
-      {
-        abi: morphoAbi,
-        functionName: 'market',
-        data,
-      },
-    )
-    return { totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares }
+  /** With its interest at that block. */
+  const accrued = ({ market }: Place, blockNumber?: bigint) => {
+    const { id, params } = market as MorphoRef
+    return accruedTotals(node, morpho.address, { id, params } as Pick<Market, 'id' | 'params'>, blockNumber)
   }
 
   const tokensOf = ({ address }: Token) => {

@@ -1,7 +1,6 @@
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { lendingEvents } from '../../../queries/lending.ts'
-import { ask } from '../../../queries/query.ts'
+import { readEvents } from '../../../lending/events.ts'
 import { BorrowEvents } from '../../../schemas/borrow.ts'
 import { address } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
@@ -27,19 +26,7 @@ export default defineEndpoint({
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)
-    const rows = await ask(
-      context.deps.clickhouse,
-      lendingEvents,
-      {
-        chain: market.chainId,
-        p: context.catalogue.chain(market.chainId)?.position ?? 0,
-        account: params.userAddress,
-        contract: market.root,
-        market: asset.eventMarket,
-        side: asset.side,
-      },
-      context.signal,
-    )
+    const rows = await readEvents(market, asset, params.userAddress, context)
     return {
       asset: asset.info.wire,
       items: rows.length,

@@ -1,10 +1,11 @@
 import { rayMul } from '../../../../db/lending/aave-math.ts'
 import { cometAmounts } from '../../../../db/lending/comet-math.ts'
+import { VIRTUAL_DEPOSIT } from '../../../../db/lending/evk-math.ts'
 import { toWhole } from '../../../amounts.ts'
 import { defineEndpoint, type EndpointContext } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { cometPoint } from '../../../lending/comet.ts'
-import { VIRTUAL_DEPOSIT, yearlyOfSecondRay } from '../../../lending/evk.ts'
+import { yearlyOfSecondRay } from '../../../lending/evk.ts'
 import {
   type AaveLendingMarket,
   type CometLendingMarket,
