@@ -85,15 +85,13 @@ export const bench: Bench = {
     // Connections and code are warmed by others than those that are measured.
     await Promise.all(Array.from({ length: CALLERS }, () => ask('/v2/networks')))
     proxy.delay(RPC_MS)
-    await row(
-      'nrt, cold',
-      [w.ODD_VAULT, w.NESTED_VAULT, w.ETH_VAULT].map(vault => [nrt(vault)]),
-      expire,
-    )
-    await row('bundle, cold', [[inUsd(users[0] ?? '')]], expire)
+    const [user = ''] = users
+    const inEth = deposit(w.ETH_VAULT, w.ETH_ASSET)(w.ALICE)
+    await row('nrt, cold', [[nrt(w.ODD_VAULT)], [nrt(w.NESTED_VAULT)]], expire)
+    await row('bundle, cold', [[inUsd(user)], [inEth]], expire)
     await row('nrt, vault known, new block', times(ROUNDS, nrt(w.USD_VAULT)), expire)
     await row('nrt, warm', times(10 * ROUNDS, nrt(w.USD_VAULT)), () => ask(nrt(w.USD_VAULT)))
-    await row('bundle, warm', times(ROUNDS, inUsd(users[1] ?? '')))
+    await row('bundle, warm', times(ROUNDS, inUsd(user)))
     const at100 = `${CALLERS} callers at once`
     const rounds = (paths: readonly string[]) => Array.from({ length: 10 }, () => paths)
     await row(`nrt, ${at100}, new block`, rounds(ofUsers(() => nrt(w.USD_VAULT))), expire)

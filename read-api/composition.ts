@@ -25,7 +25,7 @@ export function composition(vault: Vault, { total, parts }: Allocations) {
 const UNEXPLAINED = 0.01
 
 /**
- * Share of a vault's assets that is lent out: what it says of its own borrowers (Euler: totalBorrows; Fraxlend: total
+ * Share of a vault's assets that is lent out: what it says of its own borrowers (Euler: totalBorrows, Compound: totalBorrow; Fraxlend: total
  * assets less cash), else the utilization of each place weighted by what lies there, idle assets counting as not lent
  * out. Null where the places do not explain the total assets, or one of them does not say: a plain vault that lends
  * nothing has no utilization.

@@ -37,6 +37,8 @@ const TOTAL_ASSETS = toFunctionSelector('totalAssets()')
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()')
 /** euler-vault-kit, EVault/IEVault.sol: outstanding borrows with interest, in asset base units. */
 const TOTAL_BORROWS = toFunctionSelector('totalBorrows()')
+/** Comet, CometMainInterface.sol: the same. */
+const TOTAL_BORROW = toFunctionSelector('totalBorrow()')
 /** An account that holds nothing and that nobody has reasons to treat apart; some vaults refuse the zero address. */
 const SOMEBODY = '0x0000000000000000000000000000000000000001'
 const MAX_DEPOSIT = encodeFunctionData({
@@ -98,6 +100,7 @@ function readingOfComet(comet: string, asset: string, decimals: number): Reading
   const simple = figureByFigure([
     ['totalAssets', { to: comet, data: TOTAL_SUPPLY }],
     ['idleAssets', { to: asset, data: balanceOf(comet) }],
+    ['borrowedAssets', { to: comet, data: TOTAL_BORROW }],
   ])
   return {
     calls: [...simple.calls, ...figureCalls(comet)],

@@ -184,15 +184,17 @@ describe('a Comet in the catalogue', () => {
   })
 
   test('samples say what the contract says at their block, with interest up to it', async () => {
-    const rows = await api.house.query<Record<'block' | 'assets' | 'supply' | 'price' | 'idle', string>>(
+    const rows = await api.house.query<
+      Record<'block' | 'assets' | 'supply' | 'price' | 'idle' | 'lent', string>
+    >(
       'test',
       `SELECT toString(block_number) AS block, toString(total_assets) AS assets, toString(total_supply) AS supply,
-         toString(share_price_raw) AS price, toString(idle_assets) AS idle FROM vault_sample ORDER BY position`,
+         toString(share_price_raw) AS price, toString(idle_assets) AS idle, toString(borrowed_assets) AS lent FROM vault_sample ORDER BY position`,
     )
     expect(rows.length).toBeGreaterThan(10)
     const { client } = stage.node
     const accrued = new Set<bigint>()
-    for (const { block, assets, supply, price, idle } of rows) {
+    for (const { block, assets, supply, price, idle, lent } of rows) {
       const at = BigInt(block)
       const totals = await client.readContract({ ...inside(at), functionName: 'totalsBasic' })
       const { timestamp } = await client.getBlock({ blockNumber: at })
@@ -206,10 +208,11 @@ describe('a Comet in the catalogue', () => {
       accrued.add(elapsed)
       const stored = totals.baseSupplyIndex
       const now = stored + (stored * rate * elapsed) / 10n ** 18n
-      expect([assets, supply, price, idle], `block ${block}`).toEqual([
+      expect([assets, supply, price, lent, idle], `block ${block}`).toEqual([
         String(await client.readContract({ ...views(at), functionName: 'totalSupply' })),
         String(totals.totalSupplyBase),
         String((10n ** 6n * now) / 10n ** 15n),
+        String(await client.readContract({ ...views(at), functionName: 'totalBorrow' })),
         String(
           await client.readContract({
             address: usd.address,
