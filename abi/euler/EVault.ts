@@ -35,6 +35,29 @@ export const GovSetMaxLiquidationDiscount: w.EventAbi<{ newDiscount: number }> =
   }),
 }
 
+export const GovSetHookConfig: w.EventAbi<{ newHookTarget: string; newHookedOps: number }> = {
+  name: 'GovSetHookConfig',
+  signature: 'GovSetHookConfig(address,uint32)',
+  topic0: '0xabadffb695acdb6863cd1324a91e5c359712b9110a55f9103774e2fb67dedb6a',
+  topicCount: 2,
+  dataLength: 32,
+  decode: log => ({
+    newHookTarget: w.address(w.topic(log, 1), 2),
+    newHookedOps: w.smallUint(log.data, 2, 32),
+  }),
+}
+
+export const GovSetInterestRateModel: w.EventAbi<{ newInterestRateModel: string }> = {
+  name: 'GovSetInterestRateModel',
+  signature: 'GovSetInterestRateModel(address)',
+  topic0: '0xe5f2a795fc5f8baf1b05659293834c88859298226d87422c88624b4c9f4d3a43',
+  topicCount: 1,
+  dataLength: 32,
+  decode: log => ({
+    newInterestRateModel: w.address(log.data, 2),
+  }),
+}
+
 export const VaultStatus: w.EventAbi<{ totalShares: bigint; totalBorrows: bigint; accumulatedFees: bigint; cash: bigint; interestAccumulator: bigint; interestRate: bigint; timestamp: bigint }> = {
   name: 'VaultStatus',
   signature: 'VaultStatus(uint256,uint256,uint256,uint256,uint256,uint256,uint256)',
@@ -132,7 +155,7 @@ export const GovSetLTV: w.EventAbi<{ collateral: string; borrowLTV: number; liqu
   }),
 }
 
-export const events = [GovSetCaps, GovSetInterestFee, GovSetMaxLiquidationDiscount, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
+export const events = [GovSetCaps, GovSetInterestFee, GovSetMaxLiquidationDiscount, GovSetHookConfig, GovSetInterestRateModel, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
 
 export const functions = {
   debtOfExact: { signature: 'debtOfExact(address)', selector: '0xab49b7f1', inputs: ['address'] },

@@ -3,7 +3,7 @@ import * as Router from '../../abi/euler/EulerRouter.ts'
 import * as EVault from '../../abi/euler/EVault.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import table from '../../db/registry/contracts/euler-evc.json' with { type: 'json' }
-import { on } from '../decoder.ts'
+import { eventOf, on, onMany, some } from '../decoder.ts'
 import {
   evkMarketOf as marketOf,
   readCollateralPrice,
@@ -14,6 +14,9 @@ import {
 } from '../lending/evk-state.ts'
 import { defineProtocol, type Wanted } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
+
+/** Bits of hookedOps. @see Constants.sol of euler-vault-kit */
+const OPERATIONS = { deposit: 0, withdraw: 2, redeem: 3, borrow: 6, repay: 7, liquidate: 11 } as const
 
 /** What a router changed, as the market of its events. */
 const ROUTED = 'euler-router:'
@@ -100,6 +103,20 @@ export default defineProtocol({
           market: marketOf(log.address),
           account: a.account,
           assets: a.assets,
+        })),
+        onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged'], (a, log) =>
+          Object.entries(OPERATIONS).map(([act, bit]) =>
+            eventOf(log, 'ReserveFlagChanged', {
+              market: marketOf(log.address),
+              flag: `${act}Paused`,
+              // What is hooked to nobody reverts; a contract may let pass what is hooked to it.
+              enabled: some(a.newHookTarget) === undefined && ((a.newHookedOps >> bit) & 1) === 1,
+            }),
+          ),
+        ),
+        on(EVault.GovSetInterestRateModel, 'RateModelChanged', (a, log) => ({
+          market: marketOf(log.address),
+          model: a.newInterestRateModel,
         })),
         on(EVault.GovSetLTV, 'LtvChanged', (a, log) => ({
           market: marketOf(log.address),

@@ -55,19 +55,23 @@ export async function evkMarkets(
 ): Promise<EvkLendingMarket[]> {
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
-  const [ltvs, rows, samples] = await Promise.all([
+  const [ltvs, pauses, rows, samples] = await Promise.all([
     ask(clickhouse, queries.evkLtvs, pinned),
+    ask(clickhouse, queries.evkPauses, pinned),
     ask(clickhouse, queries.evkVaults, pinned),
     ask(clickhouse, sampledPrices, pinned),
   ])
   const prices = new Map(samples.map(({ contract, asset, price }) => [`${contract} ${asset}`, BigInt(price)]))
+  const paused = new Set(pauses.map(({ vault, key }) => `${vault} ${key}`))
   const told = new Map(rows.map(row => [row.vault, row]))
   const untold = ltvs.flatMap(({ vault, collateral }) => [vault, collateral].filter(of => !told.has(of)))
   // Nobody has acted on a vault that has told nothing of itself and says that it has no shares.
   for (const vault of untold)
     if (catalogue.find(chain, vault)?.state.sample?.totalSupply === 0n)
       told.set(vault, { vault, ...UNUSED, updated_at: blockTime })
-  const sides = new Map([...told.values()].map(row => [row.vault, sideOf(catalogue, chain, row, blockTime)]))
+  const sides = new Map(
+    [...told.values()].map(row => [row.vault, sideOf(catalogue, chain, row, paused, blockTime)]),
+  )
   const securities = new Map<string, EvkSecurity[]>()
   for (const ltv of ltvs) {
     const of = securities.get(ltv.vault) ?? []
@@ -112,7 +116,13 @@ const liquidationNow = (ltv: queries.EvkLtvRow, at: number) =>
   )
 
 /** A vault with what holds for it; `vault` is undefined where it is not described yet. */
-function sideOf(catalogue: Catalogue, chainId: number, row: queries.EvkVaultRow, at: number) {
+function sideOf(
+  catalogue: Catalogue,
+  chainId: number,
+  row: queries.EvkVaultRow,
+  paused: ReadonlySet<string>,
+  at: number,
+) {
   const vault = catalogue.find(chainId, row.vault)
   const setting = (name: string) => vault?.state.settings?.[name]
   const fee = setting('fee:reserve')
@@ -135,6 +145,7 @@ function sideOf(catalogue: Catalogue, chainId: number, row: queries.EvkVaultRow,
     feeBps,
     state: accrueEvk(stored, feeBps, at),
     cap,
+    isBorrowPaused: paused.has(`${row.vault} borrowPaused`),
     maxDiscountWad: BigInt(setting('fee:liquidationDiscount') ?? '0'),
   }
 }
@@ -181,7 +192,7 @@ function marketOf(
       side: 'loan',
       eventMarket: `evk:${ltv.vault}`,
       isCollateralEnabled: false,
-      isBorrowEnabled: ltv.borrow_ltv_bps > 0,
+      isBorrowEnabled: ltv.borrow_ltv_bps > 0 && !lender.isBorrowPaused,
       risk: { maxLtv: 0, liquidationThreshold: 0, liquidationPenalty: 0 },
       pairs: [{ collateralMarketAssetId: collateralId, ...risk }],
     },

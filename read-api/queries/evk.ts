@@ -43,6 +43,16 @@ export const evkVaults = defineQuery({
 })
 export type EvkVaultRow = z.output<typeof evkVaults.row>
 
+/** Operations that vaults' governors have switched off. */
+export const evkPauses = defineQuery({
+  name: 'evk_pauses',
+  sql: `SELECT source AS vault, key FROM (
+      SELECT source, key, argMax(value, position) AS last FROM aave_setting
+      WHERE ${VISIBLE} AND market = concat('evk:', source) AND endsWith(key, 'Paused') GROUP BY source, key)
+    WHERE last = '1'`,
+  row: z.object({ vault: z.string(), key: z.string() }),
+})
+
 export const evkDebts = defineQuery({
   name: 'evk_debts',
   sql: `SELECT vault, toString(last.1) AS owed, toString(last.2) AS accumulator

@@ -175,7 +175,7 @@ const marketsOwed = async () => {
 }
 const wallet = () => stage.balance(world.assets.USDC.token.address, user.address)
 
-test('what was signed and sent comes back as events and positions', { timeout: 120_000 }, async () => {
+test('what was signed and sent comes back as events and positions', { timeout: 300_000 }, async () => {
   const { USDC, WETH } = world.assets
   const places: Place[] = [
     { market: world.aave.pool, loan: USDC.token.address, collateral: WETH.token.address },
@@ -365,4 +365,17 @@ test('what cannot be read is 400, what cannot be done is 422 with the limit', as
     expect(answer.headers['x-credits-used']).toBe('0')
   }
   await follow(path('withdraw', collateral), 'all=true')
+})
+
+test('what an Euler vault has switched off is shown and refused', { timeout: 120_000 }, async () => {
+  const market = `${evk.lender.address}-${evk.collateral.address}`
+  const isOn = async () =>
+    (await get(`/beta/borrow/markets/mainnet/${market}`, Market)).assetsData[0]?.assetConfig.isBorrowEnabled
+  expect(await isOn()).toBe(true)
+  await stage.act(evk.lender.address, evkAbi, 'setHookedOps', 1 << 6)
+  await index()
+  expect(await isOn()).toBe(false)
+  const url = `/beta/borrow/markets/transactions/borrow/${user.address}/mainnet/${market}/${evk.lender.address}-loan?amount=1`
+  const answer = await request(api.app).get(url).set('x-api-key', api.apiKey)
+  expect([answer.status, answer.body.message]).toEqual([422, expect.stringMatching(/switched borrow off/)])
 })

@@ -215,6 +215,7 @@ contract EvkLike {
         uint32 rampDuration
     );
     event GovSetMaxLiquidationDiscount(uint16 newDiscount);
+    event GovSetHookConfig(address indexed newHookTarget, uint32 newHookedOps);
     event GovSetCaps(uint16 newSupplyCap, uint16 newBorrowCap);
 
     error E_OperationDisabled();
@@ -290,7 +291,10 @@ contract EvkLike {
         emit GovSetCaps(supplyCap, borrowCap);
     }
 
-    function setHookedOps(uint32 hookedOps) external { _hookedOps = hookedOps; }
+    function setHookedOps(uint32 hookedOps) external {
+        _hookedOps = hookedOps;
+        emit GovSetHookConfig(address(0), hookedOps);
+    }
 
     function setMaxLiquidationDiscount(uint16 discount) external {
         maxLiquidationDiscount = discount;
