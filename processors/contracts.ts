@@ -6,7 +6,7 @@ import type { WatchedSource } from '../db/events/watched-sources.ts'
 import type { Protocol, StateRead } from './protocol.ts'
 
 /** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
-const SUBJECTS: EventType[] = [
+export const SUBJECTS: readonly EventType[] = [
   'VaultCreated',
   'VaultDiscovered',
   'VaultRejected',
