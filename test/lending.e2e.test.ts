@@ -15,7 +15,7 @@ import { buildWorld, type World } from './chain/world.ts'
 import { compareAave } from './lending/aave.ts'
 import { compareComet } from './lending/comet.ts'
 import { compareEvk } from './lending/evk.ts'
-import { compareHttp, stirring } from './lending/http.ts'
+import { compareHttp, compareSeizures, stirring } from './lending/http.ts'
 import { compareMorpho } from './lending/morpho.ts'
 import { big, type Walk } from './lending/rows.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
@@ -166,6 +166,7 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
         timestamp = (await node.head()).timestamp
       }
     }
+    expect(await compareSeizures(walk, { comet, evk }, api)).toBeGreaterThan(1)
     console.info(counted, { weighed })
     expect(weighed).toBeGreaterThan(10)
   })

@@ -1,9 +1,9 @@
 import { MarketUtils } from '@morpho-org/blue-sdk'
 import request from 'supertest'
-import { type Address, encodeFunctionData, parseAbi } from 'viem'
+import { type Address, encodeFunctionData, parseAbi, parseAbiItem } from 'viem'
 import { expect } from 'vitest'
 import type { z } from 'zod'
-import { BorrowPosition, Market } from '../../read-api/schemas/borrow.ts'
+import { BorrowEvents, BorrowPosition, Market } from '../../read-api/schemas/borrow.ts'
 import { aaveAbi, morphoAbi } from '../chain/abis.ts'
 import { type CometMarket, cometAbi } from '../chain/comet.ts'
 import { type EvkMarket, evkAbi, evkCalls } from '../chain/evk.ts'
@@ -251,4 +251,50 @@ async function evkSaid(
       }
     },
   }
+}
+
+const liquidated = parseAbiItem(
+  'event Liquidate(address indexed liquidator, address indexed violator, address collateral, uint256 repayAssets, uint256 yieldBalance)',
+)
+
+/** Liquidations in the Euler vault as the API tells them, once each, against their logs; shares by what they were worth. */
+export async function compareSeizures(
+  { node, counted }: Walk,
+  { evk }: Others,
+  api: ApiHarness,
+): Promise<number> {
+  await api.catalogue.refresh()
+  const { lender, collateral } = evk
+  const logs = await node.client.getLogs({
+    address: lender.address,
+    event: liquidated,
+    fromBlock: 0n,
+    strict: true,
+  })
+  for (const { args, blockNumber, transactionHash } of logs) {
+    const told = async (asset: string) => {
+      const path = `/portfolio/events/${args.violator}/mainnet/${lender.address}-${collateral.address}/${asset}`
+      const answer = await request(api.app).get(`/beta/borrow${path}`).set('x-api-key', api.apiKey)
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+      const { data } = BorrowEvents.parse(answer.body)
+      return data
+        .filter(of => of.transactionHash === transactionHash)
+        .map(of => [of.eventType, BigInt(of.assetAmountNative)])
+    }
+    const worth = await node.client.readContract({
+      address: collateral.address,
+      abi: evkAbi,
+      functionName: 'convertToAssets',
+      args: [args.yieldBalance],
+      blockNumber,
+    })
+    expect(await told(`${collateral.address}-collateral`)).toEqual([['liquidation', worth]])
+    // What was given up with it is told as repaid; what the liquidator took over is not told twice.
+    const [first, ...others] = (await told(`${lender.address}-loan`)).sort()
+    expect(first).toEqual(['liquidation', args.repayAssets])
+    expect(others.length).toBeLessThanOrEqual(1)
+    expect(others.map(([, assets]) => assets)).not.toContain(args.repayAssets)
+    counted.values += 2
+  }
+  return logs.length
 }
