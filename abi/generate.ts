@@ -37,7 +37,7 @@ const entry = z.discriminatedUnion('type', [
 ])
 const contractAbi = z.array(entry)
 
-const isDynamic = (type: string) => type === 'string' || type === 'bytes'
+const isDynamic = (type: string) => type === 'string' || type === 'bytes' || type.endsWith('[]')
 
 /** Words that a value takes in the head of an encoding. */
 function headWords(p: Parameter): number {
@@ -55,6 +55,8 @@ function reader(p: Parameter, hex: string, at: number | string): { code: string;
       ? { code: `w.smallUint(${hex}, ${at}, ${bits})`, type: 'number' }
       : { code: `w.uint(${hex}, ${at}, ${bits})`, type: 'bigint' }
   }
+  const list = /^uint(\d+)\[\]$/.exec(p.type)
+  if (list) return { code: `w.uints(${hex}, ${at}, ${list[1]})`, type: 'bigint[]' }
   const fixed = /^bytes(\d+)$/.exec(p.type)
   if (fixed) return { code: `w.bytes(${hex}, ${at}, ${fixed[1]})`, type: 'string' }
   switch (p.type) {

@@ -111,6 +111,14 @@ export function dynamicBytes(hex: string, at: number, base = 2): string {
   return `0x${hex.slice(start + 64, end)}`
 }
 
+/** Unsigned integers, any number of them, whose offset (from `base`, the start of the encoding) stands at `at`. */
+export function uints(hex: string, at: number, bits: number, base = 2): bigint[] {
+  const start = base + smallUint(hex, at, 48) * 2
+  const length = smallUint(hex, start, 48)
+  if (start + 64 * (1 + length) > hex.length) malformed(`${length} words`, hex.slice(start, start + 64))
+  return Array.from({ length }, (_, i) => uint(hex, start + 64 * (1 + i), bits))
+}
+
 /** UTF-8 text of dynamic length; what is not UTF-8 becomes U+FFFD. */
 export function text(hex: string, at: number, base = 2): string {
   return utf8(dynamicBytes(hex, at, base))

@@ -22,6 +22,7 @@ export const CHAIN_PROJECTIONS = [
   'lending_event',
   'vault_setting',
   'reward_claim',
+  'reward_period',
   'reward_stream',
 ] as const
 

@@ -25,6 +25,8 @@ let lending: Address
 let plain: Address
 let paying: Address
 let rewardToken: Address
+let streams: Address
+const WEEK = 7 * 86_400
 const notifiedAt: number[] = []
 
 beforeAll(async () => {
@@ -72,6 +74,21 @@ beforeAll(async () => {
   paying = await stage.deploy(contract('RewardVault'), asset.address, reward.address)
   const payer = { ...asset, ...vault, address: paying }
   await deposit(node, { vault: payer, user: node.accounts[5] ?? '0x', assets: 200n * unit })
+  streams = await stage.deploy(contract('RewardStreamsLike'))
+  const give = (startEpoch: number, amounts: bigint[]) =>
+    act(
+      streams,
+      contract('RewardStreamsLike').abi,
+      'registerReward',
+      lending,
+      rewardToken,
+      startEpoch,
+      amounts,
+    )
+  const tokens = (n: number) => BigInt(n) * 1_000_000n
+  await give(0, [100, 200, 0, 400, 500, 600, 700].map(tokens))
+  const { timestamp } = await node.head()
+  await give(Math.floor(timestamp / WEEK) + 4, [10, 20, 30].map(tokens))
   await stage.wait(30 * 86_400)
   const notify = (amount: bigint) => act(paying, contract('RewardVault').abi, 'notifyRewardAmount', amount)
   await notify(700_000_000n)
@@ -88,7 +105,7 @@ beforeAll(async () => {
   pipeline = await createPipeline()
   await pipeline.indexTo((await node.head()).number, {
     rpcUrl: node.rpcUrl,
-    contracts: { 'morpho-blue': [morpho] },
+    contracts: { 'morpho-blue': [morpho], 'euler-reward-streams': [streams] },
   })
   await pipeline.project()
   api = await startApi({ rpcUrl: node.rpcUrl, on: pipeline })
@@ -227,5 +244,41 @@ describe('a vault that pays rewards out itself', () => {
     expect(rewards[0].apy['7day']).toBeCloseTo(yearly(paid / 604_800), 9)
     expect(apy['7day'].reward).toBe(rewards[0].apy['7day'])
     expect((await detailed(plain)).rewards).toEqual([])
+  })
+})
+
+describe('a vault whose holders are paid by a distributor, epoch by epoch', () => {
+  it('yields what the distributor says of the epochs in each window, registrations added up', async () => {
+    const { rewards, tvl } = await detailed(lending)
+    expect(rewards.map((one: { asset: { symbol: string } }) => one.asset.symbol)).toEqual(['RWD'])
+    const now = api.catalogue.current().chain(1)?.blockTime ?? 0
+    const amountOf = (epoch: number) =>
+      stage.node.client.readContract({
+        address: streams,
+        abi: contract('RewardStreamsLike').abi,
+        functionName: 'rewardAmount',
+        args: [lending, rewardToken, epoch],
+      }) as Promise<bigint>
+    const epoch = Math.floor(now / WEEK)
+    const known = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map(async back => ({
+        begins: (epoch - back) * WEEK,
+        amount: Number(await amountOf(epoch - back)),
+      })),
+    )
+    expect(known[0]?.amount).toBeGreaterThan(0)
+    for (const [window, seconds] of [
+      ['1hour', 3_600],
+      ['1day', 86_400],
+      ['7day', WEEK],
+      ['30day', 30 * 86_400],
+    ] as const) {
+      const paid = known.reduce((sum, { begins, amount }) => {
+        const inside = Math.min(now, begins + WEEK) - Math.max(now - seconds, begins)
+        return sum + (amount / 1e6) * (Math.max(0, inside) / WEEK)
+      }, 0)
+      const expected = ((paid * 0.5) / Number(tvl.usd)) * (31_536_000 / seconds)
+      expect(rewards[0].apy[window], window).toBeCloseTo(expected, 9)
+    }
   })
 })

@@ -124,6 +124,19 @@ export const vocabulary = {
     ratePerSecond: uint,
     endsAt: unixSeconds,
   }),
+  /** A distributor was given an amount of `reward` for the holders of `vault` in one of its epochs. */
+  RewardEpochRegistered: z.object({ vault: address, reward: address, epoch: count, amount: uint }),
+  /** The same with the times of the epoch and what the token says of itself. Added to what was there before. */
+  RewardPeriodFunded: z.object({
+    vault: address,
+    reward: address,
+    name: text,
+    symbol: text,
+    decimals: count,
+    amount: uint,
+    startsAt: unixSeconds,
+    endsAt: unixSeconds,
+  }),
   DepositRequested: z.object({
     requestId: uint,
     controller: address,

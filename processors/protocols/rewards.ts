@@ -1,13 +1,15 @@
+import * as Euler from '../../abi/euler/TrackingRewardStreams.ts'
 import * as Comet from '../../abi/rewards/CometRewards.ts'
 import * as Merkl from '../../abi/rewards/MerklDistributor.ts'
 import * as Aave from '../../abi/rewards/RewardsController.ts'
 import * as Urd from '../../abi/rewards/UniversalRewardsDistributor.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import table from '../../db/registry/contracts/rewards.json' with { type: 'json' }
 import { aaveMarkets } from '../aave/markets.ts'
-import { on } from '../decoder.ts'
+import { eventOf, on, onMany } from '../decoder.ts'
 import { defineProtocol } from '../protocol.ts'
 import { addressesByNetwork } from '../registry.ts'
-import { describeStream, FAR } from '../samples/reward-streams.ts'
+import { describeEpoch, describeStream, FAR } from '../samples/reward-streams.ts'
 
 const controllers = Object.fromEntries(
   Object.entries(aaveMarkets).map(([network, markets]) => [
@@ -18,8 +20,8 @@ const controllers = Object.fromEntries(
 
 /**
  * Rewards paid out by distributors. Merkl and Morpho's URD log claims alike: which of the two it is, the address says.
- * No log of a claim names the vault or market that earned it; what Aave's controllers pay to holders of a token, and
- * until when, their configuration does.
+ * No log of a claim names the vault or market that earned it; what Aave's controllers and Euler's reward streams
+ * pay to holders of a token, and until when, their configuration does.
  */
 export default defineProtocol({
   name: 'rewards',
@@ -85,7 +87,23 @@ export default defineProtocol({
         })),
       ],
     },
+    {
+      kind: 'euler-reward-streams',
+      at: addressesByNetwork(table['euler-reward-streams']),
+      decoders: [
+        onMany(Euler.RewardRegistered, ['RewardEpochRegistered'], (a, log) =>
+          a.rewardAmounts.flatMap((amount, i) => {
+            const epoch = Number(a.startEpoch) + i
+            const data = { vault: a.rewarded, reward: a.reward, epoch, amount }
+            return amount === 0n ? [] : [eventOf(log, 'RewardEpochRegistered', data) as DomainEvent]
+          }),
+        ),
+      ],
+    },
   ],
-  wants: event =>
-    event.type === 'RewardStreamConfigured' ? { reads: [describeStream(event.data)] } : undefined,
+  wants: event => {
+    if (event.type === 'RewardStreamConfigured') return { reads: [describeStream(event.data)] }
+    if (event.type === 'RewardEpochRegistered') return { reads: [describeEpoch(event, event.data)] }
+    return undefined
+  },
 })

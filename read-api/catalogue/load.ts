@@ -129,7 +129,7 @@ function namesOf(moved: readonly { contract: string; types: string[] }[]): Names
     holders: having('ShareTransferred', 'Deposited', 'Redeemed'),
     settings: having('FeeChanged', 'CapChanged', 'Paused', 'Unpaused'),
     // What a distributor pays may have been known before the vault was.
-    streams: having('RewardStreamSampled', 'VaultDiscovered'),
+    streams: having('RewardStreamSampled', 'RewardPeriodFunded', 'VaultDiscovered'),
   }
 }
 

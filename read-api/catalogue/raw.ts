@@ -135,9 +135,9 @@ export class RawState {
   putStreams(chainId: number, vault: string, row: RewardStreamRow | undefined): void {
     this.change(chainId, vault, state => ({
       ...state,
-      streams: row?.streams.map(({ reward, name, symbol, decimals, rate, from, until }) => ({
+      streams: row?.streams.map(({ reward, name, symbol, decimals, amount, from, until }) => ({
         asset: { address: reward, name, symbol, decimals },
-        amount: String(BigInt(rate) * BigInt(until - from)),
+        amount,
         startDate: from,
         endDate: until,
       })),

@@ -1,7 +1,10 @@
 import { defineQuery, z } from './query.ts'
 import { VISIBLE_ON_CHAIN } from './visible.ts'
 
-/** Streams that vaults pay out themselves, each until the next of its token takes its place; those that ended by {since} left out. */
+/**
+ * What holders of vaults are paid: streams, each until the next of its token takes its place, and periods that add up;
+ * what ended by {since} is left out.
+ */
 const streamRow = z.object({
   vault: z.string(),
   streams: z.array(
@@ -10,7 +13,7 @@ const streamRow = z.object({
       name: z.string(),
       symbol: z.string(),
       decimals: z.number(),
-      rate: z.string(),
+      amount: z.string(),
       from: z.number(),
       until: z.number(),
     }),
@@ -19,14 +22,20 @@ const streamRow = z.object({
 export type RewardStreamRow = z.output<typeof streamRow>
 
 const streams = (where: string) => `SELECT vault,
-    CAST(arraySort(groupArray((reward, name, symbol, decimals, toString(rate), from, until))),
-      'Array(Tuple(reward String, name String, symbol String, decimals UInt8, rate String, from UInt32, until UInt32))') AS streams
+    CAST(arraySort(groupArray((reward, name, symbol, decimals, toString(amount), from, until))),
+      'Array(Tuple(reward String, name String, symbol String, decimals UInt8, amount String, from UInt32, until UInt32))') AS streams
   FROM (
-    SELECT vault, reward, name, symbol, decimals, rate, toUnixTimestamp(timestamp) AS from,
-      least(ends_at, leadInFrame(toUnixTimestamp(timestamp), 1, 4294967295) OVER (
-        PARTITION BY vault, reward ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) AS until
-    FROM (SELECT * FROM reward_stream FINAL WHERE ${VISIBLE_ON_CHAIN} ${where}))
-  WHERE from < until AND until > {since:UInt32} AND rate > 0
+    SELECT vault, reward, name, symbol, decimals, from, until, rate * toUInt256(until - from) AS amount
+    FROM (
+      SELECT vault, reward, name, symbol, decimals, rate, toUnixTimestamp(timestamp) AS from,
+        least(ends_at, leadInFrame(toUnixTimestamp(timestamp), 1, 4294967295) OVER (
+          PARTITION BY vault, reward ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) AS until
+      FROM (SELECT * FROM reward_stream FINAL WHERE ${VISIBLE_ON_CHAIN} ${where}))
+    WHERE from < until
+    UNION ALL
+    SELECT vault, reward, name, symbol, decimals, starts_at AS from, ends_at AS until, amount
+    FROM reward_period FINAL WHERE ${VISIBLE_ON_CHAIN} ${where})
+  WHERE until > {since:UInt32} AND amount > 0
   GROUP BY vault`
 
 export const allRewardStreams = defineQuery({

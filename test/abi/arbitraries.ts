@@ -24,6 +24,8 @@ export function anyValue(parameter: Parameter, maxUint = 2n ** 256n - 1n): fc.Ar
     )
     return bits <= 48n ? value.map(Number) : value
   }
+  const item = /^(.+)\[\]$/.exec(type)?.[1]
+  if (item) return fc.array(anyValue({ ...parameter, type: item }, maxUint), { maxLength: 5 })
   const fixed = /^bytes(\d+)$/.exec(type)
   if (fixed) return hexOf(Number(fixed[1]))
   switch (type) {

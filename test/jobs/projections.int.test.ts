@@ -209,6 +209,7 @@ describe('every projection', () => {
           ['vault_sample', 'StateSampled'],
           ['feed_price', 'PriceReported'],
           ['reward_stream', 'RewardStreamSampled'],
+          ['reward_period', 'RewardPeriodFunded'],
         ] as const) {
           const found = await rowsOf(table, position, 'position')
           expect(

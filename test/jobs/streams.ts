@@ -336,6 +336,11 @@ export class RandomChain {
         const token = { reward: hex('fee', this.int(2)), name: 'Reward', symbol: 'RWD', decimals: 18 }
         const ratePerSecond = BigInt(this.int(1_000_000)) * 10n ** 12n
         const endsAt = this.time + this.int(1_000_000)
+        if (endsAt % 2 === 0) {
+          const times = { startsAt: this.time + 100, endsAt: endsAt + 101 }
+          const data = { vault: vault.address, ...token, amount: ratePerSecond, ...times }
+          return [{ type: 'RewardPeriodFunded', contract: vault.address, data }]
+        }
         const data = { vault: vault.address, ...token, ratePerSecond, endsAt }
         return [{ type: 'RewardStreamSampled', contract: vault.address, data }]
       }
