@@ -134,6 +134,7 @@ describe('every projection', () => {
         "oracle_price 1",
         "registry_fact 1",
         "reward_claim 1",
+        "reward_period 1",
         "reward_stream 1",
         "vault_hourly 1",
         "vault_sample 1",
