@@ -5,8 +5,8 @@ import { SLOW, settings } from './vitest.config.ts'
 export default defineConfig({
   test: {
     ...settings,
-    include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts'],
-    env: { ...settings.env, FUZZ_RUNS: '20' },
+    include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts', 'test/jobs/projections.int.test.ts'],
+    env: { ...settings.env, FUZZ_RUNS: '20', HISTORIES: '3' },
     testTimeout: 300_000,
   },
 })

@@ -10,7 +10,8 @@ import { totalsOf } from './comet-state.ts'
 /**
  * A Comet as a vault of its base asset. Balances of lenders grow without a log, so its shares are what it keeps itself:
  * principal, of which one is worth the supply index. Its logs tell amounts of the base asset; every act accrues first, so
- * the index at the end of a block is that of all logs in it.
+ * the index at the end of a block is that of all logs in it. One thing no log tells: a supply or transfer of nothing to a
+ * lender may round the lender's principal down by one unit.
  */
 
 /** A Comet's name and its asset's, once. One whose decimals are not to be had is no vault. */

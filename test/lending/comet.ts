@@ -8,12 +8,16 @@ import {
   cometBalances,
   cometRate,
   cometUtilization,
-  presentValue,
 } from '../../db/lending/comet-math.ts'
 import { type CometMarket, cometAbi } from '../chain/comet.ts'
 import { big, lastRows, type Walk } from './rows.ts'
 
 const RATES = 'kink_wad, rate_base_wad, rate_slope_low_wad, rate_slope_high_wad'.split(', ')
+
+const EMPTY_SUPPLIES = `
+  SELECT JSONExtractString(data, 'onBehalf') AS account FROM event
+  WHERE type = 'Supplied' AND JSONExtractString(data, 'assets') = '0' AND block_number <= {block:UInt64}
+    AND (stream, position) NOT IN (SELECT stream, position FROM retracted)`
 
 /** Totals, rates, balances and what the market says of the health of accounts, at a block. */
 export async function compareComet(
@@ -58,6 +62,7 @@ export async function compareComet(
   )
   const principals = await lastRows(pipeline, 'comet_principal', 'account', 'principal', block)
   const shares = await lastRows(pipeline, 'balance', 'vault, holder', 'balance', block)
+  const empty = await pipeline.rows<Record<string, unknown>>(EMPTY_SUPPLIES, { block })
   const collaterals = await lastRows(pipeline, 'comet_collateral', 'account, asset', 'balance', block)
   const collateralTotals = await lastRows(pipeline, 'comet_collateral_total', 'asset', 'total', block)
   const prices = await lastRows(pipeline, 'feed_price', 'feed', 'answer', block)
@@ -123,9 +128,12 @@ export async function compareComet(
       const base = { price: priceOf(comet.base.feed), scale: big(config?.['base_scale']) }
       const health = cometAccount(cometBalances(principal, stored).borrowed, base, held)
       const asVault = shares.find(row => row['vault'] === address && row['holder'] === account)
+      // A supply of nothing rounds the lender's principal down by a unit that no log tells of.
+      const untold = empty.filter(row => row['account'] === account).length
+      const lost = big(asVault?.['balance']) - (principal > 0n ? principal : 0n)
+      expect(lost >= 0n && lost <= BigInt(untold), `${account} at ${block} has ${lost} too many`).toBe(true)
       same(
         [
-          presentValue(totals.supplyIndex, big(asVault?.['balance'])),
           balances.supplied,
           balances.borrowed,
           ...held.map(({ balance }) => balance),
@@ -133,7 +141,6 @@ export async function compareComet(
           health.isLiquidatable,
         ],
         [
-          await read('balanceOf', account),
           await read('balanceOf', account),
           await read('borrowBalanceOf', account),
           ...(await Promise.all(
