@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...settings,
     include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts', 'test/jobs/projections.int.test.ts'],
-    env: { ...settings.env, FUZZ_RUNS: '20', HISTORIES: '3' },
+    env: { ...settings.env, FUZZ_RUNS: '20', HISTORIES: '2' },
     testTimeout: 300_000,
   },
 })
