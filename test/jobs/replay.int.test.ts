@@ -13,7 +13,7 @@ import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { type Positioned, RandomChain } from './streams.ts'
 
 // A replay is some hundred statements, which a busy machine makes slow.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const MAINNET = 1
 const BASE = 8453

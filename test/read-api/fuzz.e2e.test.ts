@@ -109,6 +109,8 @@ async function send(operation: (typeof operations)[number], { params, query, bod
   expect([401, 402, 403, 408, 429], what).not.toContain(answer.status)
   expect(answer.headers.get('content-type'), what).toMatch(/^application\/json/)
   const content = await answer.json()
+  // An empty segment, or one that URLs take for a folder, is another endpoint's path.
+  if (Object.values(params).some(value => ['', '.', '..'].includes(value))) return
   // What a path no longer leads to an endpoint is outside the document.
   const isOutside = answer.status === 404 || answer.status === 405 || answer.status === 431
   const status = isOutside ? '404' : String(answer.status)
