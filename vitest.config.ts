@@ -1,6 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 export const SLOW = [
+  'test/faults/instances.e2e.test.ts',
   'test/faults/kills.e2e.test.ts',
   'test/faults/reorgs.e2e.test.ts',
   'test/faults/suite.e2e.test.ts',
