@@ -92,7 +92,8 @@ export class ChainHandler {
     let hasLooked = false
     for (let i = 0; i < numbers.length; i++) {
       const block = queue.get(numbers[i] ?? -1)
-      if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      // History is of what was not watched when the block was stored.
+      if (!block || (!block.view && store.isStored(block.ref.number, block.ref.hash))) continue
       const looks: boolean = !hasLooked && !block.view && Number.isFinite(block.ref.timestamp)
       const found = looks ? await this.inspectListed(block, output, queue, numbers, last.ref, letters) : []
       hasLooked ||= looks
@@ -254,9 +255,10 @@ export class ChainHandler {
     for (const found of blocks) {
       found.logs = found.logs.filter(({ address }) => isNew(address))
       if (found.logs.length === 0) continue
-      if (found.number < first) {
-        queue.set(found.number, { ref: await this.refOf(found), logs: found.logs, view })
-        numbers.push(found.number)
+      const own = queue.get(found.number)
+      if (found.number < first || (own && store.isStored(found.number, found.hash))) {
+        queue.set(found.number, { ...own, ref: await this.refOf(found), logs: found.logs, view })
+        if (!own) numbers.push(found.number)
       } else await this.merge(found, queue, numbers)
     }
     numbers.sort((a, b) => a - b)
