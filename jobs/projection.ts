@@ -14,7 +14,7 @@ export interface Projection {
   name: string
   /** Raised when rows change meaning: the live table has to be replayed then. */
   version: number
-  /** A batch without any of these needs no statement. */
+  /** The types its `<name>_rows` reads: a batch without any of them needs no statement. */
   handles: readonly EventType[]
   /** Which streams: those of chains, or the registry. */
   streams: 'chains' | 'registry'
@@ -29,6 +29,8 @@ export interface Projection {
 
 export interface Companion {
   name: string
+  /** The types its `<name>_rows` reads; without, it follows from the projection's own rows. */
+  handles?: readonly EventType[]
   row: z.ZodObject
   /** One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. */
   isHead?: boolean
@@ -37,6 +39,13 @@ export interface Companion {
 /** The tables a projection fills, in the order in which a batch fills them. */
 export function tablesOf(projection: Projection): string[] {
   return [projection.name, ...(projection.beside ?? []).map(({ name }) => name)]
+}
+
+/** Those of them that events of these types change. */
+export function tablesChangedBy(projection: Projection, types: ReadonlySet<string>): string[] {
+  return [projection, ...(projection.beside ?? [])]
+    .filter(({ handles = projection.handles }) => handles.some(type => types.has(type)))
+    .map(({ name }) => name)
 }
 
 /** Whether its rows can only be made from a stream's beginning. */

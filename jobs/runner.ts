@@ -4,7 +4,7 @@ import { identifier } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
-import { type Projection, tablesOf } from './projection.ts'
+import { type Projection, tablesChangedBy } from './projection.ts'
 
 export interface BatchLimits {
   /** Positions per batch. */
@@ -15,7 +15,7 @@ export interface Range {
   from: number
   to: number
   block: { number: number; time: number }
-  types: Set<string>
+  types: ReadonlySet<string>
 }
 
 /** The live rows were made by other code than this: they stay readable, but may not be added to. */
@@ -119,12 +119,10 @@ export async function applyRange(
   clickhouse: ClickHouseClient,
   projection: Projection,
   stream: number,
-  range: { from: number; to: number; types?: Set<string> },
+  range: { from: number; to: number; types: ReadonlySet<string> },
 ): Promise<void> {
-  const { types } = range
-  if (types && !projection.handles.some(type => types.has(type))) return
   // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
-  for (const name of tablesOf(projection)) {
+  for (const name of tablesChangedBy(projection, range.types)) {
     const table = identifier(name)
     await clickhouse.command({
       query: `INSERT INTO ${table} SELECT * FROM ${table}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,

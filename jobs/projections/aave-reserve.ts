@@ -7,23 +7,7 @@ const at = { timestamp: z.number(), position: z.number(), block_number: z.number
 export default defineProjection({
   name: 'aave_reserve',
   version: 1,
-  handles: [
-    'ReserveListed',
-    'ReserveTokenInitialized',
-    'RateUpdated',
-    'RiskParametersChanged',
-    'CapChanged',
-    'FeeChanged',
-    'ReserveFlagChanged',
-    'OracleChanged',
-    'RateModelChanged',
-    'CollateralEnabled',
-    'CollateralDisabled',
-    'EModeChanged',
-    'ScaledMinted',
-    'ScaledBurned',
-    'ScaledTransferred',
-  ],
+  handles: ['ReserveListed'],
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),
@@ -36,6 +20,7 @@ export default defineProjection({
   beside: [
     {
       name: 'aave_token',
+      handles: ['ReserveTokenInitialized'],
       row: z.object({
         chain_id: z.number(),
         a_token: z.string(),
@@ -48,6 +33,7 @@ export default defineProjection({
     },
     {
       name: 'aave_index',
+      handles: ['RateUpdated'],
       row: z.object({
         chain_id: z.number(),
         pool: z.string(),
@@ -61,6 +47,14 @@ export default defineProjection({
     },
     {
       name: 'aave_setting',
+      handles: [
+        'RiskParametersChanged',
+        'CapChanged',
+        'FeeChanged',
+        'ReserveFlagChanged',
+        'OracleChanged',
+        'RateModelChanged',
+      ],
       row: z.object({
         chain_id: z.number(),
         source: z.string(),
@@ -72,6 +66,7 @@ export default defineProjection({
     },
     {
       name: 'aave_choice',
+      handles: ['CollateralEnabled', 'CollateralDisabled', 'EModeChanged'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),
@@ -83,6 +78,7 @@ export default defineProjection({
     },
     {
       name: 'aave_balance',
+      handles: ['ScaledMinted', 'ScaledBurned', 'ScaledTransferred'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),
@@ -94,6 +90,7 @@ export default defineProjection({
     },
     {
       name: 'aave_total',
+      handles: ['ScaledMinted', 'ScaledBurned', 'ScaledTransferred'],
       row: z.object({ chain_id: z.number(), token: z.string(), ...at, scaled: z.string() }),
     },
   ],

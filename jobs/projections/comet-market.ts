@@ -8,16 +8,7 @@ const comet = { chain_id: z.number(), comet: z.string() }
 export default defineProjection({
   name: 'comet_market',
   version: 1,
-  handles: [
-    'CometConfigured',
-    'CometAssetConfigured',
-    'CometStateSampled',
-    'PrincipalSampled',
-    'CollateralSupplied',
-    'CollateralWithdrawn',
-    'CollateralTransferred',
-    'CollateralAbsorbed',
-  ],
+  handles: ['CometConfigured'],
   streams: 'chains',
   row: z.object({
     ...comet,
@@ -40,6 +31,7 @@ export default defineProjection({
   beside: [
     {
       name: 'comet_asset',
+      handles: ['CometAssetConfigured'],
       row: z.object({
         ...comet,
         asset: z.string(),
@@ -55,6 +47,7 @@ export default defineProjection({
     },
     {
       name: 'comet_state',
+      handles: ['CometStateSampled'],
       row: z.object({
         ...comet,
         ...at,
@@ -69,6 +62,7 @@ export default defineProjection({
     },
     {
       name: 'comet_principal',
+      handles: ['PrincipalSampled'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),
@@ -79,6 +73,7 @@ export default defineProjection({
     },
     {
       name: 'comet_collateral',
+      handles: ['CollateralSupplied', 'CollateralWithdrawn', 'CollateralTransferred', 'CollateralAbsorbed'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),
@@ -91,6 +86,7 @@ export default defineProjection({
     },
     {
       name: 'comet_collateral_total',
+      handles: ['CollateralSupplied', 'CollateralWithdrawn', 'CollateralTransferred', 'CollateralAbsorbed'],
       row: z.object({ ...comet, asset: z.string(), ...at, total: z.string() }),
     },
   ],

@@ -7,14 +7,7 @@ const at = { timestamp: z.number(), position: z.number(), block_number: z.number
 export default defineProjection({
   name: 'evk_status',
   version: 1,
-  handles: [
-    'VaultStatusChanged',
-    'DebtTotalSampled',
-    'DebtSampled',
-    'LtvChanged',
-    'AccountCollateralChanged',
-    'AccountControllerChanged',
-  ],
+  handles: ['VaultStatusChanged'],
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),
@@ -30,6 +23,7 @@ export default defineProjection({
   beside: [
     {
       name: 'evk_total',
+      handles: ['DebtTotalSampled'],
       row: z.object({
         chain_id: z.number(),
         vault: z.string(),
@@ -40,6 +34,7 @@ export default defineProjection({
     },
     {
       name: 'evk_debt',
+      handles: ['DebtSampled'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),
@@ -51,6 +46,7 @@ export default defineProjection({
     },
     {
       name: 'evk_ltv',
+      handles: ['LtvChanged'],
       row: z.object({
         chain_id: z.number(),
         vault: z.string(),
@@ -65,6 +61,7 @@ export default defineProjection({
     },
     {
       name: 'evk_enabled',
+      handles: ['AccountCollateralChanged', 'AccountControllerChanged'],
       row: z.object({
         chain_id: z.number(),
         account: z.string(),

@@ -7,19 +7,7 @@ const at = { timestamp: z.number(), position: z.number(), block_number: z.number
 export default defineProjection({
   name: 'morpho_market',
   version: 1,
-  handles: [
-    'MarketCreated',
-    'OwnerChanged',
-    'Supplied',
-    'Withdrawn',
-    'CollateralSupplied',
-    'CollateralWithdrawn',
-    'Borrowed',
-    'Repaid',
-    'Liquidated',
-    'InterestAccrued',
-    'FeeChanged',
-  ],
+  handles: ['MarketCreated'],
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),
@@ -35,10 +23,23 @@ export default defineProjection({
   beside: [
     {
       name: 'morpho_fee_recipient',
+      handles: ['OwnerChanged'],
       row: z.object({ chain_id: z.number(), morpho: z.string(), ...at, account: z.string() }),
     },
     {
       name: 'morpho_state',
+      handles: [
+        'MarketCreated',
+        'Supplied',
+        'Withdrawn',
+        'CollateralSupplied',
+        'CollateralWithdrawn',
+        'Borrowed',
+        'Repaid',
+        'Liquidated',
+        'InterestAccrued',
+        'FeeChanged',
+      ],
       row: z.object({
         chain_id: z.number(),
         morpho: z.string(),
@@ -56,6 +57,18 @@ export default defineProjection({
     },
     {
       name: 'morpho_position',
+      handles: [
+        'MarketCreated',
+        'Supplied',
+        'Withdrawn',
+        'CollateralSupplied',
+        'CollateralWithdrawn',
+        'Borrowed',
+        'Repaid',
+        'Liquidated',
+        'InterestAccrued',
+        'FeeChanged',
+      ],
       row: z.object({
         chain_id: z.number(),
         morpho: z.string(),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { vocabulary } from '../../db/events/vocabulary.ts'
 import { loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
 import { applyRange, planRange } from '../../jobs/runner.ts'
 import { Engine } from './engine.ts'
@@ -52,7 +53,7 @@ async function applyAll(
 /** A second time without the help of the deduplication token, which forgets. */
 async function applyAgain(
   projection: Projection,
-  range: { from: number; to: number; types: Set<string> },
+  range: { from: number; to: number; types: ReadonlySet<string> },
   time: number,
 ): Promise<void> {
   const again: Projection = { ...projection, version: projection.version + time }
@@ -169,6 +170,30 @@ describe('every projection', () => {
           view.map(column => plain(column.type)),
           name,
         ).toEqual(table.map(column => plain(column.type)))
+      }
+    }
+  })
+
+  it('says of every table which types it reads: exactly those that its view names', async () => {
+    await fresh([])
+    const views = await engine.rows<{ name: string; text: string }>(
+      'SELECT name, create_table_query AS text FROM system.tables WHERE database = currentDatabase()',
+    )
+    const text = new Map(views.map(view => [view.name, view.text]))
+    const namedIn = (name: string): string[] => {
+      const found = text.get(name) ?? ''
+      return [
+        ...[...found.matchAll(/'(\w+)'/g)].map(match => match[1] ?? '').filter(type => type in vocabulary),
+        ...[...found.matchAll(/(\w+)\(stream = /g)].flatMap(match => namedIn(match[1] ?? '')),
+      ]
+    }
+    for (const projection of projections) {
+      for (const table of [projection, ...(projection.beside ?? [])]) {
+        const named = new Set(namedIn(`${table.name}_rows`))
+        // Heads take retractions back, which they find in `retracted`.
+        const said = new Set(table.handles?.filter(type => type !== 'BlockRetracted') ?? named)
+        expect([...said].sort(), table.name).toEqual([...named].sort())
+        if (!table.handles) for (const type of named) expect(projection.handles, table.name).toContain(type)
       }
     }
   })

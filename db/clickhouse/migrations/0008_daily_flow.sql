@@ -20,21 +20,29 @@ PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
 SETTINGS non_replicated_deduplication_window = 1000;
 
+-- Sums run over the arrays of each day: half the time of window functions, which sort everything again. An account is
+-- new on a day where it is the first of its kind among those seen before and those of the batch.
 CREATE VIEW IF NOT EXISTS daily_flow_rows AS
 WITH
   flows AS (
-    SELECT
-      contract AS vault, toDate(timestamp) AS day, position, block_number, timestamp,
-      JSONExtract(data, 'Tuple(owner String, assets String)') AS fields,
-      fields.owner AS account,
-      type = 'Deposited' AS is_deposit,
-      toUInt256(fields.assets) AS assets
-    FROM event
-    WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
-      AND type IN ('Deposited', 'Redeemed')
+    SELECT vault, day,
+      arraySort(groupArray((position, block_number, timestamp, fields.owner, is_deposit, toUInt256(fields.assets)))) AS list
+    FROM (
+      SELECT
+        contract AS vault, toDate(timestamp) AS day, position, block_number, timestamp,
+        JSONExtract(data, 'Tuple(owner String, assets String)') AS fields,
+        type = 'Deposited' AS is_deposit
+      FROM event
+      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+        AND type IN ('Deposited', 'Redeemed')
+    )
+    GROUP BY vault, day
   ),
-  prior AS (
-    SELECT * FROM daily_flow
+  days AS (
+    SELECT vault, day,
+      argMax((total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers), position) AS so_far,
+      groupUniqArray((account, kind = 'deposit')) AS seen
+    FROM daily_flow
     WHERE chain_id = toUInt32({stream:Int32})
       AND position <= {from:UInt64}
       AND (vault, day) IN (
@@ -42,32 +50,33 @@ WITH
         WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
           AND type IN ('Deposited', 'Redeemed'))
       AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
-  ),
-  days AS (
-    SELECT vault, day,
-      argMax((total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers), position) AS so_far
-    FROM prior GROUP BY vault, day
-  ),
-  firsts AS (
-    SELECT *,
-      (vault, day, account, if(is_deposit, 'deposit', 'redeem')) NOT IN (SELECT vault, day, account, kind FROM prior)
-        AND row_number() OVER (PARTITION BY vault, day, is_deposit, account ORDER BY position) = 1 AS is_new
-    FROM flows
+    GROUP BY vault, day
   )
 SELECT
   toUInt32({stream:Int32}) AS chain_id,
-  firsts.vault AS vault,
-  firsts.day AS day,
-  firsts.position AS position,
-  firsts.block_number AS block_number,
-  firsts.timestamp AS timestamp,
-  firsts.account AS account,
-  if(firsts.is_deposit, 'deposit', 'redeem') AS kind,
-  days.so_far.1 + sumIf(firsts.assets, firsts.is_deposit) OVER running AS total_deposits,
-  days.so_far.2 + sumIf(firsts.assets, NOT firsts.is_deposit) OVER running AS total_redemptions,
-  toUInt32(days.so_far.3 + countIf(firsts.is_deposit) OVER running) AS deposit_count,
-  toUInt32(days.so_far.4 + countIf(NOT firsts.is_deposit) OVER running) AS redemption_count,
-  toUInt32(days.so_far.5 + countIf(firsts.is_deposit AND firsts.is_new) OVER running) AS unique_depositors,
-  toUInt32(days.so_far.6 + countIf(NOT firsts.is_deposit AND firsts.is_new) OVER running) AS unique_redeemers
-FROM firsts LEFT JOIN days ON firsts.vault = days.vault AND firsts.day = days.day
-WINDOW running AS (PARTITION BY firsts.vault, firsts.day ORDER BY firsts.position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW);
+  vault,
+  day,
+  flow.1 AS position,
+  flow.2 AS block_number,
+  flow.3 AS timestamp,
+  flow.4 AS account,
+  if(flow.5, 'deposit', 'redeem') AS kind,
+  total_deposits,
+  total_redemptions,
+  deposit_count,
+  redemption_count,
+  unique_depositors,
+  unique_redeemers
+FROM (
+  SELECT flows.vault AS vault, flows.day AS day, flows.list AS list, days.so_far AS so_far,
+    arraySlice(arrayEnumerateUniq(arrayConcat(days.seen, arrayMap(each -> (each.4, each.5), list))), length(days.seen) + 1) AS nth,
+    arrayMap(sum -> so_far.1 + sum, arrayCumSum(arrayMap(each -> if(each.5, each.6, toUInt256(0)), list))) AS deposits,
+    arrayMap(sum -> so_far.2 + sum, arrayCumSum(arrayMap(each -> if(each.5, toUInt256(0), each.6), list))) AS redemptions,
+    arrayMap(sum -> toUInt32(so_far.3 + sum), arrayCumSum(arrayMap(each -> each.5, list))) AS deposit_counts,
+    arrayMap(sum -> toUInt32(so_far.4 + sum), arrayCumSum(arrayMap(each -> NOT each.5, list))) AS redemption_counts,
+    arrayMap(sum -> toUInt32(so_far.5 + sum), arrayCumSum(arrayMap((each, n) -> each.5 AND n = 1, list, nth))) AS depositors,
+    arrayMap(sum -> toUInt32(so_far.6 + sum), arrayCumSum(arrayMap((each, n) -> NOT each.5 AND n = 1, list, nth))) AS redeemers
+  FROM flows LEFT JOIN days ON flows.vault = days.vault AND flows.day = days.day
+)
+ARRAY JOIN list AS flow, deposits AS total_deposits, redemptions AS total_redemptions, deposit_counts AS deposit_count,
+  redemption_counts AS redemption_count, depositors AS unique_depositors, redeemers AS unique_redeemers;
