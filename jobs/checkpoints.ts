@@ -73,30 +73,58 @@ export async function finishBatch(
  * Runs `work` while holding the lock of (projection, stream), shared by all workers; undefined when another has it.
  * The lock is the connection's: a killed worker frees it.
  */
-export async function withLock<T>(
+export function withLock<T>(
   pool: pg.Pool,
   projection: string,
   stream: number,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T | undefined> {
+  return withLocks(pool, projection, async (locks, client) =>
+    (await locks.take(stream)) ? work(client) : undefined,
+  )
+}
+
+export interface Locks {
+  /** False when another has it. */
+  take(stream: number): Promise<boolean>
+  free(stream: number): Promise<void>
+}
+
+/** Runs `work`, which may take the locks of a projection on any number of streams: all on one connection. */
+export async function withLocks<T>(
+  pool: pg.Pool,
+  projection: string,
+  work: (locks: Locks, client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
-  try {
-    const { rows } = await client.query<{ free: boolean }>(
-      `SELECT pg_try_advisory_lock(hashtext('vaultlog projection ' || $1), $2) AS free`,
+  const ask = async (what: string, stream: number) => {
+    const { rows } = await client.query<{ done: boolean }>(
+      `SELECT ${what}(hashtext('vaultlog projection ' || $1), $2) AS done`,
       [projection, stream],
     )
-    if (!rows[0]?.free) return undefined
-    try {
-      return await work(client)
-    } finally {
-      await client
-        .query(`SELECT pg_advisory_unlock(hashtext('vaultlog projection ' || $1), $2)`, [projection, stream])
-        .catch((error: Error) => {
-          broken = error
-        })
-    }
+    return rows[0]?.done === true
+  }
+  const taken = new Set<number>()
+  const locks: Locks = {
+    async take(stream) {
+      const isFree = await ask('pg_try_advisory_lock', stream)
+      if (isFree) taken.add(stream)
+      return isFree
+    },
+    async free(stream) {
+      taken.delete(stream)
+      await ask('pg_advisory_unlock', stream)
+    },
+  }
+  try {
+    return await work(locks, client)
   } finally {
+    for (const stream of taken) {
+      await locks.free(stream).catch((error: Error) => {
+        broken = error
+      })
+    }
     client.release(broken)
   }
 }

@@ -1,9 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { everyNode, identifier, migrateClickHouse, storage } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
-import { type Checkpoint, readCheckpoint, type StreamRow, withLock } from './checkpoints.ts'
+import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './checkpoints.ts'
 import type { ProgressBoard } from './progress.ts'
 import { hasHead, type Projection, tablesOf } from './projection.ts'
 import { applyRange, planRange, runProjection } from './runner.ts'
@@ -56,18 +57,30 @@ export async function buildShadow(options: ReplayOptions, shadow: ClickHouse): P
   // Tables made or changed just now hold nothing of what an earlier attempt noted.
   if (applied.length > 0)
     await options.pool.query('DELETE FROM replay WHERE database = $1', [shadow.database])
-  for (const projection of options.projections) {
-    for (const stream of options.streams) {
-      if (!concerns(projection, stream)) continue
-      await catchUp(
-        options,
-        shadow,
-        projection,
-        stream,
-        await readCheckpoint(options.pool, projection.name, stream.id),
-      )
+  const each = options.projections.flatMap(projection =>
+    options.streams.filter(stream => concerns(projection, stream)).map(stream => ({ projection, stream })),
+  )
+  await inLanes(each, async ({ projection, stream }) => {
+    const live = await readCheckpoint(options.pool, projection.name, stream.id)
+    await catchUp(options, shadow, projection, stream, live)
+  })
+}
+
+/** Two statements at a time: sorting and writing keep one core each, and two batches are what memory is reckoned for. */
+const LANES = 2
+
+/** Does every item, in order but for the lanes; after a failure no other is begun, and it is thrown when all have ended. */
+async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values()
+  const failures: unknown[] = []
+  const lane = async () => {
+    for (const item of left) {
+      if (failures.length > 0) return
+      await work(item).catch(error => failures.push(error))
     }
   }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  if (failures.length > 0) throw failures[0]
 }
 
 export function concerns(projection: Projection, stream: StreamRow): boolean {
@@ -193,29 +206,32 @@ function partitionOf(projection: Projection, stream: StreamRow): string | undefi
  * Holds the live locks of all streams of a projection: nobody moves its checkpoints while `work` runs. A batch that a
  * killed worker left begun is finished first, so that rows and checkpoint agree.
  */
-export async function holdingLocks<T>(
-  { pool, clickhouse }: ReplayOptions,
+export function holdingLocks<T>(
+  { pool, clickhouse, signal }: ReplayOptions,
   projection: Projection,
   streams: readonly StreamRow[],
   work: (live: Map<number, Checkpoint>) => Promise<T>,
 ): Promise<T> {
-  const live = new Map<number, Checkpoint>()
-  const take = async (index: number): Promise<T> => {
-    const stream = streams[index]
-    if (!stream) return work(live)
-    for (let attempt = 0; ; attempt++) {
-      const done = await withLock(pool, projection.name, stream.id, async client => {
-        const checkpoint = await readCheckpoint(client, projection.name, stream.id)
-        if (checkpoint.applying_to !== null && checkpoint.version === projection.version) return 'unfinished'
-        live.set(stream.id, checkpoint)
-        return { result: await take(index + 1) }
-      })
-      if (done === 'unfinished') await runProjection(pool, clickhouse.client, projection, stream.id)
-      else if (done) return done.result
-      await new Promise(resolve => setTimeout(resolve, Math.min(1000, 50 * (attempt + 1))))
+  return withLocks(pool, projection.name, async (locks, client) => {
+    const live = new Map<number, Checkpoint>()
+    for (const { id } of streams) {
+      for (let attempt = 1; !live.has(id); attempt++) {
+        if (signal?.aborted) throw new ReplayInterrupted()
+        if (!(await locks.take(id))) {
+          await setTimeout(Math.min(1000, 50 * attempt))
+          continue
+        }
+        const checkpoint = await readCheckpoint(client, projection.name, id)
+        if (checkpoint.applying_to === null || checkpoint.version !== projection.version)
+          live.set(id, checkpoint)
+        else {
+          await locks.free(id)
+          await runProjection(pool, clickhouse.client, projection, id)
+        }
+      }
     }
-  }
-  return take(0)
+    return work(live)
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { appendEvents, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
-import { inTransaction } from '../../db/postgres.ts'
+import { inTransaction, openPostgres } from '../../db/postgres.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import type { ProgressBoard } from '../../jobs/progress.ts'
@@ -175,6 +175,13 @@ describe('replay', () => {
     expect(await pipeline.visibleSums()).toEqual(sums)
     await grow(MAINNET, 'mainnet', 20)
     await pipeline.project()
+    await expectVerified()
+  })
+
+  test('of more chains than there are connections', async () => {
+    const pool = openPostgres(pipeline.postgres.url, 'few', 2)
+    await replay(await options({ pool, projections: only('flow') }))
+    await pool.end()
     await expectVerified()
   })
 
