@@ -196,9 +196,10 @@ async function runOnce(
         ),
       },
       database,
-      async (store, blocks) => {
-        // After the blocks were fetched: had the node changed before, they would be another chain's.
-        await Promise.all([current.handle(store, blocks), assertRightChain()])
+      async (store, blocks, isLinked) => {
+        // After the blocks were fetched: had the node changed before, they would be another chain's. Blocks that stand on
+        // those of this chain prove it themselves.
+        await Promise.all([current.handle(store, blocks), isLinked || assertRightChain()])
       },
       signal,
     )

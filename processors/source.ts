@@ -35,11 +35,14 @@ interface ProcessorParts {
   getLogger(): Logger
 }
 
-/** One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. */
+/**
+ * One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. `isLinked`:
+ * the batch's blocks stand on the last one of the batch before, without a gap.
+ */
 export async function runSource<Store>(
   options: SourceOptions,
   database: Database<Store>,
-  handle: (store: Store, blocks: SourceBlock[], isHead: boolean) => Promise<void>,
+  handle: (store: Store, blocks: SourceBlock[], isLinked: boolean) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   // Told to stop while the run was being prepared: no event comes for that any more.
@@ -74,6 +77,7 @@ export async function runSource<Store>(
     hot.polling = follow
     hot.subscription = follow
   }
+  let before: SqdBlock | undefined
   let abort: (() => void) | undefined
   const aborted = new Promise<void>(resolve => {
     abort = resolve
@@ -93,15 +97,20 @@ export async function runSource<Store>(
         serve: async () => ({ port: 0 }),
       } as unknown as Config['prometheus'],
       process: (store, batch) => {
-        assertLinked(batch.blocks as unknown as SqdBlock[])
+        const blocks = batch.blocks as unknown as SqdBlock[]
+        assertLinked(blocks)
+        const isLinked = blocks.every(
+          ({ header }, i) => header.parentHash === (blocks[i - 1] ?? before)?.header.hash,
+        )
+        before = blocks.at(-1)
         return handle(
           store,
-          (batch.blocks as unknown as SqdBlock[])
+          blocks
             // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
             // logs and times.
             .filter(({ header }) => header.height >= options.from)
             .map(toSourceBlock),
-          batch.isHead,
+          isLinked,
         )
       },
     }).run()

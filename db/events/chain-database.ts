@@ -8,7 +8,7 @@ import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
 import type { BlockEvents } from './event-store.ts'
-import { appendEvents, lockStreamHead, registerStream } from './event-store.ts'
+import { appendEvents, lockStream, registerStream } from './event-store.ts'
 import { type EventWriter, openWriter, type SourceCursor } from './event-writer.ts'
 import type { DomainEvent } from './vocabulary.ts'
 
@@ -269,12 +269,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     if (!this.lock) throw new LockLostError(name)
     const startedAt = performance.now()
     const commit = inTransaction(pool, async tx => {
-      const position = await lockStreamHead(tx, stream)
-      const { rows } = await tx.query<{ height: number; hash: string }>(
-        'SELECT final_height AS height, final_hash AS hash FROM stream WHERE id = $1',
-        [stream],
-      )
-      const cursor = rows[0] ?? { height: -1, hash: '0x' }
+      const { head: position, final: cursor } = await lockStream(tx, stream)
       if (expected && (cursor.height !== expected.height || cursor.hash !== expected.hash)) {
         throw new CursorMovedError(name, `block ${expected.height}`, `block ${cursor.height}`)
       }
@@ -294,7 +289,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         ])
       }
       await this.rememberHotBlocks(tx, base, blocks, hotBlocks, final.height)
-      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
+      if (hot.some(({ height }) => height <= final.height))
+        await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
       const top = hotBlocks.at(-1) ?? hot.filter(block => !orphans.includes(block)).at(-1) ?? final
       const head = top.height > final.height ? top : final
       await tx.query(
