@@ -10,6 +10,7 @@ import { calls, deployVault, sendDeployment } from '../test/chain/deploy.ts'
 import { placeMulticall3 } from '../test/chain/multicall.ts'
 import { type Node, startNode } from '../test/chain/node.ts'
 import { type Bench, perSecond, type Result, type Stage, timed } from './bench.ts'
+import { indexWithPonder, installPonder, PONDER_VERSION } from './ponder.ts'
 
 const EVENTS = 50_000
 /** A deposit is stored as two events: Deposited and ShareTransferred. */
@@ -20,15 +21,17 @@ export const bench: Bench = {
   about:
     'A local anvil over JSON-RPC → decoded → event store with its cursor in the same transaction: 50,000 events of one ' +
     'OpenZeppelin vault. Beside it, in the same run on the same node: evm-processor with a bare insert of the same logs, ' +
-    'without cursor, order or hot blocks. With samples, the state of the vault is read by a multicall after every block as well.',
+    'without cursor, order or hot blocks; and Ponder with one insert for each event (from its first line of output to the last ' +
+    'row). With samples, the state of the vault is read by a multicall after every block as well.',
   async run(stage) {
     const results: Result[] = []
-    for (const perBlock of [10, 100]) results.push(...(await measure(stage, perBlock)))
+    const ponder = await installPonder(stage)
+    for (const perBlock of [10, 100]) results.push(...(await measure(stage, perBlock, ponder)))
     return results
   },
 }
 
-async function measure(stage: Stage, perBlock: number): Promise<Result[]> {
+async function measure(stage: Stage, perBlock: number, ponderFolder: string): Promise<Result[]> {
   const node = await startNode()
   stage.afterwards(() => node.stop())
   stage.say(`blocks of ${perBlock} events: filling the chain`)
@@ -40,6 +43,8 @@ async function measure(stage: Stage, perBlock: number): Promise<Result[]> {
   const stored = await index(stage, node, vault, first, last, false)
   stage.say(`blocks of ${perBlock}: event store with samples`)
   const sampled = await index(stage, node, vault, first, last, true)
+  stage.say(`blocks of ${perBlock}: Ponder`)
+  const ponder = await indexWithPonder(stage, ponderFolder, node, { vault, first, last, logs: EVENTS })
   const wanted = BUDGET[perBlock] ?? 0
   const rate = (stored.events / stored.ms) * 1000
   return [
@@ -51,7 +56,12 @@ async function measure(stage: Stage, perBlock: number): Promise<Result[]> {
       budget: `${wanted.toLocaleString('en')}/s`,
       holds: rate >= wanted,
     },
-    { what: `blocks of ${perBlock}, with samples`, ours: perSecond(sampled.events, sampled.ms) },
+    {
+      what: `blocks of ${perBlock}, with samples`,
+      ours: perSecond(sampled.events, sampled.ms),
+      beside: `Ponder ${PONDER_VERSION} ${perSecond(EVENTS, ponder.ms)}`,
+      ratio: sampled.events / sampled.ms / (EVENTS / ponder.ms),
+    },
   ]
 }
 
