@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
 import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
@@ -92,4 +93,11 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; re
   const started = performance.now()
   const result = await work()
   return { ms: performance.now() - started, result }
+}
+
+/** What a process has held at most, MiB; undefined where the system does not tell. */
+export async function peakMemory(pid: number | undefined): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const found = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]
+  return found === undefined ? undefined : Number(found) / 1024
 }

@@ -4,7 +4,7 @@ import { calls } from '../test/chain/deploy.ts'
 import { balancesOf } from '../test/chain/views.ts'
 import { start } from '../test/faults/command.ts'
 import { startSmallChain } from '../test/faults/small-chain.ts'
-import { type Bench, percentiles, type Result } from './bench.ts'
+import { type Bench, peakMemory, percentiles, type Result } from './bench.ts'
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 150)
 const BLOCK_MS = 2_000
@@ -30,7 +30,7 @@ export const bench: Bench = {
       // As for a chain with a block every 2 s; the table has mainnet's 12.
       POLL_INTERVAL_MS: '200',
       API_PORT: String(port),
-      LOG_LEVEL: 'info',
+      ...Object.fromEntries(['PROCESSOR', 'WORKER', 'API'].map(name => [`${name}_METRICS_PORT`, 'off'])),
     }
     const processes = [['processors/main.ts', 'mainnet'], ['jobs/main.ts'], ['read-api/main.ts']].map(args =>
       start(args, environment),
@@ -67,13 +67,24 @@ export const bench: Bench = {
       await new Promise(resolve => setTimeout(resolve, Math.max(0, BLOCK_MS - (performance.now() - began))))
     }
     const { p50, p99 } = percentiles(delays)
+    const memory = await peakMemory(processes[0]?.child.pid)
     return [
       {
         what: 'block mined → in an answer',
         ours: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
         budget: 'p50 500 ms, p99 2 s',
         holds: p50 <= 500 && p99 <= 2_000,
-      } satisfies Result,
+      },
+      ...(memory === undefined
+        ? []
+        : [
+            {
+              what: 'memory of the processor at its peak',
+              ours: `${memory.toFixed(0)} MiB`,
+              budget: '512 MiB',
+              holds: memory <= 512,
+            } satisfies Result,
+          ]),
     ]
   },
 }

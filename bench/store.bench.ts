@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { createKey } from '../db/keys/keys.ts'
@@ -49,7 +50,7 @@ export const bench: Bench = {
       what: 'mirror and all projections, live batches',
       ours: perSecond(store.events, first.ms),
     })
-    results.push(await replayed(stage, pool, clickhouse, store))
+    results.push(...(await replayed(stage, pool, clickhouse, store)))
     results.push(...(await disk(pool, clickhouse, store)))
     results.push(...(await questions(stage, pool, url, clickhouse, store)))
     return results
@@ -61,9 +62,10 @@ async function replayed(
   pool: pg.Pool,
   clickhouse: ClickHouse,
   store: GeneratedStore,
-): Promise<Result> {
+): Promise<Result[]> {
   const projections = await loadProjections()
   const streams = await listStreams(pool)
+  const memory = watchMemory(clickhouse)
   const { ms } = await timed(() =>
     replay({
       pool,
@@ -77,11 +79,44 @@ async function replayed(
     }),
   )
   const rate = (store.events / ms) * 1000
+  const { server, own } = await memory.stop()
+  return [
+    {
+      what: `replay of all ${projections.length} projections`,
+      ours: perSecond(store.events, ms),
+      budget: '100,000/s',
+      holds: rate >= 100_000,
+    },
+    {
+      what: 'memory of ClickHouse and of the command while replaying',
+      ours: `${server.toFixed(0)} MiB and ${own.toFixed(0)} MiB`,
+      budget: '2 GiB together',
+      holds: server + own <= 2048,
+    },
+  ]
+}
+
+/** The most that ClickHouse and this process held meanwhile, MiB. */
+function watchMemory(clickhouse: ClickHouse): { stop(): Promise<{ server: number; own: number }> } {
+  let isOver = false
+  const most = { server: 0, own: 0 }
+  const watching = (async () => {
+    while (!isOver) {
+      const [row] = await clickhouse.query<{ value: string }>(
+        'bench',
+        `SELECT toString(value) AS value FROM system.metrics WHERE metric = 'MemoryTracking'`,
+      )
+      most.server = Math.max(most.server, Number(row?.value ?? 0) / 2 ** 20)
+      most.own = Math.max(most.own, process.memoryUsage().rss / 2 ** 20)
+      await setTimeout(100)
+    }
+  })()
   return {
-    what: `replay of all ${projections.length} projections`,
-    ours: perSecond(store.events, ms),
-    budget: '100,000/s',
-    holds: rate >= 100_000,
+    async stop() {
+      isOver = true
+      await watching
+      return most
+    },
   }
 }
 
@@ -173,7 +208,7 @@ async function questions(
     CLICKHOUSE_URL: stage.clickhouseUrl,
     CLICKHOUSE_DATABASE: clickhouse.database,
     API_PORT: String(port),
-    LOG_LEVEL: 'info',
+    API_METRICS_PORT: 'off',
   })
   stage.afterwards(async () => {
     api.child.kill('SIGTERM')
