@@ -62,11 +62,47 @@ export async function finishBatch(
   block: { number: number; time: number },
 ): Promise<void> {
   await pool.query(
-    `UPDATE checkpoint SET position = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
-     WHERE projection = $1 AND stream = $2`,
+    `WITH moved AS (
+       UPDATE checkpoint SET position = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
+       WHERE projection = $1 AND stream = $2
+     )
+     SELECT pg_notify('vaultlog_checkpoint', $1::text || ' ' || $2::int || ' ' || $3::bigint)`,
     [projection, stream, to, block.number, block.time],
   )
-  await pool.query(`SELECT pg_notify('vaultlog_checkpoint', $1)`, [`${projection} ${stream} ${to}`])
+}
+
+/**
+ * Brings those projections that stood at `from` to `to`, which changes none of their rows; gives their names. One that
+ * a worker holds, that is in the middle of a batch or of another version is left to its own job.
+ */
+export async function passOver(
+  pool: pg.PoolClient,
+  projections: readonly { name: string; version: number }[],
+  stream: number,
+  { from, to, block }: { from: number; to: number; block: { number: number; time: number } },
+): Promise<string[]> {
+  const { rows } = await pool.query<{ projection: string }>(
+    `WITH free AS MATERIALIZED (
+       SELECT name, version FROM unnest($1::text[], $2::int[]) AS p(name, version)
+       WHERE pg_try_advisory_xact_lock(hashtext('vaultlog projection ' || name), $3)
+     ), moved AS (
+       UPDATE checkpoint c SET position = $5, block_number = $6, block_time = $7, updated_at = clock_timestamp()
+       FROM free WHERE c.projection = free.name AND c.version = free.version AND c.stream = $3
+         AND c.position = $4 AND c.applying_to IS NULL
+       RETURNING c.projection
+     )
+     SELECT projection, pg_notify('vaultlog_checkpoint', projection || ' ' || $3::int || ' ' || $5::bigint) FROM moved`,
+    [
+      projections.map(({ name }) => name),
+      projections.map(({ version }) => version),
+      stream,
+      from,
+      to,
+      block.number,
+      block.time,
+    ],
+  )
+  return rows.map(({ projection }) => projection)
 }
 
 /**

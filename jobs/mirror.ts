@@ -8,6 +8,13 @@ import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints
 /** Fits one insert block of ClickHouse, so that a batch is one part and appears at once. */
 const BATCH = 250_000
 
+export interface MirroredBatch {
+  from: number
+  to: number
+  /** The chain's block as of `to`. */
+  block: { number: number; time: number }
+}
+
 /**
  * Copies a stream's events from Postgres to ClickHouse's `event`, in ranges that end at block boundaries. The bytes
  * of COPY go through unparsed: its text format is ClickHouse's TabSeparated, if only a time has the ten digits by which
@@ -18,7 +25,7 @@ export function mirrorStream(
   pool: pg.Pool,
   clickhouse: ClickHouseClient,
   stream: number,
-  onBatch?: (batch: { from: number; to: number }, seconds: number) => void,
+  onBatch?: (batch: MirroredBatch, seconds: number, client: pg.PoolClient) => unknown,
 ): Promise<number | undefined> {
   return withLock(pool, MIRROR, stream, async client => {
     while (true) {
@@ -29,7 +36,7 @@ export function mirrorStream(
       await beginBatch(client, MIRROR, stream, range.to)
       await copyRange(client, clickhouse, stream, checkpoint.position, range.to)
       await finishBatch(client, MIRROR, stream, range.to, range.block)
-      onBatch?.({ from: checkpoint.position, to: range.to }, (performance.now() - startedAt) / 1000)
+      await onBatch?.({ from: checkpoint.position, ...range }, (performance.now() - startedAt) / 1000, client)
     }
   })
 }

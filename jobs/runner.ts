@@ -74,13 +74,44 @@ export function runProjection(
  * Where a batch ends: at a block boundary, and before a retraction that is not at its very beginning. One that was
  * begun before keeps its end, whatever was mirrored since: with other bounds its inserts would not deduplicate.
  */
-export async function planRange(
+export function planRange(
   clickhouse: ClickHouseClient,
   stream: number,
   from: number,
   end: number,
-  target: { position: number; block_number: number; block_time: number },
+  target: Target,
   { isBegun = false }: { isBegun?: boolean } = {},
+): Promise<Range> {
+  const known = plans.get(clickhouse) ?? new Map<string, Promise<Range>>()
+  plans.set(clickhouse, known)
+  const key = [stream, from, end, target.position, target.block_number, isBegun].join()
+  const plan = known.get(key) ?? findRange(clickhouse, stream, from, end, target, isBegun)
+  // The oldest goes; what could not be found is asked for again.
+  known.delete(key)
+  known.set(key, plan)
+  const [oldest] = known.keys()
+  if (known.size > PLANS && oldest !== undefined) known.delete(oldest)
+  plan.catch(() => known.delete(key))
+  return plan
+}
+
+interface Target {
+  position: number
+  block_number: number
+  block_time: number
+}
+
+/** Events do not change: after each block every projection asks the same. */
+const plans = new WeakMap<ClickHouseClient, Map<string, Promise<Range>>>()
+const PLANS = 100
+
+async function findRange(
+  clickhouse: ClickHouseClient,
+  stream: number,
+  from: number,
+  end: number,
+  target: Target,
+  isBegun: boolean,
 ): Promise<Range> {
   const answer = await clickhouse.query({
     // ORDER BY … LIMIT 1 stops at the first hit; min() would read the rest of the stream for every batch.

@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
-import { mirrorStream } from './mirror.ts'
-import type { Projection } from './projection.ts'
+import { passOver } from './checkpoints.ts'
+import { type MirroredBatch, mirrorStream } from './mirror.ts'
+import { type Projection, tablesChangedBy } from './projection.ts'
 import { runProjection } from './runner.ts'
 
 export interface WorkContext {
@@ -18,12 +19,17 @@ export interface WorkContext {
 export async function work(context: WorkContext, job: Job): Promise<Job[]> {
   const { pool, clickhouse, projections } = context
   if (job.projection === MIRROR) {
-    const reached = await mirrorStream(pool, clickhouse, job.stream, (batch, seconds) =>
-      context.onBatch?.(MIRROR, job.stream, batch, seconds),
-    )
+    const concerned = projectionsOf(projections, job.stream)
+    let done: string[] = []
+    const reached = await mirrorStream(pool, clickhouse, job.stream, async (batch, seconds, client) => {
+      context.onBatch?.(MIRROR, job.stream, batch, seconds)
+      done = await passOverUnchanged(client, concerned, job.stream, batch)
+    })
     return reached === undefined
       ? []
-      : projectionsOf(projections, job.stream).map(({ name }) => ({ ...job, projection: name, to: reached }))
+      : concerned
+          .filter(({ name }) => !done.includes(name))
+          .map(({ name }) => ({ ...job, projection: name, to: reached }))
   }
   const projection = projections.find(({ name }) => name === job.projection)
   if (projection) {
@@ -33,6 +39,25 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
     })
   }
   return []
+}
+
+/** A block changes rows of a few projections: the others need no job to say that they have seen it. */
+const FEW = 10_000
+
+async function passOverUnchanged(
+  client: pg.PoolClient,
+  projections: readonly Projection[],
+  stream: number,
+  batch: MirroredBatch,
+): Promise<string[]> {
+  if (batch.to - batch.from > FEW) return []
+  const { rows } = await client.query<{ type: string }>(
+    'SELECT DISTINCT type FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3',
+    [stream, batch.from, batch.to],
+  )
+  const types = new Set(rows.map(({ type }) => type))
+  const unchanged = projections.filter(projection => tablesChangedBy(projection, types).length === 0)
+  return passOver(client, unchanged, stream, batch)
 }
 
 export function projectionsOf(projections: readonly Projection[], stream: number): Projection[] {

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { appendEvents, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { inTransaction } from '../../db/postgres.ts'
+import { MIRROR } from '../../db/wake-ups.ts'
+import { readCheckpoint, withLock } from '../../jobs/checkpoints.ts'
+import { work } from '../../jobs/work.ts'
+import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { RandomChain } from './streams.ts'
+
+vi.setConfig({ testTimeout: 130_000, hookTimeout: 130_000 })
+
+const STREAM = 1
+let pipeline: Pipeline
+let price: DomainEvent
+let height = 1_000_000
+beforeAll(async () => {
+  pipeline = await createPipeline()
+  const { log } = new RandomChain(11).grow(12)
+  const found = log.find(({ event }) => event.type === 'PriceReported')
+  if (!found) throw new TypeError('a chain without prices')
+  price = found.event
+  await registerStream(pipeline.postgres.pool, STREAM, 'mainnet', 'chain')
+  for (const { event } of log) await append([event])
+  await pipeline.project()
+})
+afterAll(() => pipeline?.drop())
+
+/** One block; gives the stream's head. */
+function append(events: DomainEvent[]): Promise<number> {
+  height++
+  const block = {
+    number: height,
+    hash: `0x${height.toString(16).padStart(64, '0')}`,
+    timestamp: 1_700_000_000 + height,
+  }
+  return inTransaction(pipeline.postgres.pool, async tx => {
+    const head = await appendEvents(tx, STREAM, await lockStreamHead(tx, STREAM), [{ block, events }])
+    await tx.query('UPDATE stream SET head = $2, head_height = $3, head_time = $4 WHERE id = $1', [
+      STREAM,
+      head,
+      block.number,
+      block.timestamp,
+    ])
+    return head
+  })
+}
+
+async function mirror(to: number): Promise<string[]> {
+  const { postgres, clickhouse, projections } = pipeline
+  const context = { pool: postgres.pool, clickhouse: clickhouse.client, projections }
+  const jobs = await work(context, { projection: MIRROR, stream: STREAM, to })
+  return jobs.map(({ projection }) => projection).sort()
+}
+
+async function standAt(position: number): Promise<string[]> {
+  const { rows } = await pipeline.postgres.pool.query<{ projection: string }>(
+    'SELECT projection FROM checkpoint WHERE stream = $1 AND position = $2 AND block_number = $3 AND projection <> $4 ORDER BY 1',
+    [STREAM, position, height, MIRROR],
+  )
+  return rows.map(({ projection }) => projection)
+}
+
+const names = () =>
+  pipeline.projections
+    .filter(({ streams }) => streams === 'chains')
+    .map(({ name }) => name)
+    .sort()
+
+test('a block gives work to the projections it concerns, and is passed over by the others', async () => {
+  const head = await append([price])
+  expect(await mirror(head)).toEqual(['feed_price'])
+  expect(await standAt(head)).toEqual(names().filter(name => name !== 'feed_price'))
+  await pipeline.project()
+  expect(await standAt(head)).toEqual(names())
+})
+
+test('one that is at work, behind, in the middle of a batch or of another version is left to its own job', async () => {
+  const { pool } = pipeline.postgres
+  const before = (await readCheckpoint(pool, 'flow', STREAM)).position
+  for (const [projection, change] of [
+    ['drawdown', 'position = position - 1'],
+    ['asset', 'applying_to = position + 1'],
+    ['vault', 'version = version + 1'],
+  ])
+    await pool.query(`UPDATE checkpoint SET ${change} WHERE stream = $1 AND projection = $2`, [
+      STREAM,
+      projection,
+    ])
+  const head = await append([price])
+  const jobs = await withLock(pool, 'flow', STREAM, () => mirror(head))
+  expect(jobs).toEqual(['asset', 'drawdown', 'feed_price', 'flow', 'vault'])
+  expect((await readCheckpoint(pool, 'flow', STREAM)).position).toBe(before)
+  expect(await standAt(head)).toEqual(names().filter(name => !jobs?.includes(name)))
+})
