@@ -157,6 +157,7 @@ export const evkAbi = parseAbi([
   'function interestFee() view returns (uint16)',
   'function interestAccumulator() view returns (uint256)',
   'function LTVBorrow(address collateral) view returns (uint16)',
+  'function accountLiquidity(address account, bool liquidation) view returns (uint256 collateralValue, uint256 liabilityValue)',
   'function borrow(uint256 amount, address receiver) returns (uint256)',
   'function repay(uint256 amount, address receiver) returns (uint256)',
   'function disableController()',

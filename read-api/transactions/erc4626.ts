@@ -7,6 +7,7 @@ import {
   defineFamily,
   defineFigures,
   type Plan,
+  type ReadViews,
   type Standing,
   type VaultRef,
   type VaultTransactions,
@@ -28,6 +29,13 @@ export interface Erc4626Kind<V extends Views> {
   /** Why no deposit is taken, in the vault's own terms; undefined where only the standard's limit speaks. */
   depositsClosed?(values: Answers<V>): string | undefined
   redeemsClosed?(values: Answers<V>): string | undefined
+  /** What can be redeemed, where the vault knows more than its maxRedeem and maxWithdraw say. */
+  redeemable?(
+    user: Address,
+    shares: bigint,
+    values: Answers<V>,
+    read: ReadViews,
+  ): Promise<Redeemable | undefined>
   vaultSpecificData?(values: Answers<V>): Record<string, unknown> | undefined
 }
 
@@ -66,6 +74,7 @@ export function bindErc4626<V extends Views>(vault: VaultRef, kind: Erc4626Kind<
       const closed = values.paused === true ? 'The vault is paused.' : undefined
       const limits: Limits = {
         ...values,
+        ...(await kind.redeemable?.(user, shares, kindValues, read)),
         depositsClosed: closed ?? kind.depositsClosed?.(kindValues),
         redeemsClosed: closed ?? kind.redeemsClosed?.(kindValues),
       }
@@ -93,7 +102,7 @@ export function bindErc4626<V extends Views>(vault: VaultRef, kind: Erc4626Kind<
 export async function worthOf(
   vault: VaultRef,
   shares: bigint,
-  read: Parameters<VaultTransactions['look']>[1],
+  read: ReadViews,
   valued: boolean,
 ): Promise<bigint | undefined> {
   if (shares === 0n) return 0n
@@ -102,14 +111,19 @@ export async function worthOf(
   return values.value
 }
 
-export interface Limits {
+export interface Redeemable {
+  maxRedeem: bigint | undefined
+  maxWithdraw: bigint | undefined
+  /** Why no more, as the end of a sentence. */
+  because: string
+}
+
+export interface Limits extends Partial<Redeemable> {
   assets: bigint | undefined
   allowance: bigint | undefined
   shares: bigint | undefined
   native: bigint | undefined
   maxDeposit: bigint | undefined
-  maxRedeem: bigint | undefined
-  maxWithdraw: bigint | undefined
   depositsClosed: string | undefined
   redeemsClosed: string | undefined
 }
@@ -152,7 +166,7 @@ export function redeemPlan(vault: VaultRef, user: Address, limits: Limits, reque
     if (amount.value === 0n) throw new RefusedError('There is nothing to do: the amount is 0.')
     if (most !== undefined && amount.value > most) {
       throw new RefusedError(
-        `${units(most, vault.asset)} can be withdrawn now, less than the ${amount.value} asked for.`,
+        `${units(most, vault.asset)} can be withdrawn now, less than the ${amount.value} asked for${becauseOf(limits)}.`,
       )
     }
     return singlePlan(
@@ -169,7 +183,7 @@ export function redeemPlan(vault: VaultRef, user: Address, limits: Limits, reque
     )
   }
   const shares = sharesToSpend(vault, held, amount)
-  checkRedeemable(vault, shares, limits.maxRedeem)
+  checkRedeemable(vault, shares, limits)
   return singlePlan(
     {
       name: 'redeem',
@@ -197,17 +211,24 @@ export function sharesToSpend(
  * Vaults that reckon maxRedeem from assets (MetaMorpho) say a little less than the shares held. That much is let
  * through; the dry run tells whether it is more than rounding.
  */
-export function checkRedeemable(vault: VaultRef, shares: bigint, maxRedeem: bigint | undefined): void {
+export function checkRedeemable(
+  vault: VaultRef,
+  shares: bigint,
+  limits: Pick<Limits, 'maxRedeem' | 'because'>,
+): void {
+  const { maxRedeem, because } = limits
   if (maxRedeem === undefined || shares <= maxRedeem) return
   const unit = 10n ** BigInt(Math.max(0, vault.share.decimals - vault.asset.decimals))
   const rounding = [shares / 1_000_000n, 2n * unit, 2n].reduce((a, b) => (a > b ? a : b))
   if (maxRedeem > 0n && shares - maxRedeem <= rounding) return
   throw new RefusedError(
-    maxRedeem === 0n
+    maxRedeem === 0n && because === undefined
       ? 'The vault pays nothing out to this account now (maxRedeem is 0): it has no liquidity, is paused, or the shares are bound.'
-      : `${units(maxRedeem, vault.share)} can be redeemed now, less than the ${shares} asked for.`,
+      : `${units(maxRedeem, vault.share)} can be redeemed now, less than the ${shares} asked for${becauseOf(limits)}.`,
   )
 }
+
+const becauseOf = ({ because }: Pick<Limits, 'because'>) => (because === undefined ? '' : `: ${because}`)
 
 /** Any vault that nothing more special claims. */
 export const erc4626 = defineFamily({

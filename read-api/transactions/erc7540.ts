@@ -238,7 +238,7 @@ function buildPlan(vault: VaultRef, user: Address, state: Requests, request: Bui
       return singlePlan(call('deposit', [state.claimableDeposit, user, user]), [vault.share])
     case 'claim-redeem':
       if (state.claimableRedeem === 0n) throw new RefusedError(notReady('redemption', state.pendingRedeem))
-      checkRedeemable(vault, state.claimableRedeem, limits.maxRedeem)
+      checkRedeemable(vault, state.claimableRedeem, limits)
       return singlePlan(call('redeem', [state.claimableRedeem, user, user]), [vault.asset])
     case 'cancel-deposit':
       if (state.cancelledDeposit) {

@@ -228,6 +228,7 @@ contract EvkLike {
     error E_OutstandingDebt();
     error E_RepayTooMuch();
     error E_ZeroShares();
+    error E_ZeroAssets();
     error E_ExcessiveRepayAmount();
 
     struct Ltv {
@@ -383,12 +384,35 @@ contract EvkLike {
         return assets * (total + VIRTUAL) / (cash + _up(owed) + VIRTUAL);
     }
 
-    function maxDeposit(address) external pure returns (uint256) { return type(uint112).max; }
+    // ---- limits, as Vault.sol tells them; operations are numbered as in Constants.sol
+
+    function _isOff(uint256 operation) private view returns (bool) { return _hookedOps & uint32(1 << operation) != 0; }
+
+    function maxDeposit(address) external view returns (uint256) {
+        uint256 cap = _cap(_supplyCap);
+        uint256 supplied = totalAssets();
+        if (_isOff(0) || supplied >= cap) return 0;
+        uint256 room = type(uint112).max - cash;
+        return room < cap - supplied ? room : cap - supplied;
+    }
+
+    function maxRedeem(address owner) external view returns (uint256) { return _isOff(3) ? 0 : _redeemable(owner); }
+
+    function maxWithdraw(address owner) external view returns (uint256) {
+        return _isOff(2) ? 0 : convertToAssets(_redeemable(owner));
+    }
+
+    /// Whatever its controller would allow, an account that has one is told nothing.
+    function _redeemable(address owner) private view returns (uint256) {
+        if (EVC.getControllers(owner).length > 0) return 0;
+        uint256 liquid = convertToShares(cash);
+        return balanceOf[owner] < liquid ? balanceOf[owner] : liquid;
+    }
 
     // ---- lending
 
     function _begin(uint256 operation) private returns (address account) {
-        if (_hookedOps & uint32(1 << operation) != 0) revert E_OperationDisabled();
+        if (_isOff(operation)) revert E_OperationDisabled();
         _update();
         return msg.sender == address(EVC) ? EVC.actor() : msg.sender;
     }
@@ -421,6 +445,7 @@ contract EvkLike {
         address account = _begin(3);
         if (shares == type(uint256).max) shares = balanceOf[owner];
         assets = convertToAssets(shares);
+        if (assets == 0 && shares > 0) revert E_ZeroAssets();
         _burn(account, owner, receiver, assets, shares);
     }
 

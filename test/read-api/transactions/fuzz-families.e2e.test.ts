@@ -6,6 +6,7 @@ import type { ActionName, VaultRef } from '../../../read-api/transactions/family
 import { deployAave } from '../../chain/aave.ts'
 import { cometCalls, deployComet } from '../../chain/comet.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
+import { evkAbi } from '../../chain/evk.ts'
 import { deployMorpho } from '../../chain/morpho.ts'
 import { contract } from '../artifacts.ts'
 import { deployEuler, oweTo } from './euler-stage.ts'
@@ -101,11 +102,8 @@ const scenes: Record<string, (asset: Token) => Promise<Scene>> = {
   },
   'euler-evk': async asset => {
     const collateral = await deployToken(stage.node, { decimals: 18 })
-    const { evc, vaults } = await deployEuler(stage, {
-      lent: { token: asset, price: 1n },
-      secures: { token: collateral, price: 1n },
-    })
-    await stage.act(vaults.lent, contract('EvkLike').abi, 'setLTV', vaults.secures, 9_000)
+    const { evc, vaults } = await deployEuler(stage, { lent: asset, secures: collateral })
+    await stage.act(vaults.lent, evkAbi, 'setLTV', vaults.secures, 9_000, 9_000, 0)
     const { lender, debtor } = await others(asset, collateral)
     await stage.node.send(calls.approve(lender, asset.address, vaults.lent))
     await stage.node.send(calls.deposit(lender, vaults.lent, whole(asset, 1_000n)))
