@@ -271,7 +271,7 @@ export class ChainHandler {
     return {
       isWatched: (kind, contract) => kinds.has(kind + contract),
       isInspected: contract => contracts.isInspected(contract),
-      poolOf: contract => contracts.poolOf(contract),
+      vault: contract => contracts.vault(contract),
     }
   }
 

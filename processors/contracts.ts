@@ -3,7 +3,7 @@ import { decodeEventData } from '../db/events/event-json.ts'
 import { readEvents } from '../db/events/event-store.ts'
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
 import type { WatchedSource } from '../db/events/watched-sources.ts'
-import type { Protocol, StateRead } from './protocol.ts'
+import type { Protocol, StateRead, VaultTerms } from './protocol.ts'
 
 /** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
 export const SUBJECTS: readonly EventType[] = [
@@ -24,12 +24,11 @@ interface Learned {
   block: number
 }
 
-export interface KnownVault extends Learned {
+export interface KnownVault extends Learned, VaultTerms {
   asset: string
   protocol: string
   decimals: number
   assetDecimals: number
-  pool?: string
 }
 
 /** @example learnedKey(event) → 'AssetDescribed 0xa0b8…' */
@@ -113,9 +112,9 @@ export class KnownContracts {
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
   learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
     if (event.type === 'VaultDiscovered') {
-      const { vault, asset, protocol, decimals, assetDecimals, pool } = event.data
+      const { vault, asset, protocol, decimals, assetDecimals, pool, rewardToken } = event.data
       this.put(this.inspected, vault, { block })
-      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, pool })
+      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, pool, rewardToken })
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
     }
@@ -161,10 +160,6 @@ export class KnownContracts {
 
   isInspected(contract: string): boolean {
     return this.inspected.has(contract)
-  }
-
-  poolOf(contract: string): string | undefined {
-    return this.vaults.get(contract)?.pool
   }
 
   watchedContracts(kind: string): string[] {

@@ -2,15 +2,15 @@ import type { DomainEvent } from '../db/events/vocabulary.ts'
 import type { WatchedSource } from '../db/events/watched-sources.ts'
 import { MalformedLogError } from '../db/process/errors.ts'
 import { isNetworkName } from './chains.ts'
-import type { LogDecoder, Protocol, RawLog, Source } from './protocol.ts'
+import type { LogDecoder, Protocol, RawLog, Source, VaultTerms } from './protocol.ts'
 
 /** What the decoder asks about contracts. */
 export interface ContractView {
   isWatched(kind: string, contract: string): boolean
   /** Inspected already, whether it was taken for one of ours or not. */
   isInspected(contract: string): boolean
-  /** The lending pool of a vault that is its token. */
-  poolOf?(contract: string): string | undefined
+  /** What is known of a contract as a vault. */
+  vault?(contract: string): VaultTerms | undefined
 }
 
 export interface RejectedLog {
@@ -194,7 +194,7 @@ class BlockDecoding {
         continue
       }
       try {
-        for (const event of decoder.decode(log, this.contracts.poolOf?.(log.address))) this.take(event, owner)
+        for (const event of decoder.decode(log, this.contracts.vault?.(log.address))) this.take(event, owner)
         isDecoded = true
       } catch (error) {
         reason = describe(error)

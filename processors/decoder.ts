@@ -1,6 +1,6 @@
 import type { EventAbi } from '../abi/words.ts'
 import type { DomainEvent, EventData, EventType } from '../db/events/vocabulary.ts'
-import type { LogDecoder, RawLog } from './protocol.ts'
+import type { LogDecoder, RawLog, VaultTerms } from './protocol.ts'
 
 /** An event with the identity of its log. */
 export function eventOf<T extends EventType>(log: RawLog, type: T, data: EventData<T>): DomainEvent<T> {
@@ -12,10 +12,10 @@ export function eventOf<T extends EventType>(log: RawLog, type: T, data: EventDa
 export function on<Args, T extends EventType>(
   abi: EventAbi<Args>,
   type: T,
-  data: (args: Args, log: RawLog) => EventData<T> | undefined,
+  data: (args: Args, log: RawLog, vault?: VaultTerms) => EventData<T> | undefined,
 ): LogDecoder {
-  return onMany(abi, [type], (args, log) => {
-    const fields = data(args, log)
+  return onMany(abi, [type], (args, log, vault) => {
+    const fields = data(args, log, vault)
     return fields === undefined ? [] : [eventOf(log, type, fields) as DomainEvent]
   })
 }
@@ -24,7 +24,7 @@ export function on<Args, T extends EventType>(
 export function onMany<Args>(
   abi: EventAbi<Args>,
   gives: readonly EventType[],
-  events: (args: Args, log: RawLog, pool?: string) => DomainEvent[],
+  events: (args: Args, log: RawLog, vault?: VaultTerms) => DomainEvent[],
 ): LogDecoder {
   const { signature, topic0, topicCount, dataLength } = abi
   return {
@@ -33,7 +33,7 @@ export function onMany<Args>(
     topicCount,
     dataLength,
     gives,
-    decode: (log, pool) => events(abi.decode(log), log, pool),
+    decode: (log, vault) => events(abi.decode(log), log, vault),
   }
 }
 

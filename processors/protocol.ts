@@ -10,6 +10,14 @@ export interface RawLog {
   transactionHash: string
 }
 
+/** What a vault said of itself when it was discovered, and its logs do not repeat. */
+export interface VaultTerms {
+  /** The lending pool whose token it is. */
+  pool?: string | undefined
+  /** In which it pays its own rewards. */
+  rewardToken?: string | undefined
+}
+
 /**
  * How one kind of log becomes events. A log matches when topic0, the number of topics and the length of data fit;
  * topic0 alone is not enough (the 2017 exchange EtherDelta shares its Deposit topic with ERC-4626).
@@ -24,10 +32,10 @@ export interface LogDecoder {
   /** Event types this decoder can give. */
   gives: readonly EventType[]
   /**
-   * Pure. Throws MalformedLogError where the words do not hold what the signature says. pool: the lending pool of the
-   * contract, where it is known as a vault that has one.
+   * Pure. Throws MalformedLogError where the words do not hold what the signature says. vault: what is known of the
+   * contract, where it is a vault.
    */
-  decode(log: RawLog, pool?: string): DomainEvent[]
+  decode(log: RawLog, vault?: VaultTerms): DomainEvent[]
 }
 
 /** Contracts of one kind, and the logs that matter on them. */

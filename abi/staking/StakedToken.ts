@@ -55,9 +55,23 @@ export const Redeem_2: w.EventAbi<{ from: string; to: string; amount: bigint }> 
   }),
 }
 
-export const events = [Staked, Redeem, Staked_2, Redeem_2] as const
+export const RewardsClaimed: w.EventAbi<{ from: string; to: string; amount: bigint }> = {
+  name: 'RewardsClaimed',
+  signature: 'RewardsClaimed(address,address,uint256)',
+  topic0: '0x9310ccfcb8de723f578a9e4282ea9f521f05ae40dc08f3068dfad528a65ee3c7',
+  topicCount: 3,
+  dataLength: 32,
+  decode: log => ({
+    from: w.address(w.topic(log, 1), 2),
+    to: w.address(w.topic(log, 2), 2),
+    amount: w.uint(log.data, 2, 256),
+  }),
+}
+
+export const events = [Staked, Redeem, Staked_2, Redeem_2, RewardsClaimed] as const
 
 export const functions = {
+  REWARD_TOKEN: { signature: 'REWARD_TOKEN()', selector: '0x99248ea7', inputs: [] },
   STAKED_TOKEN: { signature: 'STAKED_TOKEN()', selector: '0x312f6b83', inputs: [] },
   previewRedeem: { signature: 'previewRedeem(uint256)', selector: '0x4cdad506', inputs: ['uint256'] },
 } as const satisfies Record<string, w.FunctionAbi>

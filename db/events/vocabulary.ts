@@ -61,6 +61,8 @@ export const vocabulary = {
      * units for shares, or a Comet, which is its own pool, with principal.
      */
     pool: address.optional(),
+    /** The vault pays rewards itself, in this token, and its logs do not say so. */
+    rewardToken: address.optional(),
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),
@@ -186,10 +188,10 @@ export const vocabulary = {
   Paused: z.object({ account: address.optional(), scope: text.optional() }),
   Unpaused: z.object({ account: address.optional(), scope: text.optional() }),
 
-  // ---- rewards; `contract` is the distributor
+  // ---- rewards; `contract` is the distributor, or the vault that pays them itself
   /** What a distributor paid out: `amount` base units of `token`, which may be none (Merkl logs a repeated claim as 0). */
   RewardClaimed: z.object({
-    source: z.enum(['merkl', 'morpho-urd', 'aave-v3', 'compound-v3']),
+    source: z.enum(['merkl', 'morpho-urd', 'aave-v3', 'compound-v3', 'staked-token']),
     account: address,
     /** Who was paid, where the log says so. */
     receiver: address.optional(),

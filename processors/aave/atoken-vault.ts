@@ -28,13 +28,13 @@ const paidOut = (log: RawLog, owner: string, receiver: string | undefined, asset
 
 export const atokenVaultDecoders: LogDecoder[] = [
   // A withdrawal smaller than the interest it accrues is logged as a mint, of the interest less the withdrawal.
-  onMany(AToken.Mint, ['Deposited', 'Redeemed', 'ShareTransferred'], (a, log, pool) => {
+  onMany(AToken.Mint, ['Deposited', 'Redeemed', 'ShareTransferred'], (a, log, vault) => {
     const assets = a.value - a.balanceIncrease
     if (assets === 0n) return []
     const shares = scaled(assets < 0n ? -assets : assets, a.index)
     if (assets < 0n) return [paidOut(log, a.onBehalfOf, undefined, -assets, shares)]
     // The reserve's own share of interest is minted by the pool: nobody paid it in.
-    if (a.caller === pool) {
+    if (a.caller === vault?.pool) {
       const minted = { from: ZERO_ADDRESS, to: a.onBehalfOf, shares }
       return [eventOf(log, 'ShareTransferred', minted) as DomainEvent]
     }

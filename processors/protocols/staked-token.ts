@@ -24,18 +24,21 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
   const decimals = answered(decimalsAnswer, asDecimals)
   if (asset === undefined || decimals === undefined) return reject('it names no staked token and decimals')
   const price = encodeCall(StakedToken.functions.previewRedeem, 10n ** BigInt(decimals))
-  const [worth, assetDecimalsAnswer, name, symbol, assetName, assetSymbol, deployment] = await Promise.all([
-    reader.call(vault, price),
-    ask(asset, token.decimals),
-    ask(vault, token.name),
-    ask(vault, token.symbol),
-    ask(asset, token.name),
-    ask(asset, token.symbol),
-    reader.deployment(vault),
-  ])
+  const [worth, reward, assetDecimalsAnswer, name, symbol, assetName, assetSymbol, deployment] =
+    await Promise.all([
+      reader.call(vault, price),
+      ask(vault, StakedToken.functions.REWARD_TOKEN),
+      ask(asset, token.decimals),
+      ask(vault, token.name),
+      ask(vault, token.symbol),
+      ask(asset, token.name),
+      ask(asset, token.symbol),
+      reader.deployment(vault),
+    ])
   const assetDecimals = answered(assetDecimalsAnswer, asDecimals)
   if (answered(worth, asWord) === undefined || assetDecimals === undefined)
     return reject('what a share pays, or the decimals of what is staked, are not to be had')
+  const rewardToken = answered(reward, asAddress)
   const data: EventData<'VaultDiscovered'> = {
     vault,
     protocol: STAKED_TOKEN,
@@ -46,6 +49,7 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
     assetName: asText(assetName),
     assetSymbol: asText(assetSymbol),
     assetDecimals,
+    ...(rewardToken ? { rewardToken } : {}),
     ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
   }
   return [{ type: 'VaultDiscovered', contract: vault, data }]
@@ -70,9 +74,8 @@ const redeemed = ({ from, to, assets, shares }: Moved) => ({
 
 /**
  * Tokens of Aave's safety module (stkAAVE, stkGHO, stkABPT) as vaults, where a fact lists them. They have no ERC-4626: a
- * stake is shares at an exchange rate, which slashing changes. Transfers are those of any vault. Which token a claim of
- * rewards paid no log says, so none is recorded.
- * @see IStakedTokenV3.sol of aave/aave-stk-gov-v3
+ * stake is shares at an exchange rate, which slashing changes. Transfers are those of any vault.
+ * @see IStakedTokenV3.sol of aave/aave-stk-gov-v3 (REWARD_TOKEN and RewardsClaimed: StakedTokenV2.sol, which it extends)
  */
 export default defineProtocol({
   name: 'staked-token',
@@ -86,6 +89,12 @@ export default defineProtocol({
         on(StakedToken.Redeem, 'Redeemed', redeemed),
         // Of the second version, which knew no slashing: a share was one token.
         on(StakedToken.Staked_2, 'Deposited', a => staked({ ...a, assets: a.amount, shares: a.amount })),
+        // No claim's log names the token; REWARD_TOKEN is immutable.
+        on(StakedToken.RewardsClaimed, 'RewardClaimed', ({ from, to, amount }, _log, vault) =>
+          vault?.rewardToken
+            ? { source: 'staked-token', account: from, receiver: to, token: vault.rewardToken, amount }
+            : undefined,
+        ),
         on(StakedToken.Redeem_2, 'Redeemed', a => redeemed({ ...a, assets: a.amount, shares: a.amount })),
       ],
     },

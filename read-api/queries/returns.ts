@@ -86,24 +86,24 @@ export const balanceAfter = defineQuery({
 })
 
 /**
- * Deposits, redemptions and rewards claimed in the vault's {asset} since the account first held its shares, oldest
- * first, with the sampled share price of their block where there is one.
+ * Deposits, redemptions and rewards that the vault itself paid, or others in its {asset} since the account first held its
+ * shares; oldest first, with the sampled share price of their block where there is one.
  */
-const POSITION_FLOWS = `SELECT kind, timestamp, position, block_number, assets, shares, tx_hash, log_index
+const POSITION_FLOWS = `SELECT kind, timestamp, position, block_number, assets, shares, tx_hash, log_index, '' AS token
   FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}
   UNION ALL
-  SELECT 'claim', timestamp, position, block_number, amount, toUInt256(0), tx_hash, log_index
+  SELECT 'claim', timestamp, position, block_number, amount, toUInt256(0), tx_hash, log_index, token
   FROM reward_claim
-  WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND token = {asset:String} AND amount > 0
-    AND timestamp >= (SELECT if(count() = 0, toDateTime(4294967295, 'UTC'), min(timestamp)) FROM balance
-      WHERE ${OF_ACCOUNT} AND holder = {account:String})`
+  WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND amount > 0
+    AND (distributor = {vault:String} OR token = {asset:String} AND timestamp >= (SELECT if(count() = 0, toDateTime(4294967295, 'UTC'), min(timestamp)) FROM balance
+      WHERE ${OF_ACCOUNT} AND holder = {account:String}))`
 
 export const positionEvents = defineQuery({
   name: 'position_events',
   sql: `WITH flows AS (${POSITION_FLOWS})
     SELECT flows.kind AS kind, toUnixTimestamp(flows.timestamp) AS at, flows.block_number AS block_number,
       toString(flows.assets) AS assets, toString(flows.shares) AS shares, flows.tx_hash AS tx_hash,
-      flows.log_index AS log_index, if(samples.block_number = 0, NULL, samples.price) AS share_price
+      flows.log_index AS log_index, flows.token AS token, if(samples.block_number = 0, NULL, samples.price) AS share_price
     FROM flows
     LEFT JOIN (
       SELECT block_number, argMax(share_price, position) AS price FROM vault_sample
@@ -119,6 +119,8 @@ export const positionEvents = defineQuery({
     shares: z.string(),
     tx_hash: z.string(),
     log_index: z.number(),
+    /** Of claims; else empty. */
+    token: z.string(),
     share_price: z.number().nullable(),
   }),
 })

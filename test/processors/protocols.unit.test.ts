@@ -44,10 +44,11 @@ describe.each(decoders)('$name', ({ protocol, source, decoder }) => {
     expect(toEventSignature(event)).toBe(decoder.signature)
     // One log may say nothing worth an event (a mint of no more than interest), all of them may not.
     let given = 0
+    const vault = { rewardToken: CONTRACT }
     fc.assert(
       fc.property(encodedEvent(event, 2n ** 50n), ({ log }) => {
         const raw = { ...log, address: CONTRACT, logIndex: 7, transactionHash: `0x${'1'.repeat(64)}` }
-        const events = decoder.decode(raw)
+        const events = decoder.decode(raw, vault)
         given += events.length
         for (const { type, contract, logIndex, transactionHash, data } of events) {
           expect(decoder.gives).toContain(type)
@@ -59,7 +60,7 @@ describe.each(decoders)('$name', ({ protocol, source, decoder }) => {
           // Parsing drops what the vocabulary does not know: equality says that there is nothing of the kind.
           expect(vocabulary[type].parse(data)).toEqual(data)
         }
-        expect(decoder.decode(structuredClone(raw))).toEqual(events)
+        expect(decoder.decode(structuredClone(raw), vault)).toEqual(events)
       }),
       { numRuns: 25 },
     )

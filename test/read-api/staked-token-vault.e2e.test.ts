@@ -1,4 +1,4 @@
-import { type Address, type LocalAccount, parseAbi } from 'viem'
+import { type Address, getAddress, type LocalAccount, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readOwnerFlows } from '../../jobs/flows.ts'
@@ -121,8 +121,13 @@ describe('a staked token in the catalogue', () => {
     const { data } = await served.get(`/v2/portfolio/events/${user.address}/mainnet/${stake}`, EventsShape)
     expect(data.map(({ eventType, assetAmountNative }) => [eventType, assetAmountNative])).toEqual([
       ['deposit', String(300n * unit)],
+      ['claim', '0'],
       ['withdrawal', String(100n * unit)],
     ])
+    expect(data[1]).toMatchObject({
+      rewardToken: getAddress(reward.address),
+      rewardAmountNative: String(9n * unit),
+    })
     const range = { from: '1970-01-01', to: '2149-06-06' }
     const [flow] = await readOwnerFlows({ pool: api.pool, clickhouse: api.house }, range)
     expect(flow).toMatchObject({ owner: 'test', vault: stake, deposits_raw: String(300n * unit) })

@@ -97,6 +97,7 @@ contract StakedTokenLike is ERC20 {
 
     event Staked(address indexed from, address indexed to, uint256 assets, uint256 shares);
     event Redeem(address indexed from, address indexed to, uint256 assets, uint256 shares);
+    event RewardsClaimed(address indexed from, address indexed to, uint256 amount);
 
     IERC20 public immutable STAKED_TOKEN;
     IERC20 public immutable REWARD_TOKEN;
@@ -177,5 +178,6 @@ contract StakedTokenLike is ERC20 {
         uint256 paid = amount > owed ? owed : amount;
         getTotalRewardsBalance[msg.sender] = owed - paid;
         REWARD_TOKEN.safeTransfer(to, paid);
+        emit RewardsClaimed(msg.sender, to, paid);
     }
 }

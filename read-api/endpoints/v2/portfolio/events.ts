@@ -1,4 +1,4 @@
-import { toWhole } from '../../../amounts.ts'
+import { checksum, toWhole } from '../../../amounts.ts'
 import type { Vault } from '../../../catalogue/vault.ts'
 import { lpTokenOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
@@ -6,7 +6,7 @@ import { findVault, vaultParams } from '../../../find-vault.ts'
 import { ask } from '../../../queries/query.ts'
 import { positionEvents } from '../../../queries/returns.ts'
 import { address } from '../../../schemas/parameters.ts'
-import { Amount, AssetShape, LpTokenShape } from '../../../schemas/shapes.ts'
+import { Address, Amount, AssetShape, LpTokenShape } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -15,7 +15,7 @@ export default defineEndpoint({
   path: '/portfolio/events/{userAddress}/{network}/{vaultId}',
   summary: 'Deposits, withdrawals and reward claims of a wallet in a vault, oldest first',
   description:
-    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself. A claim is a reward paid out in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and rewards in other tokens are left out.',
+    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself. A claim is a reward that the vault itself paid, or one that a distributor paid in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and their rewards in other tokens are left out. Of a claim in another token than the asset assetAmountNative is 0; rewardToken and rewardAmountNative say what was paid.',
   params: vaultParams.extend({ userAddress: address() }),
   response: z.strictObject({
     asset: AssetShape,
@@ -35,6 +35,8 @@ export default defineEndpoint({
           lpTokenAmount: Amount,
           transactionHash: z.string(),
           logIndex: z.int(),
+          rewardToken: Address.optional().openapi({ description: 'Of claims: what was paid.' }),
+          rewardAmountNative: Amount.optional(),
         })
         .openapi('PositionEvent'),
     ),
@@ -58,11 +60,12 @@ export default defineEndpoint({
         timestamp: row.at,
         blockNumber: String(row.block_number),
         eventType: row.kind === 'redeem' ? ('withdrawal' as const) : row.kind,
-        assetAmountNative: row.assets,
+        assetAmountNative: row.kind === 'claim' && row.token !== vault.state.asset ? '0' : row.assets,
         sharePrice: row.share_price ?? ownPrice(vault, row),
         lpTokenAmount: row.shares,
         transactionHash: row.tx_hash,
         logIndex: row.log_index,
+        ...(row.kind === 'claim' ? { rewardToken: checksum(row.token), rewardAmountNative: row.assets } : {}),
       })),
     }
   },
