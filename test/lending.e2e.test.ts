@@ -15,7 +15,7 @@ import { buildWorld, type World } from './chain/world.ts'
 import { compareAave } from './lending/aave.ts'
 import { compareComet } from './lending/comet.ts'
 import { compareEvk } from './lending/evk.ts'
-import { compareHttp, compareSeizures, stirring } from './lending/http.ts'
+import { compareHistory, compareHttp, compareSeizures, stirring } from './lending/http.ts'
 import { compareMorpho } from './lending/morpho.ts'
 import { big, type Walk } from './lending/rows.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
@@ -311,6 +311,15 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
     await compareAt([head, await at(head.number - 6), await at(head.number - depth - 3)])
     await compareAnswers()
     console.info(counted)
+  })
+
+  test('the history of hours in which nothing happened has the interest of the time', {
+    timeout: 120_000,
+  }, async () => {
+    const { timestamp } = await node.head()
+    const quiet = await node.mine((Math.floor(timestamp / 3_600) + 7) * 3_600)
+    await indexTo(quiet.number)
+    await compareHistory(walk, { comet, evk }, api, quiet)
   })
 
   test('a replay gives the same', { timeout: 300_000 }, async () => {

@@ -8,11 +8,16 @@ import { fractionOfWad, type LendingAsset, type MorphoLendingMarket, ratio, year
 /** @example morphoAssetId('0xa0b8…', 'loan') → '0xa0b8…-loan' */
 export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
 
+type StoredRow = Omit<
+  MorphoRow,
+  'morpho' | 'market' | 'loan_asset' | 'collateral_asset' | 'oracle' | 'lltv' | 'oracle_price' | 'collateral'
+>
+
 /**
  * The rate per second since the last accrual, and the one at `at`: by the adaptive model's own log; of another model what
  * it said after the last act, or, where it was not asked, what the last accrual names.
  */
-function rateOf(row: MorphoRow, stored: MorphoMarket, at: number): { average?: bigint; end?: bigint } {
+function rateOf(row: StoredRow, stored: MorphoMarket, at: number): { average?: bigint; end?: bigint } {
   if (row.irm === null) return { average: 0n, end: 0n }
   if (row.rate_at_target !== null)
     return adaptiveRate(stored, BigInt(row.rate_at_target), BigInt(Math.max(0, at - stored.lastUpdate)))
@@ -21,7 +26,7 @@ function rateOf(row: MorphoRow, stored: MorphoMarket, at: number): { average?: b
 }
 
 /** A market as it was last stored, its rate per second (undefined before the first accrual), and as it is at `at`. */
-export function morphoStateAt(row: MorphoRow, at: number) {
+export function morphoStateAt(row: StoredRow, at: number) {
   const stored: MorphoMarket = {
     supplyAssets: BigInt(row.supply_assets),
     supplyShares: BigInt(row.supply_shares),

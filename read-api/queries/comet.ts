@@ -97,27 +97,3 @@ export const cometCollaterals = defineQuery({
     WHERE ${VISIBLE} AND account = {account:String} GROUP BY comet, asset`,
   row: z.object({ comet: z.string(), asset: z.string(), balance: z.string() }),
 })
-
-const SERIES = `toUnixTimestamp(timestamp) >= {from:UInt32} AND toUnixTimestamp(timestamp) < {to:UInt32}
-    ORDER BY bucket, position LIMIT 1 BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`
-const BUCKET = 'intDiv(toUnixTimestamp(timestamp), {seconds:UInt32}) * {seconds:UInt32}'
-
-/** With the configuration of each point's own time. */
-export const cometSeries = defineQuery({
-  name: 'comet_series',
-  sql: `SELECT bucket, s.block AS block_number, s.updated_at AS updated_at, ${texts(TOTALS, 's')}, ${texts(RATES, 'c')}
-    FROM (
-      SELECT ${BUCKET} AS bucket, comet, position, block_number AS block, updated_at, ${TOTALS.join(', ')}
-      FROM comet_state WHERE ${VISIBLE} AND comet = {comet:String} AND ${SERIES}) AS s
-    ASOF LEFT JOIN (SELECT * FROM comet_market WHERE ${VISIBLE} AND comet = {comet:String}) AS c
-      ON s.comet = c.comet AND s.position >= c.position
-    ORDER BY bucket`,
-  row: z.object({ bucket: uint, block_number: uint, ...totalColumns, ...rateColumns }),
-})
-
-export const cometCollateralSeries = defineQuery({
-  name: 'comet_collateral_series',
-  sql: `SELECT ${BUCKET} AS bucket, block_number, toString(total) AS total FROM comet_collateral_total
-    WHERE ${VISIBLE} AND comet = {comet:String} AND asset = {asset:String} AND ${SERIES}`,
-  row: z.object({ bucket: uint, block_number: uint, total: z.string() }),
-})

@@ -107,22 +107,3 @@ export const evkEvents = defineQuery({
     ORDER BY position`,
   row: lendingEventRow,
 })
-
-export const evkSeries = defineQuery({
-  name: 'evk_series',
-  sql: `SELECT intDiv(toUnixTimestamp(timestamp), {seconds:UInt32}) * {seconds:UInt32} AS bucket, block_number,
-      toString(total_shares) AS total_shares, toString(total_borrows) AS total_borrows, toString(cash) AS cash,
-      toString(accumulator_ray) AS accumulator, toString(interest_rate_ray) AS interest_rate
-    FROM evk_status WHERE ${VISIBLE} AND vault = {vault:String}
-      AND toUnixTimestamp(timestamp) >= {from:UInt32} AND toUnixTimestamp(timestamp) < {to:UInt32}
-    ORDER BY bucket, position LIMIT 1 BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
-  row: z.object({
-    bucket: uint,
-    block_number: uint,
-    total_shares: z.string(),
-    total_borrows: z.string(),
-    cash: z.string(),
-    accumulator: z.string(),
-    interest_rate: z.string(),
-  }),
-})

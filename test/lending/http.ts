@@ -3,7 +3,8 @@ import request from 'supertest'
 import { type Address, encodeFunctionData, parseAbi, parseAbiItem } from 'viem'
 import { expect } from 'vitest'
 import type { z } from 'zod'
-import { BorrowEvents, BorrowPosition, Market } from '../../read-api/schemas/borrow.ts'
+import { BorrowEvents, BorrowPosition, Market, MarketPoint } from '../../read-api/schemas/borrow.ts'
+import { pageOf } from '../../read-api/schemas/shapes.ts'
 import { aaveAbi, morphoAbi } from '../chain/abis.ts'
 import { type CometMarket, cometAbi } from '../chain/comet.ts'
 import { type EvkMarket, evkAbi, evkCalls } from '../chain/evk.ts'
@@ -34,6 +35,7 @@ interface Others {
   evk: EvkMarket
 }
 
+const HOUR = 3_600
 const oracleAbi = parseAbi(['function price() view returns (uint256)'])
 const idle = (supplied: bigint): Figures => ({ supplied, borrowed: 0n })
 
@@ -59,13 +61,7 @@ export async function compareHttp(walk: Walk, others: Others, api: ApiHarness): 
     return shape.parse(answer.body)
   }
   const at = BigInt(blockNumber)
-  const markets = [
-    ...(await morphoSaid(walk, at)),
-    await aaveSaid(walk, at),
-    await cometSaid(walk, others.comet, at),
-    await evkSaid(walk, others.evk, at),
-  ]
-  for (const market of markets) {
+  for (const market of await allSaid(walk, others, at)) {
     const { assetsData } = await get(`/markets/mainnet/${market.id}`, Market)
     const totals = assetsData.map(({ marketAssetId, totalSupplied, totalBorrowed }) => [
       marketAssetId,
@@ -94,6 +90,41 @@ export async function compareHttp(walk: Walk, others: Others, api: ApiHarness): 
       if (healthFactor !== undefined) expect(position.healthFactor, what).toBeCloseTo(healthFactor, 9)
       if (isLiquidatable !== undefined && position.healthFactor !== null)
         expect(position.healthFactor < 1, what).toBe(isLiquidatable)
+    }
+  }
+}
+
+const allSaid = async (walk: Walk, { comet, evk }: Others, at: bigint): Promise<Said[]> => [
+  ...(await morphoSaid(walk, at)),
+  await aaveSaid(walk, at),
+  await cometSaid(walk, comet, at),
+  await evkSaid(walk, evk, at),
+]
+
+/** The history of every asset has a point for each of the hours before `time`, and what it says of that hour is the contracts'. */
+export async function compareHistory(
+  walk: Walk,
+  others: Others,
+  api: ApiHarness,
+  { number, timestamp }: { number: number; timestamp: number },
+): Promise<void> {
+  await api.catalogue.refresh()
+  for (const { id, totals } of await allSaid(walk, others, BigInt(number))) {
+    for (const [asset, figures] of Object.entries(totals)) {
+      const answer = await request(api.app)
+        .get(`/beta/borrow/markets/historical/mainnet/${id}/${asset}`)
+        .query({ fromTimestamp: timestamp - 5 * HOUR })
+        .set('x-api-key', api.apiKey)
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+      const points = pageOf(MarketPoint).parse(answer.body).data
+      expect(points.map(point => point.timestamp)).toEqual(
+        [5, 4, 3, 2, 1, 0].map(ago => timestamp - ago * HOUR),
+      )
+      const last = points.at(-1)
+      const found = { supplied: last?.totalSupplied.native, borrowed: last?.totalBorrowed.native }
+      const expected = { supplied: `${figures.supplied}`, borrowed: `${figures.borrowed}` }
+      expect(found, `${asset} of ${id} at ${number}`).toEqual(expected)
+      walk.counted.values += 2
     }
   }
 }

@@ -40,8 +40,8 @@ async function get(path: string, query: Record<string, string> = {}, status = 20
 const world = w.makeWorld()
 const lastAnswer = (feed: string) => world.answers.findLast(answer => answer.feed === feed)?.answer ?? 0n
 const now = () => api.catalogue.current().chain(1)?.blockTime ?? 0
-const accrued = (assets: bigint) => {
-  const elapsed = BigInt(now() - (w.START + ACCRUED_AT_HOUR * w.HOUR))
+const accrued = (assets: bigint, at = now()) => {
+  const elapsed = BigInt(at - (w.START + ACCRUED_AT_HOUR * w.HOUR))
   const totals = { totalSupplyAssets: 0n, totalSupplyShares: 0n, totalBorrowAssets: assets, fee: 0n }
   return assets + MarketUtils.getAccruedInterest(MORPHO_RATE, totals, elapsed).interest
 }
@@ -135,8 +135,6 @@ describe('borrow markets', () => {
     expect(position.healthFactor / ((secured * 0.85) / owes)).toBeCloseTo(1, 4)
     const events = await get(`/portfolio/events/${w.CAROL}/mainnet/${data[0].marketId}/${loan.marketAssetId}`)
     expect(events.data.map((event: { eventType: string }) => event.eventType)).toEqual(['borrow'])
-    const history = await get(`/markets/historical/mainnet/${data[0].marketId}/${loan.marketAssetId}`)
-    expect(history.data.map((point: { borrowIndex: number }) => point.borrowIndex)).toEqual([2])
   })
 
   it('narrows by every filter', async () => {
@@ -284,30 +282,85 @@ describe('borrow positions', () => {
   })
 })
 
+interface Point {
+  timestamp: number
+  blockNumber: string
+  totalSupplied: { native: string }
+  totalBorrowed: { native: string }
+  borrowIndex: number
+}
+
 describe('borrow history', () => {
-  it('has a point for each bucket in which the market moved', async () => {
-    const { data } = await get(`/markets/historical/mainnet/${MORPHO_MARKET}/${w.USD_ASSET}-loan`)
-    expect(
-      data.map((point: { timestamp: number; totalBorrowed: { native: string } }) => [
-        (point.timestamp - w.START) / w.HOUR,
-        point.totalBorrowed.native,
-      ]),
-    ).toEqual([
-      [3, '0'],
-      [4, '0'],
-      [5, '0'],
-      [10, '400007200'],
+  const historyOf = async (path: string, query: Record<string, string> = {}): Promise<Point[]> =>
+    (await get(`/markets/historical/mainnet/${path}`, { perPage: '2000', ...query })).data
+  const hours = (points: readonly Point[]) => points.map(({ timestamp }) => (timestamp - w.START) / w.HOUR)
+  const hoursFrom = (hour: number) =>
+    Array.from({ length: Math.floor((now() - w.START) / w.HOUR) - hour + 1 }, (_, i) => hour + i)
+  const timeOf = (hour: number) => w.START + hour * w.HOUR
+
+  it('has a point for each bucket since the market began, with the interest of quiet ones', async () => {
+    const points = await historyOf(`${MORPHO_MARKET}/${w.USD_ASSET}-loan`)
+    expect(hours(points)).toEqual(hoursFrom(3))
+    const owed = (hour: number) => points[hour - 3]?.totalBorrowed.native
+    // Before a rate was told nothing is known to have accrued.
+    expect([3, 4, 5, 9].map(owed)).toEqual(['0', '0', '400000000', '400000000'])
+    for (const hour of [ACCRUED_AT_HOUR, ACCRUED_AT_HOUR + 1, 100, 800])
+      expect(owed(hour)).toBe(`${accrued(300_007_200n, timeOf(hour))}`)
+    // Named is the last update, of many hours ago.
+    expect(points[800]?.blockNumber).toBe(points[ACCRUED_AT_HOUR - 3]?.blockNumber)
+
+    const pages = await Promise.all(
+      [0, 1].map(page =>
+        get(`/markets/historical/mainnet/${MORPHO_MARKET}/${w.USD_ASSET}-loan`, {
+          page: `${page}`,
+          perPage: '20',
+        }),
+      ),
+    )
+    expect(pages.flatMap(page => page.data)).toEqual(points.slice(0, 40))
+    expect(pages[0].nextPage).toBe(1)
+    const window = { fromTimestamp: `${timeOf(90) + 1}`, toTimestamp: `${timeOf(95)}` }
+    expect(hours(await historyOf(`${MORPHO_MARKET}/${w.USD_ASSET}-loan`, window))).toEqual([
+      91, 92, 93, 94, 95,
     ])
-    const comet = await get(`/markets/historical/mainnet/${COMET}/${w.USD_ASSET}`)
-    expect(comet.data).toHaveLength(1)
-    expect(comet.data[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, blockNumber: '73' })
-    expect(comet.data[0].totalSupplied.native).toBe('11000000000')
-    const lent = await get(`/markets/historical/mainnet/${COMET}/${LENT_ONLY}`)
-    expect(
-      lent.data.map((point: { totalSupplied: { native: string } }) => point.totalSupplied.native),
-    ).toEqual([(3n * 10n ** 18n).toString()])
-    const daily = await get(`/markets/historical/mainnet/${POOL}/${w.USD_ASSET}`, { granularity: '1day' })
-    expect(daily.data).toHaveLength(1)
-    expect(daily.data[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, supplyRate: 0 })
+    expect(await historyOf(`${MORPHO_MARKET}/${w.USD_ASSET}-loan`, { toTimestamp: `${timeOf(2)}` })).toEqual(
+      [],
+    )
+  })
+
+  it('of a Comet grows by its rates, of its collateral stays', async () => {
+    const points = await historyOf(`${COMET}/${w.USD_ASSET}`)
+    expect(hours(points)).toEqual(hoursFrom(COMET_SAMPLED_AT_HOUR))
+    expect(points[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, blockNumber: '73' })
+    expect(points[0]?.totalSupplied.native).toBe('11000000000')
+    const grown =
+      COMET_TOTALS.borrowIndex + (COMET_TOTALS.borrowIndex * COMET_RATES.borrow * 360_000n) / 10n ** 18n
+    expect(points[100]?.totalBorrowed.native).toBe(`${(1_000_000_000n * grown) / 10n ** 15n}`)
+    const lent = await historyOf(`${COMET}/${LENT_ONLY}`)
+    expect(new Set(lent.map(({ totalSupplied }) => totalSupplied.native))).toEqual(
+      new Set([(3n * 10n ** 18n).toString()]),
+    )
+    expect(hours(lent)).toEqual(hoursFrom(COMET_SAMPLED_AT_HOUR))
+  })
+
+  it('of a reserve and a vault, by days and weeks as well', async () => {
+    const daily = await historyOf(`${POOL}/${w.USD_ASSET}`, { granularity: '1day' })
+    expect(daily.map(({ timestamp }) => (timestamp - w.START) / w.DAY)).toEqual(
+      Array.from({ length: Math.floor((now() - w.START) / w.DAY) + 1 }, (_, day) => day),
+    )
+    expect(daily[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, supplyRate: 0 })
+    // The day in which the market began has its first state, in which nothing had been supplied.
+    expect(daily.slice(0, 2).map(({ totalSupplied }) => totalSupplied.native)).toEqual(['0', '3300000000'])
+    const weekly = await historyOf(`${POOL}/${w.USD_ASSET}`, { granularity: '1week' })
+    expect(weekly.every(({ timestamp }) => timestamp % (7 * w.DAY) === 0)).toBe(true)
+    expect(weekly.length).toBe(Math.floor(now() / (7 * w.DAY)) - Math.floor(timeOf(3) / (7 * w.DAY)) + 1)
+
+    const { data } = await get('/markets', { allowedProtocols: 'euler' })
+    const [{ marketId, assetsData }] = data
+    const points = await historyOf(`${marketId}/${assetsData[0].marketAssetId}`)
+    expect(hours(points)).toEqual(hoursFrom(EVK_AT_HOUR))
+    expect(points[0]?.borrowIndex).toBe(2)
+    const perSecond = Math.log1p(Number(EVK_RATE) / 1e27)
+    expect(points[500]?.borrowIndex).toBeCloseTo(2 * Math.exp(perSecond * 500 * w.HOUR), 10)
   })
 })

@@ -29,23 +29,15 @@ test('a market with the adaptive model is, seconds later, what blue-sdk accrues 
         const sdk = new Market({ ...totals, params, lastUpdate: BigInt(lastUpdate), fee, rateAtTarget })
         const { state } = morphoStateAt(
           {
-            morpho: irm,
-            market: '',
-            loan_asset: irm,
-            collateral_asset: irm,
-            oracle: null,
             irm,
-            lltv: '0',
             supply_assets: `${totals.totalSupplyAssets}`,
             supply_shares: `${totals.totalSupplyShares}`,
             borrow_assets: `${totals.totalBorrowAssets}`,
             borrow_shares: `${totals.totalBorrowShares}`,
-            collateral: '0',
             last_update: lastUpdate,
             fee: `${fee}`,
             borrow_rate: '1',
             rate_at_target: `${rateAtTarget}`,
-            oracle_price: null,
           },
           lastUpdate + elapsed,
         )

@@ -1,0 +1,270 @@
+import { zeroAddress } from 'viem'
+import { normalizedDebt, normalizedIncome, rayMul } from '../../db/lending/aave-math.ts'
+import { accrueComet, cometAmounts } from '../../db/lending/comet-math.ts'
+import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../db/lending/evk-math.ts'
+import { toWhole } from '../amounts.ts'
+import type { EndpointContext } from '../endpoint.ts'
+import * as series from '../queries/lending-series.ts'
+import { ask, type NamedQuery, type z } from '../queries/query.ts'
+import { cometPoint } from './comet.ts'
+import { yearlyOfSecondRay } from './evk.ts'
+import {
+  type AaveLendingMarket,
+  type CometLendingMarket,
+  type EvkLendingMarket,
+  fractionOfWad,
+  type LendingAsset,
+  type LendingMarket,
+  type MorphoLendingMarket,
+  ratio,
+  yearlyOfRay,
+  yearlyOfWad,
+} from './market.ts'
+import { morphoStateAt } from './morpho.ts'
+
+/** An asset of a market as it stood at a moment, interest included. */
+export interface MarketPoint {
+  /** Unix seconds. */
+  at: number
+  /** Of the last update that is in it. */
+  block: number
+  supplyRate: number | undefined
+  borrowRate: number | undefined
+  supplied: bigint
+  borrowed: bigint
+  supplyIndex: number
+  borrowIndex: number
+}
+
+/** Buckets of `seconds` that begin in [from, to), less the first `offset`, at most `limit`. */
+export interface Window {
+  seconds: number
+  from: number
+  to: number
+  limit: number
+  offset: number
+}
+
+/**
+ * A point for each bucket since the market began: as it stood when the bucket began, with interest up to then. The bucket
+ * in which the market began has its first state.
+ */
+export async function readHistory(
+  market: LendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<MarketPoint[]> {
+  if (market.protocol === 'aave-v3') return aavePoints(market, asset, window, context)
+  if (market.protocol === 'compound-v3') return cometPoints(market, asset, window, context)
+  if (market.protocol === 'euler-v2') return evkPoints(market, asset, window, context)
+  return morphoPoints(market, asset, window, context)
+}
+
+interface Series<R extends z.ZodType<{ at: number; block: number }>> {
+  first: NamedQuery<z.ZodType<{ at: number }>>
+  states: NamedQuery<R>
+}
+type Row<S> = S extends Series<infer R> ? z.output<R> : never
+
+/**
+ * The states of one market that buckets of a window begin with. The first series decides when the market began; of the
+ * others there may be none yet.
+ */
+async function readStates<
+  M extends Series<z.ZodType<{ at: number; block: number }>>,
+  O extends Record<
+    string,
+    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string> }
+  >,
+>(
+  chain: number,
+  main: M,
+  others: O,
+  key: Record<string, string>,
+  { seconds, from, to, limit, offset }: Window,
+  { deps, catalogue, signal }: EndpointContext,
+): Promise<
+  { bucket: number; at: number; state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } }[]
+> {
+  const { position: p = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const pinned = { chain, p, ...key }
+  const [first] = await ask(deps.clickhouse, main.first, pinned, signal)
+  if (!first) return []
+  const start = Math.max(from, Math.floor(first.at / seconds) * seconds) + offset * seconds
+  const end = Math.min(to - 1, blockTime, start + (limit - 1) * seconds)
+  if (start > end) return []
+  const asked = { ...pinned, seconds, from: Math.max(start, first.at), to: Math.max(end, first.at) }
+  const names = Object.keys(others)
+  const [rows, ...more] = await Promise.all([
+    ask(deps.clickhouse, main.states, asked, signal),
+    ...names.map(name => {
+      const other = others[name]
+      return other ? ask(deps.clickhouse, other.of.states, { ...asked, ...other.key }, signal) : []
+    }),
+  ])
+  const walk = <T extends { at: number }>(list: readonly T[]) => {
+    let next = 0
+    return (at: number) => {
+      while ((list[next]?.at ?? Number.POSITIVE_INFINITY) <= at) next++
+      return list[next - 1]
+    }
+  }
+  const stateAt = walk(rows as Row<M>[])
+  const othersAt = more.map(list => walk(list))
+  const points = []
+  for (let bucket = start; bucket <= end; bucket += seconds) {
+    const at = Math.max(bucket, first.at)
+    const state = stateAt(at)
+    const also = Object.fromEntries(names.map((name, i) => [name, othersAt[i]?.(at)]))
+    if (state)
+      points.push({ bucket, at, state, also: also as { [K in keyof O]: Row<O[K]['of']> | undefined } })
+  }
+  return points
+}
+
+const UNMOVED = { supplyRate: 0, borrowRate: 0, borrowed: 0n, supplyIndex: 1, borrowIndex: 1 }
+
+async function cometPoints(
+  { id, chainId }: CometLendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<MarketPoint[]> {
+  const key = { comet: id, asset: asset.id }
+  if (asset.side === 'collateral') {
+    const states = await readStates(chainId, series.cometCollateralTotals, {}, key, window, context)
+    return states.map(({ bucket, state }) => ({
+      ...UNMOVED,
+      at: bucket,
+      block: state.block,
+      supplied: BigInt(state.total),
+    }))
+  }
+  const configuration = { of: series.cometConfigurations }
+  const states = await readStates(chainId, series.cometStates, { configuration }, key, window, context)
+  return states.flatMap(({ bucket, at, state, also }) => {
+    if (!also.configuration) return []
+    const { totals: stored, rates, supplyRate, borrowRate } = cometPoint({ ...also.configuration, ...state })
+    const totals = accrueComet(stored, rates, at)
+    return {
+      at: bucket,
+      block: state.block,
+      ...cometAmounts(totals),
+      supplyRate: yearlyOfWad(supplyRate),
+      borrowRate: yearlyOfWad(borrowRate),
+      supplyIndex: toWhole(totals.supplyIndex, 15),
+      borrowIndex: toWhole(totals.borrowIndex, 15),
+    }
+  })
+}
+
+async function evkPoints(
+  market: EvkLendingMarket,
+  { side, feeRate }: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<MarketPoint[]> {
+  const { vault } = side === 'loan' ? market.lender : market.collateral
+  const total = { of: series.evkOwed }
+  const states = await readStates(market.chainId, series.evkStates, { total }, { vault }, window, context)
+  return states.map(({ bucket, at, state: row, also }) => {
+    const accumulator = BigInt(row.accumulator)
+    const isExact = also.total !== undefined && BigInt(also.total.accumulator) === accumulator
+    const stored = {
+      accumulator,
+      interestRate: BigInt(row.interest_rate),
+      owed: isExact ? BigInt(also.total?.owed ?? 0) : BigInt(row.total_borrows) << 31n,
+      cash: BigInt(row.cash),
+      totalShares: BigInt(row.total_shares),
+      accumulatedFees: BigInt(row.accumulated_fees),
+      updatedAt: row.at,
+    }
+    const state = accrueEvk(stored, BigInt(Math.round(feeRate * 10_000)), at)
+    const borrowed = owedAssets(state.owed)
+    const supplied = state.cash + borrowed
+    const borrowRate = yearlyOfSecondRay(state.interestRate)
+    return {
+      at: bucket,
+      block: row.block,
+      supplied,
+      borrowed,
+      borrowRate,
+      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - feeRate),
+      supplyIndex: ratio(supplied + VIRTUAL_DEPOSIT, state.totalShares + VIRTUAL_DEPOSIT),
+      borrowIndex: toWhole(state.accumulator, 27),
+    }
+  })
+}
+
+async function morphoPoints(
+  { id, chainId, params }: MorphoLendingMarket,
+  { side }: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<MarketPoint[]> {
+  const others = { target: { of: series.morphoTargets }, sampled: { of: series.morphoRates } }
+  const states = await readStates(chainId, series.morphoStates, others, { market: id }, window, context)
+  const irm = params.irm === zeroAddress ? null : params.irm
+  return states.map(({ bucket, at, state: row, also }) => {
+    const point = { at: bucket, block: row.block }
+    if (side === 'collateral') return { ...UNMOVED, ...point, supplied: BigInt(row.collateral) }
+    const model = {
+      irm,
+      rate_at_target: also.target?.rate ?? null,
+      borrow_rate: also.sampled?.rate ?? row.borrow_rate,
+    }
+    const { state, rate } = morphoStateAt({ ...row, ...model }, at)
+    const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
+    // A share begins as a millionth of an asset unit (SharesMathLib's virtual amounts).
+    const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)
+    return {
+      ...point,
+      supplied: state.supplyAssets,
+      borrowed: state.borrowAssets,
+      borrowRate,
+      supplyRate:
+        borrowRate === undefined
+          ? undefined
+          : borrowRate * ratio(state.borrowAssets, state.supplyAssets) * (1 - fractionOfWad(state.feeWad)),
+      supplyIndex: index(state.supplyAssets, state.supplyShares),
+      borrowIndex: index(state.borrowAssets, state.borrowShares),
+    }
+  })
+}
+
+async function aavePoints(
+  market: AaveLendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  context: EndpointContext,
+): Promise<MarketPoint[]> {
+  const reserve = market.reserves.find(of => of.asset === asset.info.address)
+  if (!reserve) return []
+  const others = {
+    supply: { of: series.aaveScaledTotals, key: { token: reserve.aToken } },
+    debt: { of: series.aaveScaledTotals, key: { token: reserve.debtToken } },
+  }
+  const key = { pool: market.root, asset: reserve.asset }
+  const states = await readStates(market.chainId, series.aaveIndexes, others, key, window, context)
+  return states.map(({ bucket, at, state: row, also }) => {
+    const stored = {
+      liquidityRate: BigInt(row.liquidity_rate),
+      variableBorrowRate: BigInt(row.borrow_rate),
+      liquidityIndex: BigInt(row.liquidity_index),
+      variableBorrowIndex: BigInt(row.borrow_index),
+      updatedAt: row.at,
+    }
+    const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]
+    return {
+      at: bucket,
+      block: row.block,
+      supplyRate: yearlyOfRay(stored.liquidityRate),
+      borrowRate: yearlyOfRay(stored.variableBorrowRate),
+      supplied: rayMul(BigInt(also.supply?.scaled ?? 0), income),
+      borrowed: rayMul(BigInt(also.debt?.scaled ?? 0), debt),
+      supplyIndex: toWhole(income, 27),
+      borrowIndex: toWhole(debt, 27),
+    }
+  })
+}
