@@ -277,6 +277,19 @@ export function evkPosition(market: EvkLendingMarket, account: string, held: Evk
   }
 }
 
+/**
+ * A debt stands in every pair of its lender: of those, the ones whose collateral secures it, and all where none does.
+ */
+export function securedPairs(positions: readonly LendingPosition[]): LendingPosition[] {
+  const isSecured = ({ assets }: LendingPosition) =>
+    assets.some(of => of.asset.side === 'collateral' && of.collateralEnabled && of.supplied > 0n)
+  const secured = new Set(positions.filter(isSecured).map(({ market }) => market.root))
+  return positions.filter(
+    position =>
+      position.market.protocol !== 'euler-v2' || isSecured(position) || !secured.has(position.market.root),
+  )
+}
+
 /** By all that the account has enabled as collateral, whichever pair it is looked at in. */
 function evkHealth(lender: EvkLendingMarket['lender'], borrowed: bigint, held: EvkHeld) {
   if (borrowed === 0n) return { ltv: 0, healthFactor: undefined }

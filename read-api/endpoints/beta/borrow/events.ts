@@ -10,7 +10,8 @@ export default defineEndpoint({
   method: 'get',
   path: '/borrow/portfolio/events/{userAddress}/{network}/{marketId}/{assetId}',
   summary: 'What a wallet did with one asset of a market, oldest first',
-  description: 'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken.',
+  description:
+    'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken. A transfer of a position (of aTokens, vault shares, a Comet balance, a debt that another account took over) is no event.',
   params: z.object({ userAddress: address(), ...marketAssetPath }),
   response: BorrowEvents,
   example: {

@@ -1,6 +1,7 @@
 import { findNetwork } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
+import { securedPairs } from '../../../lending/evk.ts'
 import { type AssetPosition, type LendingPosition, readPositions } from '../../../lending/positions.ts'
 import { chainsOf, networkFilter, passes } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
@@ -18,7 +19,7 @@ export default defineEndpoint({
   path: '/borrow/portfolio/positions/{userAddress}',
   summary: 'The markets that a wallet owes something to',
   description:
-    'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. To add up over markets, count each positionId once.',
+    'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. An Euler debt stands in each market that pairs its lender with collateral that secures it. To add up over markets, count each positionId once.',
   params: z.object({ userAddress: address() }),
   query: z.object({
     ...networkFilter,
@@ -60,7 +61,7 @@ export default defineEndpoint({
       return usd !== undefined && usd >= threshold
     }
     const shown = positions
-      .flat()
+      .flatMap(securedPairs)
       .map(position => ({ position, assets: position.assets.filter(isShown) }))
       .filter(({ assets }) => assets.some(({ borrowed }) => borrowed > 0n))
     const { sortBy } = query
