@@ -1,5 +1,5 @@
 import { type Address, erc20Abi } from 'viem'
-import { rayMul } from '../db/lending/aave-math.ts'
+import { suppliedAt } from '../db/lending/aave-math.ts'
 import { morphoBalances } from '../db/lending/morpho-math.ts'
 import { checksum } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
@@ -223,7 +223,8 @@ function suppliesOf(
       ]
     }),
     ...reserves.flatMap(({ market, reserve }): Allocation[] => {
-      const value = reserve.asset === asset ? rayMul(scaled.get(reserve.aToken) ?? 0n, reserve.income) : 0n
+      const held = (reserve.asset === asset && scaled.get(reserve.aToken)) || 0n
+      const value = suppliedAt(held, reserve.income, reserve.isDirected)
       const whole = market.assets.find(({ id }) => id === asset)
       if (value === 0n || !whole) return []
       return [

@@ -201,6 +201,7 @@ export const DeficitCovered: w.EventAbi<{ reserve: string; caller: string; amoun
 export const events = [Supply, Withdraw, Borrow, Repay, LiquidationCall, FlashLoan, ReserveDataUpdated, ReserveUsedAsCollateralEnabled, ReserveUsedAsCollateralDisabled, UserEModeSet, MintedToTreasury, IsolationModeTotalDebtUpdated, DeficitCreated, DeficitCovered] as const
 
 export const functions = {
+  POOL_REVISION: { signature: 'POOL_REVISION()', selector: '0x0148170e', inputs: [] },
   getReserveNormalizedIncome: { signature: 'getReserveNormalizedIncome(address)', selector: '0xd15e0053', inputs: ['address'] },
   getReserveNormalizedVariableDebt: { signature: 'getReserveNormalizedVariableDebt(address)', selector: '0x386497fd', inputs: ['address'] },
   getReservesList: { signature: 'getReservesList()', selector: '0xd1946dbc', inputs: [] },

@@ -78,6 +78,13 @@ export const lendingVocabulary = {
   /** userBasic(account).principal at the end of the block: what is lent, or below zero what is owed, before interest. */
   PrincipalSampled: z.object({ market: text, account: address, principal: int }),
 
+  // ---- Aave v3.5 and later; `contract` is the aToken or debt token
+  /**
+   * scaledBalanceOf(account) and scaledTotalSupply() at the end of the block, of pools whose rounding no log tells:
+   * before v3.5 (POOL_REVISION 9) what a log says of amounts gives the scaled ones.
+   */
+  ScaledBalanceSampled: z.object({ account: address, scaled: uint, total: uint }),
+
   // ---- Euler v2; `market` is 'evk:' and the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
   VaultStatusChanged: z.object({

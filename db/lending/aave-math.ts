@@ -1,6 +1,7 @@
 /**
  * Aave v3's arithmetic, bit for bit; amounts in base units, indexes and rates in ray, prices in the oracle's unit.
- * @see WadRayMath.sol, PercentageMath.sol, MathUtils.sol, ReserveLogic.sol, GenericLogic.sol of @aave/core-v3 1.19.3
+ * @see WadRayMath.sol, PercentageMath.sol, MathUtils.sol, ReserveLogic.sol, GenericLogic.sol of @aave/core-v3 1.19.3; what is told of
+ * v3.5: TokenMath.sol and GenericLogic.sol of aave-dao/aave-v3-origin
  */
 
 export const RAY = 10n ** 27n
@@ -10,6 +11,17 @@ const PERCENTAGE_FACTOR = 10_000n
 
 export const rayMul = (a: bigint, b: bigint) => (a * b + RAY / 2n) / RAY
 export const rayDiv = (a: bigint, b: bigint) => (a * RAY + b / 2n) / b
+const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b
+
+/**
+ * What a scaled balance is worth at an index. Since v3.5 (TokenMath.sol of aave-dao/aave-v3-origin) both sides round in favour of the pool:
+ * what is supplied down, what is owed up; before, half up.
+ */
+export const suppliedAt = (scaled: bigint, index: bigint, isDirected: boolean) =>
+  isDirected ? (scaled * index) / RAY : rayMul(scaled, index)
+export const owedAt = (scaled: bigint, index: bigint, isDirected: boolean) =>
+  isDirected ? ceilDiv(scaled * index, RAY) : rayMul(scaled, index)
+
 const wadDiv = (a: bigint, b: bigint) => (a * WAD + b / 2n) / b
 const percentMul = (a: bigint, bps: bigint) => (a * bps + PERCENTAGE_FACTOR / 2n) / PERCENTAGE_FACTOR
 
@@ -67,6 +79,8 @@ export interface AaveHolding {
   /** Of the reserve itself: a threshold of zero means that it cannot be collateral. */
   liquidationThresholdBps: bigint
   ltvBps: bigint
+  /** The pool rounds in its own favour (v3.5 and later): what is owed is worth its price rounded up. */
+  isDirected?: boolean
   /** What counts instead while the account is in an eMode that the reserve belongs to. */
   eMode?: { liquidationThresholdBps: bigint; ltvBps: bigint }
 }
@@ -94,7 +108,7 @@ export function aaveAccount(holdings: readonly AaveHolding[]): AaveAccount {
       if (own.ltvBps !== 0n) ltv += value * (eMode?.ltvBps ?? own.ltvBps)
       threshold += value * (eMode?.liquidationThresholdBps ?? own.liquidationThresholdBps)
     }
-    debt += (borrowed * price) / unit
+    debt += own.isDirected ? ceilDiv(borrowed * price, unit) : (borrowed * price) / unit
   }
   const ltvBps = collateral === 0n ? 0n : ltv / collateral
   const liquidationThresholdBps = collateral === 0n ? 0n : threshold / collateral

@@ -11,7 +11,7 @@ import { answered, asText } from '../samples/answers.ts'
 /**
  * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which
  * one is worth the pool's liquidity index. Amounts of logs are in assets; scaled ones by the rounding of
- * ScaledBalanceTokenBase.sol (v3.0 to v3.3: half up).
+ * ScaledBalanceTokenBase.sol before v3.5 (half up): later ones follow only with the balance before, and may be a unit off here.
  */
 export const ATOKEN_VAULT = 'aave-v3-atoken-vault'
 

@@ -8,6 +8,7 @@ import * as VariableDebt from '../../abi/aave-v3/VariableDebtToken.ts'
 import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from '../aave/atoken-vault.ts'
 import { configuratorDecoders } from '../aave/configurator.ts'
 import { type AaveMarket, aaveMarkets } from '../aave/markets.ts'
+import { readScaled, scaledAccounts } from '../aave/scaled-state.ts'
 import type { NetworkName } from '../chains.ts'
 import { cleanText, on, some } from '../decoder.ts'
 import { defineProtocol, type LogDecoder, type Source } from '../protocol.ts'
@@ -209,6 +210,12 @@ export default defineProtocol({
   name: 'aave-v3',
   sources,
   inspect: inspectAToken,
+  wants: event => {
+    const accounts = scaledAccounts(event)
+    return accounts.length > 0
+      ? { reads: accounts.map(account => readScaled(event.contract, account)) }
+      : undefined
+  },
   watches: event => {
     if (event.type === 'VaultDiscovered') {
       const { pool, vault } = event.data

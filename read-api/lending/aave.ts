@@ -1,4 +1,4 @@
-import { normalizedDebt, normalizedIncome, rayMul } from '../../db/lending/aave-math.ts'
+import { normalizedDebt, normalizedIncome, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { AaveRow } from '../queries/lending.ts'
 import {
@@ -13,6 +13,8 @@ export interface AaveFigures {
   rows: readonly AaveRow[]
   /** Scaled total supply by token. */
   totals: ReadonlyMap<string, bigint>
+  /** Tokens that round in favour of the pool. */
+  directed: ReadonlySet<string>
   /** By `source market key`. */
   settings: ReadonlyMap<string, string>
   /** What the oracles of a deployment ask for an asset: undefined where two deployments disagree. */
@@ -40,8 +42,8 @@ export function aaveMarkets(
     const number = (key: string) => Number(reserve.setting(key) ?? 0)
     const isOn = (key: string) => reserve.setting(key) === '1'
     const unit = 10n ** BigInt(row.decimals)
-    const supplied = rayMul(figures.totals.get(row.a_token) ?? 0n, reserve.income)
-    const borrowed = rayMul(figures.totals.get(row.debt_token) ?? 0n, reserve.debt)
+    const supplied = suppliedAt(figures.totals.get(row.a_token) ?? 0n, reserve.income, reserve.isDirected)
+    const borrowed = owedAt(figures.totals.get(row.debt_token) ?? 0n, reserve.debt, reserve.isDirected)
     const isClosed = reserve.setting('active') === '0' || isOn('frozen') || isOn('paused')
     const bonus = number('liquidationBonusBps')
     pool.assets.push({
@@ -95,6 +97,8 @@ function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve 
     debtToken: row.debt_token,
     decimals: row.decimals,
     indexes,
+    // The code of both tokens is of one version.
+    isDirected: figures.directed.has(row.a_token) || figures.directed.has(row.debt_token),
     income: normalizedIncome(indexes, at),
     debt: normalizedDebt(indexes, at),
     ltvBps: BigInt(setting('ltvBps') ?? '0'),

@@ -73,6 +73,7 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const figures = {
     rows,
     totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
+    directed: new Set(totals.flatMap(({ token, is_directed }) => (is_directed === 1 ? [token] : []))),
     settings: new Map(
       settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
     ),

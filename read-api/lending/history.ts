@@ -1,5 +1,5 @@
 import { zeroAddress } from 'viem'
-import { normalizedDebt, normalizedIncome, rayMul } from '../../db/lending/aave-math.ts'
+import { normalizedDebt, normalizedIncome, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
 import { accrueComet, cometAmounts } from '../../db/lending/comet-math.ts'
 import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../db/lending/evk-math.ts'
 import { toWhole } from '../amounts.ts'
@@ -241,9 +241,12 @@ async function aavePoints(
 ): Promise<MarketPoint[]> {
   const reserve = market.reserves.find(of => of.asset === asset.info.address)
   if (!reserve) return []
+  const [supplyKey, debtKey] = [{ token: reserve.aToken }, { token: reserve.debtToken }]
   const others = {
-    supply: { of: series.aaveScaledTotals, key: { token: reserve.aToken } },
-    debt: { of: series.aaveScaledTotals, key: { token: reserve.debtToken } },
+    supply: { of: series.aaveScaledTotals, key: supplyKey },
+    debt: { of: series.aaveScaledTotals, key: debtKey },
+    sampledSupply: { of: series.aaveSampledTotals, key: supplyKey },
+    sampledDebt: { of: series.aaveSampledTotals, key: debtKey },
   }
   const key = { pool: market.root, asset: reserve.asset }
   const states = await readStates(market.chainId, series.aaveIndexes, others, key, window, context)
@@ -255,14 +258,18 @@ async function aavePoints(
       variableBorrowIndex: BigInt(row.borrow_index),
       updatedAt: row.at,
     }
+    const { supply, debt: owed, sampledSupply, sampledDebt } = also
+    // What a token of v3.5 or later said itself, at the end of each block with logs of it.
+    const [supplyTotal, debtTotal] = [sampledSupply ?? supply, sampledDebt ?? owed]
+    const isDirected = sampledSupply !== undefined || sampledDebt !== undefined
     const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]
     return {
       at: bucket,
       block: row.block,
       supplyRate: yearlyOfRay(stored.liquidityRate),
       borrowRate: yearlyOfRay(stored.variableBorrowRate),
-      supplied: rayMul(BigInt(also.supply?.scaled ?? 0), income),
-      borrowed: rayMul(BigInt(also.debt?.scaled ?? 0), debt),
+      supplied: suppliedAt(BigInt(supplyTotal?.scaled ?? 0), income, isDirected),
+      borrowed: owedAt(BigInt(debtTotal?.scaled ?? 0), debt, isDirected),
       supplyIndex: toWhole(income, 27),
       borrowIndex: toWhole(debt, 27),
     }

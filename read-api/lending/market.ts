@@ -72,6 +72,8 @@ export interface AaveReserve {
   readonly debtToken: string
   readonly decimals: number
   readonly indexes: AaveIndexes
+  /** Rounds in favour of the pool, as v3.5 and later do. */
+  readonly isDirected: boolean
   readonly income: bigint
   readonly debt: bigint
   readonly ltvBps: bigint

@@ -1,4 +1,4 @@
-import { type AaveHolding, aaveAccount, rayMul } from '../../db/lending/aave-math.ts'
+import { type AaveHolding, aaveAccount, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
 import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE } from '../../db/lending/morpho-math.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import * as queries from '../queries/lending.ts'
@@ -130,8 +130,9 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
   let isPriced = true
   let owes = false
   for (const reserve of market.reserves) {
-    const supplied = rayMul(held.scaled.get(reserve.aToken) ?? 0n, reserve.income)
-    const borrowed = rayMul(held.scaled.get(reserve.debtToken) ?? 0n, reserve.debt)
+    const { isDirected } = reserve
+    const supplied = suppliedAt(held.scaled.get(reserve.aToken) ?? 0n, reserve.income, isDirected)
+    const borrowed = owedAt(held.scaled.get(reserve.debtToken) ?? 0n, reserve.debt, isDirected)
     const isCollateral = choice(reserve.asset) === 1
     owes ||= borrowed > 0n
     const asset = market.assets.find(({ id }) => id === reserve.asset)
@@ -154,6 +155,7 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
       supplied,
       borrowed,
       isCollateral,
+      isDirected,
       price: reserve.oraclePrice ?? 0n,
       decimals: reserve.decimals,
       ltvBps: reserve.ltvBps,

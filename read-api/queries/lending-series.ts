@@ -109,6 +109,14 @@ export const aaveScaledTotals = defineSeries({
   row: { scaled: z.string() },
 })
 
+export const aaveSampledTotals = defineSeries({
+  name: 'aave_sampled_totals',
+  table: 'aave_sampled_total',
+  key: 'token = {token:String}',
+  columns: { scaled: text('scaled') },
+  row: { scaled: z.string() },
+})
+
 const cometTotals = ['supply_index', 'borrow_index', 'supply_principal', 'borrow_principal'] as const
 const cometRates = (['supply', 'borrow'] as const).flatMap(side =>
   (['kink', 'rate_base', 'rate_slope_low', 'rate_slope_high'] as const).map(

@@ -70,10 +70,15 @@ export const aaveReserves = defineQuery({
 })
 export type AaveRow = z.output<typeof aaveReserves.row>
 
+/** What a token of v3.5 or later said itself goes before what its logs amount to; it says so after each of them. */
 export const aaveTotals = defineQuery({
   name: 'aave_totals',
-  sql: `SELECT token, toString(scaled) AS scaled FROM (${newest('aave_total', 'token')})`,
-  row: z.object({ token: z.string(), scaled: z.string() }),
+  sql: `SELECT token, toString(argMax(total, position)) AS scaled, max(sampled) AS is_directed FROM (
+      SELECT token, position, scaled AS total, 0 AS sampled FROM (${newest('aave_total', 'token')})
+      UNION ALL
+      SELECT token, position, scaled AS total, 1 AS sampled FROM (${newest('aave_sampled_total', 'token')}))
+    GROUP BY token`,
+  row: z.object({ token: z.string(), scaled: z.string(), is_directed: z.number() }),
 })
 
 export const aaveSettings = defineQuery({
@@ -121,8 +126,13 @@ export const morphoPositions = defineQuery({
 
 export const aaveBalances = defineQuery({
   name: 'aave_balances',
-  sql: `SELECT account, token, toString(argMax(scaled, position)) AS scaled FROM aave_balance
-    WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, token`,
+  sql: `SELECT account, token, toString(argMax(balance, position)) AS scaled FROM (
+      SELECT account, token, position, b.scaled AS balance FROM aave_balance AS b
+      WHERE ${VISIBLE} AND account IN {accounts:Array(String)}
+      UNION ALL
+      SELECT account, token, position, s.scaled AS balance FROM aave_sampled_balance AS s
+      WHERE ${VISIBLE} AND account IN {accounts:Array(String)})
+    GROUP BY account, token`,
   row: z.object({ account: z.string(), token: z.string(), scaled: z.string() }),
 })
 

@@ -1,5 +1,6 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
+import { withSamples } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
 import { claims, suffixes } from './reward-acts.ts'
@@ -213,7 +214,7 @@ export class RandomChain {
         },
       }),
     ]
-    return Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)())
+    return withSamples(Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)()))
   }
 
   /** A vault seen for the first time: its earlier blocks are stored now, after newer ones of other vaults. */

@@ -10,9 +10,11 @@ import {
   aaveAccount,
   compoundedInterest,
   linearInterest,
+  owedAt,
   RAY,
   rayDiv,
   rayMul,
+  suppliedAt,
 } from '../../../db/lending/aave-math.ts'
 
 /** Against @aave/math-utils, which rounds interest at other places; the contract's own rounding is held end to end. */
@@ -31,6 +33,23 @@ const close = (ours: bigint, theirs: { toFixed(digits: number): string }, elapse
 }
 
 describe('Aave v3 arithmetic', () => {
+  it('rounds in favour of the pool since v3.5', () => {
+    fc.assert(
+      fc.property(amount, ray, (scaled, index) => {
+        const rest = scaled * index - suppliedAt(scaled, index, true) * RAY
+        expect(rest >= 0n && rest < RAY).toBe(true)
+        expect(owedAt(scaled, index, true) - suppliedAt(scaled, index, true)).toBe(rest === 0n ? 0n : 1n)
+        for (const side of [suppliedAt, owedAt])
+          expect(side(scaled, index, false)).toBe(rayMul(scaled, index))
+      }),
+    )
+    // A debt of 0.137231 USDC at 0.99981 USD, whose worth a pool of v3.5 on mainnet says so: 13720492.611 rounded up.
+    const debt = { supplied: 0n, borrowed: 137_231n, isCollateral: false, price: 99_981_000n, decimals: 6 }
+    const bps = { ltvBps: 0n, liquidationThresholdBps: 0n }
+    expect(aaveAccount([{ ...debt, ...bps, isDirected: true }]).totalDebtBase).toBe(13_720_493n)
+    expect(aaveAccount([{ ...debt, ...bps }]).totalDebtBase).toBe(13_720_492n)
+  })
+
   it('multiplies and divides in ray as math-utils does', () => {
     fc.assert(
       fc.property(amount, ray, (a, index) => {
