@@ -1,8 +1,11 @@
 import { toWhole } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { type PricePlan, priceOf } from './catalogue/prices.ts'
+import { NO_REWARD } from './catalogue/rewards.ts'
 import type { Vault } from './catalogue/vault.ts'
+import { type RateWire, rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
+import { pastRewards } from './past-rewards.ts'
 import { legsOf, plansOver } from './price-history.ts'
 import type { StateRow } from './queries/accounts.ts'
 import { apysAt, balancesAt, feedsAt, statesAt } from './queries/accounts.ts'
@@ -21,8 +24,9 @@ export interface BalanceAt {
   /** Share base units. */
   balance: bigint
   state: StateRow | undefined
-  /** Of the interval asked for. */
-  apy: number | undefined
+  /** Of the interval asked for: from the share price, and from rewards. */
+  apy: RateWire
+  /** Both together. */
   apys: Record<ApyInterval, number | undefined>
   /** USD of one whole asset. */
   assetPrice: number | undefined
@@ -55,7 +59,25 @@ export async function readBalancesAt(
     at,
     context,
   )
-  return held.map(({ vault, balance }) => describe(vault, balance, figures, interval))
+  return Promise.all(
+    held.map(async ({ vault, balance }) => {
+      const { tvlUsd, ...known } = describe(vault, balance, figures)
+      const { chainId: chain, address } = vault.state
+      const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, vault: address }
+      const [reward = NO_REWARD] = await pastRewards({ vault, pinned }, [{ at, tvlUsd }], context)
+      const base = figures.apys.get(keyOf(chain, address))
+      const total = (of: ApyInterval) => {
+        const own = apysOf(base)[of]
+        return own === undefined ? undefined : own + reward[of]
+      }
+      return {
+        ...known,
+        tvlUsd,
+        apy: rate(apysOf(base)[interval], reward[interval]),
+        apys: { '1day': total('1day'), '7day': total('7day'), '30day': total('30day') },
+      }
+    }),
+  )
 }
 
 interface FiguresAt {
@@ -132,10 +154,9 @@ async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T
   return (await Promise.all(inHundreds(names).map(read))).flat()
 }
 
-function describe(vault: Vault, balance: bigint, figures: FiguresAt, interval: ApyInterval): BalanceAt {
+function describe(vault: Vault, balance: bigint, figures: FiguresAt): Omit<BalanceAt, 'apy' | 'apys'> {
   const key = keyOf(vault.state.chainId, vault.state.address)
   const state = figures.states.get(key)
-  const apys = apysOf(figures.apys.get(key))
   const assetPrice = priceOf(
     figures.plans.get(vault.asset.key),
     (chainId, inner) => figures.states.get(keyOf(chainId, inner))?.share_price ?? undefined,
@@ -155,8 +176,6 @@ function describe(vault: Vault, balance: bigint, figures: FiguresAt, interval: A
     vault,
     balance,
     state,
-    apy: apys[interval],
-    apys,
     assetPrice,
     tvlUsd: usd(state?.total_assets == null ? undefined : BigInt(state.total_assets)),
     value,

@@ -1,12 +1,15 @@
 import { toWhole } from './amounts.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
+import { NO_REWARD } from './catalogue/rewards.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { RateWire } from './catalogue/wire.ts'
 import { rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
+import { pastRewards } from './past-rewards.ts'
 import { pricesAt } from './price-history.ts'
 import { benchmarkDays } from './queries/benchmarks.ts'
+import { groupBy } from './queries/chunks.ts'
 import { ask } from './queries/query.ts'
 
 /** Symbols of the assets of each benchmark, lower-case. */
@@ -28,6 +31,7 @@ export const LEAST_TVL_USD = 1_000_000
 export interface Weighed {
   tvlUsd: number
   apy: Readonly<Record<BenchmarkWindow, number>>
+  reward: Readonly<Record<BenchmarkWindow, number>>
 }
 
 /** The mean APY of the largest vaults, weighted by their TVL; null where none is large enough. */
@@ -38,10 +42,15 @@ export function benchmarkOf(vaults: readonly Weighed[]): Record<BenchmarkWindow,
     .slice(0, LARGEST)
   const total = largest.reduce((sum, { tvlUsd }) => sum + tvlUsd, 0)
   if (total === 0) return null
+  const mean = (of: (vault: Weighed) => number) =>
+    largest.reduce((sum, vault) => sum + vault.tvlUsd * of(vault), 0) / total
   return Object.fromEntries(
     WINDOWS.map(window => [
       window,
-      rate(largest.reduce((sum, { tvlUsd, apy }) => sum + tvlUsd * apy[window], 0) / total),
+      rate(
+        mean(({ apy }) => apy[window]),
+        mean(({ reward }) => reward[window]),
+      ),
     ]),
   ) as Record<BenchmarkWindow, RateWire>
 }
@@ -56,11 +65,11 @@ export function vaultsOf(catalogue: Catalogue, chainId: number, code: BenchmarkC
 /** Now. A vault that is corrupted, or whose TVL or APY is not known, does not count. */
 export function presentBenchmark(vaults: readonly Vault[]) {
   return benchmarkOf(
-    vaults.flatMap(({ tvlUsd, apy, isCorrupted }) => {
+    vaults.flatMap(({ tvlUsd, apy, reward, isCorrupted }) => {
       const { '1day': day, '7day': week, '30day': month } = apy
       if (isCorrupted || tvlUsd === undefined) return []
       if (day === undefined || week === undefined || month === undefined) return []
-      return [{ tvlUsd, apy: { '1day': day, '7day': week, '30day': month } }]
+      return [{ tvlUsd, apy: { '1day': day, '7day': week, '30day': month }, reward }]
     }),
   )
 }
@@ -94,16 +103,26 @@ export async function pastBenchmarks(
         rows.map(({ at }) => at),
         context,
       )
-      for (const [i, row] of rows.entries()) {
+      const valued = rows.flatMap((row, i) => {
         const price = prices[i]
-        if (price === undefined) continue
-        const of = byDay.get(row.day) ?? []
-        byDay.set(row.day, of)
-        of.push({
-          tvlUsd: toWhole(BigInt(row.total_assets), asset.decimals) * price,
-          apy: { '1day': row.apy_1d, '7day': row.apy_7d, '30day': row.apy_30d },
-        })
-      }
+        return price === undefined
+          ? []
+          : [{ row, at: row.at, tvlUsd: toWhole(BigInt(row.total_assets), asset.decimals) * price }]
+      })
+      await Promise.all(
+        [...groupBy(valued, ({ row }) => row.vault)].map(async ([address, moments]) => {
+          const vault = catalogue.find(asset.chainId, address)
+          if (!vault) return
+          const pinned = { chain: asset.chainId, p, vault: address }
+          const rewards = await pastRewards({ vault, pinned }, moments, context)
+          for (const [i, { row, tvlUsd }] of moments.entries()) {
+            const of = byDay.get(row.day) ?? []
+            byDay.set(row.day, of)
+            const apy = { '1day': row.apy_1d, '7day': row.apy_7d, '30day': row.apy_30d }
+            of.push({ tvlUsd, apy, reward: rewards[i] ?? NO_REWARD })
+          }
+        }),
+      )
     }),
   )
   return new Map([...byDay].map(([day, weighed]) => [day, benchmarkOf(weighed)]))

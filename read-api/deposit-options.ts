@@ -46,7 +46,7 @@ export async function readOptions(
   for (const held of sorted) byAsset.set(keyOf(held.asset.chainId, held.asset.address), { held, vaults: [] })
   for (const vault of catalogue.identity) {
     const of = byAsset.get(keyOf(vault.asset.chainId, vault.asset.address))
-    if (of && filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.apy[query.apyInterval] })) {
+    if (of && filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) })) {
       of.vaults.push(vault)
     }
   }
@@ -63,7 +63,7 @@ const isIn = (names: ReadonlySet<string>, { symbol, address }: { symbol: string;
 function byAdvice(interval: ApyInterval) {
   return (a: Vault, b: Vault) =>
     Number(b.isAppFeatured) - Number(a.isAppFeatured) ||
-    compareFigures(a.apy[interval], b.apy[interval], 'desc') ||
+    compareFigures(a.totalApy(interval), b.totalApy(interval), 'desc') ||
     compareFigures(a.tvlUsd, b.tvlUsd, 'desc') ||
     byIdentity(a, b)
 }

@@ -99,7 +99,7 @@ function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigi
         ? undefined
         : toWhole(value, asset.decimals) * asset.price,
     tvlUsd: vault.tvlUsd,
-    apys: vault.apy,
+    apys: vault.totalApys,
   }
 }
 
@@ -112,7 +112,7 @@ export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, int
     protocol: vault.protocol,
     asset: {
       ...asset.wire,
-      ...(wallet === undefined ? {} : balanceOf(wallet, asset.decimals, asset.price)),
+      ...(wallet === undefined ? { balanceNative: '' } : balanceOf(wallet, asset.decimals, asset.price)),
       ...worth,
     },
     lpToken: {
@@ -136,7 +136,7 @@ export function balanceOf(balance: bigint, decimals: number, price: number | und
 }
 
 export function rateOf(vault: Vault, window: Window) {
-  return rate(vault.apy[window])
+  return rate(vault.apy[window], vault.reward[window])
 }
 
 function compositeAt(vault: Vault, window: Window) {

@@ -1,8 +1,9 @@
 import { toWhole, usdString } from './amounts.ts'
-import { rate } from './catalogue/wire.ts'
+import { type RateWire, rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
 import { limits, pageOfRows } from './paging.ts'
+import { everPaid, pastRewards } from './past-rewards.ts'
 import { pricesAt, readPrices } from './price-history.ts'
 import type { BucketRow } from './queries/history.ts'
 import { APY_INTERVALS, GRANULARITIES, SECONDS, vaultSeriesQueries } from './queries/history.ts'
@@ -30,7 +31,7 @@ export const seriesQuery = z.object({
 })
 
 export const HISTORY_NOTE =
-  'Buckets are aligned to epoch 0 and ascending; a bucket has the figures of the first sample in it and is left out where there is none. A window of APY that reaches beyond the first sample begins with it.'
+  'Buckets are aligned to epoch 0 and ascending; a bucket has the figures of the first sample in it and is left out where there is none. A window of APY that reaches beyond the first sample begins with it; reward is what the rewards of then yielded on the TVL of then.'
 
 type SeriesQuery = z.output<typeof seriesQuery>
 
@@ -45,12 +46,24 @@ export async function vaultSeries<T>(
   return { ...page, data: page.data.map(make) }
 }
 
-/** The same, with the TVL of each row at the asset's price of that moment. */
+/** A page of a vault's APY, with what rewards yielded then. */
+export async function apySeries<T>(
+  found: FoundVault,
+  query: SeriesQuery,
+  context: EndpointContext,
+  make: (row: BucketRow, apy: RateWire) => T,
+) {
+  return everPaid(found.vault, context.catalogue)
+    ? valuedSeries(found, query, context, (row, _tvl, apy) => make(row, apy))
+    : vaultSeries(found, query, context, row => make(row, rate(row.apy)))
+}
+
+/** The same, with the TVL of each row at the asset's price of that moment as well. */
 export async function valuedSeries<T>(
   found: FoundVault,
   query: SeriesQuery,
   context: EndpointContext,
-  make: (row: BucketRow, tvl: { usd: string; native: string }) => T,
+  make: (row: BucketRow, tvl: { usd: string; native: string }, apy: RateWire) => T,
 ) {
   const { asset } = found.vault
   const expected = whereRowsLie(found, query)
@@ -62,13 +75,21 @@ export async function valuedSeries<T>(
   const times = page.data.map(row => row.at)
   const isThere = (times[0] ?? 0) >= expected.from && (times.at(-1) ?? 0) <= expected.to
   const prices = pricesThere && isThere ? pricesThere(times) : await pricesAt(asset, times, context)
+  const moments = page.data.map((row, i) => {
+    const price = prices[i]
+    const whole = toWhole(BigInt(row.total_assets), asset.decimals)
+    return { at: row.at, tvlUsd: price === undefined ? undefined : whole * price }
+  })
+  const rewards = await pastRewards(found, moments, context)
   return {
     ...page,
-    data: page.data.map((row, i) => {
-      const price = prices[i]
-      const whole = toWhole(BigInt(row.total_assets), asset.decimals)
-      return make(row, { usd: price === undefined ? '' : usdString(whole * price), native: row.total_assets })
-    }),
+    data: page.data.map((row, i) =>
+      make(
+        row,
+        { usd: usdString(moments[i]?.tvlUsd), native: row.total_assets },
+        rate(row.apy, rewards[i]?.[query.apyInterval]),
+      ),
+    ),
   }
 }
 
@@ -101,8 +122,4 @@ const SPARE_BUCKETS = 48
 
 export function at(row: BucketRow) {
   return { timestamp: row.bucket, blockNumber: String(row.block_number) }
-}
-
-export function apyAt(row: BucketRow) {
-  return rate(row.apy)
 }

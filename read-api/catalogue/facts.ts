@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { log } from '../../db/process/log.ts'
-import { type Facts, kindSchema } from '../../db/registry/kinds.ts'
+import { type Facts, kindSchema, type RewardFact } from '../../db/registry/kinds.ts'
 
 /** How an asset's price was made from a moment on (unix seconds). */
 export interface Quote extends Pick<Facts<'asset'>, 'feed' | 'peg'> {
   readonly since: number
+}
+
+interface Rewarded {
+  readonly since: number
+  readonly rewards: readonly RewardFact[]
 }
 
 /**
@@ -15,13 +20,17 @@ export class FactBook {
   private readonly subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>>
   /** What was said of an asset's price over time, oldest first, by subject. */
   private readonly quotes: ReadonlyMap<string, readonly Quote[]>
+  /** What was said of a vault's rewards over time, likewise. */
+  private readonly rewards: ReadonlyMap<string, readonly Rewarded[]>
 
   constructor(
     subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>> = new Map(),
     quotes: ReadonlyMap<string, readonly Quote[]> = new Map(),
+    rewards: ReadonlyMap<string, readonly Rewarded[]> = new Map(),
   ) {
     this.subjects = subjects
     this.quotes = quotes
+    this.rewards = rewards
   }
 
   vault(chainId: number, vault: string): Facts<'vault'> {
@@ -42,9 +51,12 @@ export class FactBook {
     at: number,
   ): { quote: Quote | undefined; until: number | undefined } {
     const quotes = this.quotes.get(`asset:${chainId}:${asset}`) ?? []
-    const next = quotes.findIndex(quote => quote.since > at)
-    const last = next < 0 ? quotes.length - 1 : Math.max(0, next - 1)
-    return { quote: quotes[last], until: quotes.find(({ since }) => since > at)?.since }
+    return { quote: inForce(quotes, at), until: quotes.find(({ since }) => since > at)?.since }
+  }
+
+  /** The rewards of a vault as they were written down at a moment (unix seconds); undefined where none ever were. */
+  rewardsAt(chainId: number, vault: string, at: number): readonly RewardFact[] | undefined {
+    return inForce(this.rewards.get(`vault:${chainId}:${vault}`) ?? [], at)?.rewards
   }
 
   protocol(name: string): Facts<'protocol'> {
@@ -68,6 +80,7 @@ export class FactBook {
     if (changes.length === 0) return this
     const subjects = new Map(this.subjects)
     const quotes = new Map(this.quotes)
+    const rewards = new Map(this.rewards)
     for (const { subject: raw, kind, value, removed, recorded_at } of changes) {
       const subject = raw.replace(/0x[0-9a-fA-F]{40}/, match => match.toLowerCase())
       const schema = kindSchema(subject, kind)
@@ -75,12 +88,16 @@ export class FactBook {
       const facts: Record<string, unknown> = { ...subjects.get(subject) }
       delete facts[kind]
       subjects.set(subject, facts)
-      const quote = () => {
-        if (!subject.startsWith('asset:') || (kind !== 'feed' && kind !== 'peg')) return
-        const { feed, peg } = facts as Facts<'asset'>
-        quotes.set(subject, [...(quotes.get(subject) ?? []), { since: recorded_at, feed, peg }])
+      const remember = () => {
+        if (subject.startsWith('asset:') && (kind === 'feed' || kind === 'peg')) {
+          const { feed, peg } = facts as Facts<'asset'>
+          quotes.set(subject, [...(quotes.get(subject) ?? []), { since: recorded_at, feed, peg }])
+        } else if (subject.startsWith('vault:') && kind === 'rewards') {
+          const listed = (facts as Facts<'vault'>).rewards ?? []
+          rewards.set(subject, [...(rewards.get(subject) ?? []), { since: recorded_at, rewards: listed }])
+        }
       }
-      if (removed) quote()
+      if (removed) remember()
       else {
         const parsed = schema.safeParse(parseJson(value))
         if (!parsed.success) {
@@ -88,14 +105,19 @@ export class FactBook {
           continue
         }
         facts[kind] = parsed.data
-        quote()
+        remember()
       }
     }
-    return new FactBook(subjects, quotes)
+    return new FactBook(subjects, quotes, rewards)
   }
 }
 
 const NONE = Object.freeze({})
+
+/** The statement that held at a moment, of several, oldest first; the first holds for the time before it as well. */
+function inForce<T extends { since: number }>(statements: readonly T[], at: number): T | undefined {
+  return statements.findLast(({ since }) => since <= at) ?? statements[0]
+}
 
 function parseJson(text: string): unknown {
   try {

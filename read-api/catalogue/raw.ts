@@ -5,6 +5,7 @@ import type { RewardStreamRow } from '../queries/rewards.ts'
 import type { SettingRow } from '../queries/settings.ts'
 import type { AssetMetadata } from './assets.ts'
 import { keyOf } from './catalogue.ts'
+import { streamsOf } from './rewards.ts'
 import type { VaultState } from './vault.ts'
 
 const amount = (text: string | null) => (text === null ? undefined : BigInt(text))
@@ -131,16 +132,11 @@ export class RawState {
     this.change(chainId, row.vault, state => ({ ...state, settings: row.settings }))
   }
 
-  /** The streams that a vault pays out itself; undefined where it pays none. */
+  /** The streams that a vault pays out itself; undefined where it never paid any. */
   putStreams(chainId: number, vault: string, row: RewardStreamRow | undefined): void {
     this.change(chainId, vault, state => ({
       ...state,
-      streams: row?.streams.map(({ reward, name, symbol, decimals, amount, from, until }) => ({
-        asset: { address: reward, name, symbol, decimals },
-        amount,
-        startDate: from,
-        endDate: until,
-      })),
+      streams: row && streamsOf(row),
     }))
   }
 

@@ -1,5 +1,6 @@
 import type { RewardFact } from '../../db/registry/kinds.ts'
 import { toWhole } from '../amounts.ts'
+import type { RewardStreamRow } from '../queries/rewards.ts'
 import type { AssetWire } from './assets.ts'
 import type { Window } from './vault.ts'
 
@@ -12,15 +13,34 @@ const SECONDS: Readonly<Record<Window, number>> = {
 }
 
 /** A stream of rewards with the token as the wire shows it and its price. */
-export interface PricedReward {
+export interface PricedReward<A = AssetWire> {
   fact: RewardFact
-  asset: AssetWire
+  asset: A
   price: number | undefined
 }
 
-export interface RewardApy {
-  asset: AssetWire
+export interface RewardApy<A = AssetWire> {
+  asset: A
   apy: Record<Window, number>
+}
+
+export const NO_REWARD: Readonly<Record<Window, number>> = { '1hour': 0, '1day': 0, '7day': 0, '30day': 0 }
+
+/** What all tokens together yield. */
+export function rewardSum(rewards: readonly RewardApy<unknown>[]): Readonly<Record<Window, number>> {
+  if (rewards.length === 0) return NO_REWARD
+  const over = (window: Window) => rewards.reduce((sum, { apy }) => sum + apy[window], 0)
+  return { '1hour': over('1hour'), '1day': over('1day'), '7day': over('7day'), '30day': over('30day') }
+}
+
+/** What the events of a vault's chain say is paid out, as a curated fact would say it. */
+export function streamsOf({ streams }: RewardStreamRow): RewardFact[] {
+  return streams.map(({ reward, name, symbol, decimals, amount, from, until }) => ({
+    asset: { address: reward, name, symbol, decimals },
+    amount,
+    startDate: from,
+    endDate: until,
+  }))
 }
 
 /**
@@ -51,24 +71,24 @@ export function rewardApy(
  * The tokens that are paid out at `now`, with what they yield; `unknown` are those whose yield cannot be said. A window
  * counts all that was paid of a token in it, also by streams that have ended: they are renewed every few days.
  */
-export function rewardsOf(
-  rewards: readonly PricedReward[],
+export function rewardsOf<A>(
+  rewards: readonly PricedReward<A>[],
   tvlUsd: number | undefined,
   now: number,
-): { known: RewardApy[]; unknown: string[] } {
-  const byToken = new Map<string, PricedReward[]>()
+): { known: RewardApy<A>[]; unknown: string[] } {
+  const byToken = new Map<string, PricedReward<A>[]>()
   for (const reward of rewards) {
-    const { address } = reward.asset
+    const { address } = reward.fact.asset
     byToken.set(address, [...(byToken.get(address) ?? []), reward])
   }
-  const known: RewardApy[] = []
+  const known: RewardApy<A>[] = []
   const unknown: string[] = []
   for (const streams of byToken.values()) {
     const [first] = streams
     const isPaid = streams.some(({ fact }) => fact.startDate <= now && now < fact.endDate)
     if (!first || !isPaid) continue
     const apys = streams.map(stream => rewardApy(stream, tvlUsd, now))
-    if (apys.some(apy => apy === undefined)) unknown.push(first.asset.symbol)
+    if (apys.some(apy => apy === undefined)) unknown.push(first.fact.asset.symbol)
     else {
       const over = (window: Window) => apys.reduce((sum, apy) => sum + (apy?.[window] ?? 0), 0)
       known.push({

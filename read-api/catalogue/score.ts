@@ -48,7 +48,7 @@ export type PenaltyComponent =
       value: number
       content: string
       severity: FlagFact['severity']
-      endDate?: number
+      endDate: number
       resolution?: string
     }
   | { type: 'corrupted'; value: number }
@@ -111,12 +111,15 @@ export function scoreOf({ usdSeconds, holders, shared, flags, isCorrupted }: Sco
   }
 }
 
+/** The end of the year 9999: when a flag ends that stands until it is taken off. The wire wants an end of each. */
+export const NO_END = 253_402_300_799
+
 /** A flag as the wire has it. */
-export function wireFlag({ content, severity, endDate, resolution }: FlagFact) {
+export function wireFlag({ content, severity, endDate = NO_END, resolution }: FlagFact) {
   return {
     content,
     severity,
-    ...(endDate === undefined ? {} : { endDate }),
+    endDate,
     ...(resolution === undefined ? {} : { resolution }),
   }
 }

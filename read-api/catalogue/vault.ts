@@ -4,7 +4,7 @@ import { toWhole } from '../amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
 import type { PricedReward, RewardApy } from './rewards.ts'
-import { rewardsOf } from './rewards.ts'
+import { rewardSum, rewardsOf } from './rewards.ts'
 import type { Score, SharedPoints } from './score.ts'
 import { scoreOf } from './score.ts'
 import type { Settings } from './terms.ts'
@@ -156,7 +156,7 @@ export class Vault {
     const { known, unknown } = rewardsOf(rewards, this.tvlUsd, now)
     this.rewards = known
     this.unpricedRewards = unknown
-    this.reward = known.length === 0 ? NO_REWARD : sumOf(known)
+    this.reward = rewardSum(known)
     this.flags = activeFlags(facts.flags, now)
     this.fees = feesOf(state.settings, facts.fees)
     this.capacity = capacityOf(state.settings, state.sample)
@@ -202,14 +202,11 @@ export class Vault {
     const base = this.apy[window]
     return base === undefined ? undefined : base + this.reward[window]
   }
-}
 
-const NO_REWARD: Readonly<Record<Window, number>> = { '1hour': 0, '1day': 0, '7day': 0, '30day': 0 }
-
-function sumOf(rewards: readonly RewardApy[]): Record<Window, number> {
-  const sum = { ...NO_REWARD }
-  for (const { apy } of rewards) for (const window of WINDOWS) sum[window] += apy[window]
-  return sum
+  get totalApys(): Record<Window, number | undefined> {
+    const of = (window: Window) => this.totalApy(window)
+    return { '1hour': of('1hour'), '1day': of('1day'), '7day': of('7day'), '30day': of('30day') }
+  }
 }
 
 /** A vault younger than a window has the figure of the longest window that it fills. */

@@ -7,7 +7,7 @@ import { VISIBLE_ON_CHAIN } from './visible.ts'
  */
 export const benchmarkDays = defineQuery({
   name: 'benchmark_days',
-  sql: `SELECT toUnixTimestamp(toDateTime(day, 'UTC')) AS day, toUnixTimestamp(at) AS at, toString(assets) AS total_assets,
+  sql: `SELECT toUnixTimestamp(toDateTime(day, 'UTC')) AS day, vault, toUnixTimestamp(at) AS at, toString(assets) AS total_assets,
       apys[1] AS apy_1d, apys[2] AS apy_7d, apys[3] AS apy_30d
     FROM (
       SELECT day, vault, argMin((timestamp, assumeNotNull(total_assets),
@@ -23,6 +23,7 @@ export const benchmarkDays = defineQuery({
     ORDER BY day, assets DESC, vault LIMIT {largest:UInt8} BY day`,
   row: z.object({
     day: z.number(),
+    vault: z.string(),
     at: z.number(),
     total_assets: z.string(),
     apy_1d: z.number(),

@@ -3,7 +3,7 @@ import { VISIBLE_ON_CHAIN } from './visible.ts'
 
 /**
  * What holders of vaults are paid: streams, each until the next of its token takes its place, and periods that add up;
- * what ended by {since} is left out.
+ * what ended by {since} is left out. A vault that ever paid has a row, be it an empty one.
  */
 const streamRow = z.object({
   vault: z.string(),
@@ -22,7 +22,7 @@ const streamRow = z.object({
 export type RewardStreamRow = z.output<typeof streamRow>
 
 const streams = (where: string) => `SELECT vault,
-    CAST(arraySort(groupArray((reward, name, symbol, decimals, toString(amount), from, until))),
+    CAST(arraySort(groupArrayIf((reward, name, symbol, decimals, toString(amount), from, until), until > {since:UInt32})),
       'Array(Tuple(reward String, name String, symbol String, decimals UInt8, amount String, from UInt32, until UInt32))') AS streams
   FROM (
     SELECT vault, reward, name, symbol, decimals, from, until, rate * toUInt256(until - from) AS amount
@@ -35,7 +35,7 @@ const streams = (where: string) => `SELECT vault,
     UNION ALL
     SELECT vault, reward, name, symbol, decimals, starts_at AS from, ends_at AS until, amount
     FROM reward_period FINAL WHERE ${VISIBLE_ON_CHAIN} ${where})
-  WHERE until > {since:UInt32} AND amount > 0
+  WHERE amount > 0
   GROUP BY vault`
 
 export const allRewardStreams = defineQuery({

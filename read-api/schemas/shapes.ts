@@ -58,7 +58,10 @@ export const LpTokenShape = z.strictObject(lpTokenFields).openapi('LpToken')
 export const PositionAsset = z
   .strictObject({
     ...assetFields,
-    balanceNative: Amount.optional(),
+    balanceNative: Amount.openapi({
+      description:
+        'Base units, decimal; empty where it is not known. What the wallet holds of the asset itself.',
+    }),
     balanceUsd: z.string().optional(),
     unclaimedNative: Amount.optional(),
     unclaimedUsd: z.string().optional(),
@@ -116,7 +119,10 @@ export const Flag = z
   .strictObject({
     content: z.string(),
     severity: Severity,
-    endDate: z.int().optional(),
+    endDate: z.int().openapi({
+      description:
+        'Unix seconds; 253402300799 (end of the year 9999) for a flag that stands until it is taken off.',
+    }),
     resolution: z.string().optional(),
   })
   .openapi('Flag')

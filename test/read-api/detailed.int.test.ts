@@ -44,7 +44,7 @@ const discovered = (vault: string): DomainEvent => ({
     decimals: 18,
     asset: vault === OUTER ? FULL : USD,
     assetName: 'Dollar',
-    assetSymbol: vault === OUTER ? 'V' : 'USDX',
+    assetSymbol: vault === OUTER ? 'V' : 'USDC',
     assetDecimals: vault === OUTER ? 18 : 6,
     deployedBlock: 1,
     deployedAt: START,
@@ -91,6 +91,19 @@ const OWN: Record<number, DomainEvent[]> = {
       type: 'ShareTransferred',
       data: { from: address('00'), to: ALICE, shares: SUPPLY },
     } as DomainEvent),
+    {
+      type: 'RewardStreamSampled',
+      contract: STALE,
+      data: {
+        vault: STALE,
+        reward: REWARD,
+        name: 'Reward',
+        symbol: 'RWD',
+        decimals: 18,
+        ratePerSecond: E18 / 100n,
+        endsAt: START + 25 * HOUR,
+      },
+    },
   ],
   24: [log({ type: 'Paused', data: { account: ALICE } } as DomainEvent)],
   48: [log({ type: 'Unpaused', data: { account: ALICE } } as DomainEvent)],
@@ -238,6 +251,26 @@ describe('a vault of which everything is known', () => {
     expect(vault.warnings.join()).toContain('ODD')
   })
 
+  it('yields as much in the position of a holder and in the benchmark', async () => {
+    const vault = await detailed(FULL)
+    const get = async (path: string) =>
+      (await request(api.app).get(path).set('x-api-key', api.apiKey)).body as Record<string, never>
+    const { data } = (await get(
+      `/v2/portfolio/positions/${ALICE}?apyInterval=30day&minApy=0.03`,
+    )) as unknown as {
+      data: { apy: unknown; asset: { balanceNative: string } }[]
+    }
+    expect(data.map(({ apy }) => apy)).toEqual([vault.apy['30day']])
+    expect(vault.apy['30day'].reward).toBeCloseTo(0.0365, 9)
+    // Here no chain can be asked what she holds besides: not known, and not nothing.
+    expect(data[0]?.asset.balanceNative).toBe('')
+    // Of sound vaults there are FULL and STALE, of the same size; what STALE paid has ended.
+    const { apy } = (await get('/v2/benchmarks/mainnet?code=usd')) as unknown as { apy: typeof vault.apy }
+    expect(apy['1day'].base).toBe(0)
+    expect(apy['1day'].reward).toBeCloseTo(0.365 / 2, 9)
+    expect(apy['1day'].total).toBe(apy['1day'].reward)
+  })
+
   it('scores by the formula', async () => {
     const { score, flags } = await detailed(FULL)
     expect(flags.map(({ content }) => content)).toEqual(['Oracle under review.', 'Was hacked.'])
@@ -263,7 +296,14 @@ describe('a vault of which everything is known', () => {
           severity: 'warning',
           endDate: START + 80 * HOUR,
         },
-        { type: 'flag', value: 0, content: 'Was hacked.', resolution: 'Everybody was made whole.' },
+        {
+          type: 'flag',
+          value: 0,
+          content: 'Was hacked.',
+          // Nobody wrote down when it ends: the end of the year 9999.
+          endDate: Date.UTC(9999, 11, 31, 23, 59, 59) / 1000,
+          resolution: 'Everybody was made whole.',
+        },
       ],
     })
     expect(score?.vaultScore).toBeCloseTo((protocol + own + asset) * 0.8, 2)
@@ -280,6 +320,58 @@ describe('a vault of which everything is known', () => {
       .set('x-api-key', api.apiKey)
       .send({ select: { withdrawalPauseRatio: true } })
     expect(other.body.withdrawalPauseRatio.value).toBeNull()
+  })
+})
+
+/** The reward of each bucket of a day, of the window of a day. */
+async function pastRewards(vault: string, path = '', query = '') {
+  const { body } = await request(api.app)
+    .get(`/v2/historical/mainnet/${vault}${path}?granularity=1day&apyInterval=1day${query}`)
+    .set('x-api-key', api.apiKey)
+  return body.data.map(({ apy }: { apy: { reward: number } }) => apy.reward) as number[]
+}
+
+describe('rewards of the past', () => {
+  it('are in the history of a vault', async () => {
+    for (const path of ['', '/apy']) {
+      const rewards = await pastRewards(FULL, path)
+      // At the start nothing had been paid yet.
+      expect(rewards[0]).toBe(0)
+      expect(rewards).toHaveLength(4)
+      for (const reward of rewards.slice(1)) expect(reward).toBeCloseTo(0.365, 9)
+    }
+    expect(await pastRewards(FULL, '/apy', `&fromTimestamp=${START + DAY}&perPage=1`)).toEqual([
+      expect.closeTo(0.365, 9),
+    ])
+  })
+
+  it('are there also where the vault itself paid them, and no longer does', async () => {
+    // 0.01 a second at 2 USD, for 23 hours of the day.
+    const yearly = ((0.01 * 2 * 23 * HOUR) / DAY / 2_000_000) * 365 * DAY
+    expect(await pastRewards(STALE)).toEqual([0, expect.closeTo(yearly, 9)])
+    expect((await detailed(STALE)).rewards).toEqual([])
+    const { body } = await request(api.app)
+      .get('/v2/historical-benchmarks/mainnet?code=usd')
+      .set('x-api-key', api.apiKey)
+    // Five vaults of the same size, of which two paid.
+    expect(body.data[1].apy['1day'].reward).toBeCloseTo((0.365 + yearly) / 5, 9)
+  })
+
+  it('are in a balance of then', async () => {
+    const { body } = await request(api.app)
+      .get(`/alpha/historical-balances/${ALICE}/${START + 30 * HOUR}?apyInterval=7day`)
+      .set('x-api-key', api.apiKey)
+    // 30 hours of the seven days.
+    const yearly = (0.365 * 30) / (7 * 24)
+    expect(body.data[0].apy).toEqual({
+      base: 0,
+      reward: expect.closeTo(yearly, 9),
+      total: expect.closeTo(yearly, 9),
+    })
+    const passing = await request(api.app)
+      .get(`/alpha/historical-balances/${ALICE}/${START + 30 * HOUR}?minApy=0.06&maxApy=0.07`)
+      .set('x-api-key', api.apiKey)
+    expect(passing.body.data).toHaveLength(1)
   })
 })
 
@@ -310,7 +402,7 @@ it('says what of a nested vault lies in the inner one', async () => {
         name: 'Acme Dollars',
         address: (await detailed(FULL)).address,
         network: 'mainnet',
-        assetSymbol: 'USDX',
+        assetSymbol: 'USDC',
         allocation: 0.25,
         valueNative: String(SUPPLY / 4n),
         kind: 'deployed',
@@ -367,6 +459,29 @@ describe('time alone', () => {
     const fresh = createCatalogueKeeper(api.pool, api.clickhouse)
     await fresh.refresh()
     expect(fresh.current().identity.map(detailedOf)).toEqual(api.catalogue.current().identity.map(detailedOf))
+    await fresh.stop()
+  })
+
+  it('leaves the rewards of the past as they were, whatever is said of them now', async () => {
+    await api.recordFacts([{ subject: `vault:1:${FULL}`, kind: 'rewards', value: [] }], START + 90 * HOUR)
+    const later: DomainEvent = {
+      type: 'PriceReported',
+      contract: address('f9'),
+      data: { source: 'chainlink', feed: address('f9'), answer: 2n, decimals: 8, reportedAt: START },
+    }
+    // Long after the last stream ended.
+    await api.append(1, 'mainnet', [blockAt(40 * 24, [later])])
+    const [full, stale] = [await pastRewards(FULL), await pastRewards(STALE)]
+    await api.catchUp()
+    expect((await detailed(FULL)).rewards).toEqual([])
+    expect(await pastRewards(FULL)).toEqual(full)
+    expect(await pastRewards(STALE)).toEqual(stale)
+    expect(full.slice(1).every(reward => reward > 0.3)).toBe(true)
+    // One that is read anew knows of it, too.
+    const fresh = createCatalogueKeeper(api.pool, api.clickhouse)
+    await fresh.refresh()
+    expect(fresh.current().find(1, STALE)?.state.streams).toEqual([])
+    expect(fresh.current().find(1, OUTER)?.state.streams).toBeUndefined()
     await fresh.stop()
   })
 

@@ -71,7 +71,7 @@ describe('positions', () => {
       expect(position.asset['positionValueInAsset']).toBe(value)
       // Nothing says what this asset costs, and the chain cannot be asked.
       expect(position.lpToken).not.toHaveProperty('balanceUsd')
-      expect(position.asset).not.toHaveProperty('balanceNative')
+      expect(position.asset['balanceNative']).toBe('')
     }
     expect(errors['unreachableNetworks']).toEqual(expected.length > 0 ? ['optimism'] : undefined)
   })
@@ -253,6 +253,39 @@ describe('deposit options', () => {
     )
     expect(answer.body.requestedAddress.toLowerCase()).toBe(w.ALICE)
     expect(answer.body.errors.unreachableNetworks).toEqual(['base', 'optimism'])
+  })
+
+  it('earn what rewards yield, too', async () => {
+    await api.recordFacts(
+      [
+        {
+          subject: `vault:1:${w.USD_VAULT}`,
+          kind: 'rewards',
+          value: [
+            {
+              asset: { address: w.ETH_ASSET, name: 'Ether', symbol: 'WETH', decimals: 18 },
+              amount: String(10n ** 17n),
+              startDate: w.START,
+              endDate: w.START + 2 * w.DAYS * w.DAY,
+            },
+          ],
+        },
+      ],
+      w.START,
+    )
+    await api.catchUp()
+    const { apy } = await get(`/v2/detailed-vaults/mainnet/${w.USD_VAULT}`)
+    expect(apy['30day'].reward).toBeGreaterThan(0)
+    const options = '?allowedAssets=USDX&apyInterval=30day'
+    const [usd] = (await get(`/v2/portfolio/best-deposit-options/${w.ALICE}${options}`)).userBalances
+    expect(usd.depositOptions[0].apy).toEqual(apy['30day'])
+    expect(Number(usd.depositOptions[0].projectedUsdAnnualEarnings)).toBeCloseTo(
+      Number(usd.asset.balanceUsd) * apy['30day'].total,
+      6,
+    )
+    const between = `&minApy=${apy['30day'].base * 1.0001}&maxApy=${apy['30day'].total}`
+    const best = await get(`/v2/portfolio/best-vault/${w.ALICE}${options}${between}`)
+    expect(lower(best.vault.address)).toBe(w.USD_VAULT)
   })
 
   it('have the assets that were asked for also where there are none', async () => {

@@ -2,7 +2,7 @@ import { decimalString, usdString } from '../../../amounts.ts'
 import type { BalanceAt } from '../../../balances-at.ts'
 import { readBalancesAt } from '../../../balances-at.ts'
 import { assetAt } from '../../../catalogue/assets.ts'
-import { identityOf, lpTokenOf, rate } from '../../../catalogue/wire.ts'
+import { identityOf, lpTokenOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { RefusedError } from '../../../errors.ts'
 import { address, timestamp } from '../../../schemas/parameters.ts'
@@ -80,6 +80,8 @@ function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }:
     protocol: vault.protocol,
     asset: {
       ...assetAt(vault.asset, assetPrice),
+      // Of the wallet's own balances the past is not recorded.
+      balanceNative: '',
       ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
     },
     lpToken: {
@@ -90,7 +92,7 @@ function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }:
       ...(assetPrice === undefined ? {} : { assetPriceInUsd: decimalString(assetPrice) }),
     },
     userEventsIndexed: vault.userEventsIndexed,
-    apy: rate(apy),
+    apy,
     ...(state?.share_price == null ? {} : { sharePrice: state.share_price }),
     ...(state?.total_assets == null ? {} : { totalAssetsNative: state.total_assets }),
     ...(state ? { blockNumber: String(state.block_number) } : {}),

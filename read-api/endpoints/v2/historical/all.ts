@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf, Rate, Tvl } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { apyAt, at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
+import { at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -25,9 +25,9 @@ export default defineEndpoint({
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
   handler({ params, query }, context) {
-    return valuedSeries(findVault(params, context), query, context, (row, tvl) => ({
+    return valuedSeries(findVault(params, context), query, context, (row, tvl, apy) => ({
       ...at(row),
-      apy: apyAt(row),
+      apy,
       tvl,
       sharePrice: row.share_price,
     }))

@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf, Rate } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { apyAt, at, HISTORY_NOTE, seriesQuery, vaultSeries } from '../../../vault-history.ts'
+import { apySeries, at, HISTORY_NOTE, seriesQuery } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -20,9 +20,6 @@ export default defineEndpoint({
   cost: ({ items }) => 1 + items,
   cache: 'moment',
   handler({ params, query }, context) {
-    return vaultSeries(findVault(params, context), query, context, row => ({
-      ...at(row),
-      apy: apyAt(row),
-    }))
+    return apySeries(findVault(params, context), query, context, (row, apy) => ({ ...at(row), apy }))
   },
 })

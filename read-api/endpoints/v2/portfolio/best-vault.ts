@@ -41,7 +41,7 @@ export default defineEndpoint({
             earningsOf(b.held, b.vault, interval),
             'desc',
           ) ||
-          compareFigures(a.vault.apy[interval], b.vault.apy[interval], 'desc'),
+          compareFigures(a.vault.totalApy(interval), b.vault.totalApy(interval), 'desc'),
       )
     return {
       requestedAddress: checksum(params.userAddress),

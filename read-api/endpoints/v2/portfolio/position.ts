@@ -12,7 +12,7 @@ export default defineEndpoint({
   path: '/portfolio/positions/{userAddress}/{network}/{vaultId}',
   summary: 'What a wallet holds of one vault',
   description:
-    'A wallet without shares has a position of 0. asset.balanceNative, what the wallet holds of the underlying asset besides, is read on chain now, and left out where the chain does not answer.',
+    'A wallet without shares has a position of 0. asset.balanceNative, what the wallet holds of the underlying asset besides, is read on chain now, and empty where the chain does not answer.',
   params: vaultParams.extend({ userAddress: address() }),
   query: z.object({ apyInterval }),
   response: Position,

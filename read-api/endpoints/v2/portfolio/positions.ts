@@ -12,7 +12,7 @@ export default defineEndpoint({
   path: '/portfolio/positions/{userAddress}',
   summary: 'Vaults of which a wallet holds shares, and what these are worth',
   description:
-    'lpToken says how many shares are held and what they are worth; asset.balanceNative is what the wallet holds of the underlying asset besides, read on chain now. Where a chain does not answer it is left out, and errors.unreachableNetworks names the network.',
+    'lpToken says how many shares are held and what they are worth; asset.balanceNative is what the wallet holds of the underlying asset besides, read on chain now. Where a chain does not answer it is empty, and errors.unreachableNetworks names the network.',
   params: z.object({ userAddress: address() }),
   query: positionsQuery,
   response: z.strictObject({ data: z.array(Position), errors: PortfolioErrors }),
@@ -23,7 +23,7 @@ export default defineEndpoint({
     const filter = compileFilter(query, context.catalogue)
     const { held, unreachable } = await readPositions(
       params.userAddress,
-      vault => filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.apy[query.apyInterval] }),
+      vault => filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) }),
       context,
     )
     const { shown, errors } = selectPositions(held, query, context.catalogue)
