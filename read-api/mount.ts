@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Express, Request, Response } from 'express'
 import type { ApiKey } from '../db/keys/keys.ts'
 import { networkOfChain } from '../db/networks.ts'
@@ -78,6 +79,8 @@ interface Found {
 async function answer(exchange: Exchange): Promise<void> {
   const { endpoint, deps, options, request, response } = exchange
   const abort = new AbortController()
+  // Every question of the request listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, abort.signal)
   response.once('close', () => {
     // After an answer there is nobody left to tell, and an abort is not cheap.
     if (!response.writableFinished) abort.abort()

@@ -4,14 +4,10 @@ import type { Vault, Window } from './catalogue/vault.ts'
 import { compositeOf, identityOf, lpTokenOf, rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
-import { balancesAt } from './queries/accounts.ts'
+import { presentBalance, presentBalances } from './present-balances.ts'
 import type { ApyInterval } from './queries/history.ts'
-import { ask } from './queries/query.ts'
-import { balanceAfter } from './queries/returns.ts'
 import type { PositionFigures } from './select-positions.ts'
 import { assetsOf } from './share-value.ts'
-import { asOfParameter } from './snapshot.ts'
-import { LAST_SECOND } from './time-range.ts'
 import { readWallet } from './wallet-balances.ts'
 
 /** The rest of a position does not wait longer for the wallet's own balance of the asset. */
@@ -39,14 +35,9 @@ export async function readPositions(
   want: (vault: Vault) => boolean,
   context: EndpointContext,
 ): Promise<Positions> {
-  const { deps, catalogue, signal, touch } = context
+  const { catalogue, touch } = context
   touch(...catalogue.moment.chains.keys())
-  const rows = await ask(
-    deps.clickhouse,
-    balancesAt,
-    { account, at: LAST_SECOND, as_of: asOfParameter(catalogue.moment) },
-    signal,
-  )
+  const rows = await presentBalances(account, context)
   const held = rows.flatMap(row => {
     const vault = catalogue.find(row.chain_id, row.vault)
     return vault && want(vault) ? [{ vault, shares: BigInt(row.balance) }] : []
@@ -66,16 +57,11 @@ export async function readPosition(
   { vault, pinned }: FoundVault,
   context: EndpointContext,
 ): Promise<Held> {
-  const [[row], { balances }] = await Promise.all([
-    ask(
-      context.deps.clickhouse,
-      balanceAfter,
-      { ...pinned, account, at: LAST_SECOND, until: Number.MAX_SAFE_INTEGER },
-      context.signal,
-    ),
+  const [shares, { balances }] = await Promise.all([
+    presentBalance(account, pinned, context),
     readWallet(account, [vault.asset], context, WALLET_DEADLINE_MS),
   ])
-  return describe(vault, BigInt(row?.balance ?? 0), balances)
+  return describe(vault, shares, balances)
 }
 
 function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigint>): Held {

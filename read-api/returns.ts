@@ -1,6 +1,7 @@
 import type { EndpointContext } from './endpoint.ts'
 import { RefusedError } from './errors.ts'
 import type { FoundVault } from './find-vault.ts'
+import { presentBalance } from './present-balances.ts'
 import { ask } from './queries/query.ts'
 import type { ReturnsSample } from './queries/returns.ts'
 import { balanceAfter, firstSample, flowTotals, sampleBefore, sharesSent } from './queries/returns.ts'
@@ -37,10 +38,7 @@ export async function totalReturns(
   context: EndpointContext,
 ): Promise<bigint> {
   const asking = asker(account, found, context)
-  const [closing, movements] = await Promise.all([
-    asking.valueAt(NOW, asking.lastState()),
-    asking.movements(BEGINNING, NOW),
-  ])
+  const [closing, movements] = await Promise.all([asking.valueNow(), asking.movements(BEGINNING, NOW)])
   return returnsOf({ opening: 0n, closing, ...movements })
 }
 
@@ -80,8 +78,9 @@ class UnpricedError extends RefusedError {
   }
 }
 
-function asker(account: string, found: FoundVault, { deps, signal }: EndpointContext) {
-  const { clickhouse } = deps
+function asker(account: string, found: FoundVault, context: EndpointContext) {
+  const { signal } = context
+  const { clickhouse } = context.deps
   const { vault, pinned } = found
   const decimals: ShareDecimals = { decimals: vault.state.decimals, assetDecimals: vault.asset.decimals }
   const of = { ...pinned, account }
@@ -95,12 +94,14 @@ function asker(account: string, found: FoundVault, { deps, signal }: EndpointCon
   const first = async () => (await ask(clickhouse, firstSample, of, signal))[0]
 
   return {
-    /** The catalogue's, unless the vault did not answer when it was last asked. */
-    async lastState(): Promise<ShareState | undefined> {
+    /** At the catalogue's state, unless the vault did not answer when it was last asked. */
+    async valueNow(): Promise<bigint> {
       const { sample } = vault.state
-      if (sample?.sharePriceRaw !== undefined) return sample
-      const last = await this.sampleAt(LAST_SECOND)
-      return last && shareStateOf(last)
+      const [shares, last] = await Promise.all([
+        presentBalance(account, pinned, context),
+        sample?.sharePriceRaw === undefined ? this.sampleAt(LAST_SECOND) : undefined,
+      ])
+      return worth(shares, last ? shareStateOf(last) : sample)
     },
 
     async sampleAt(at: number): Promise<ReturnsSample | undefined> {
@@ -108,15 +109,14 @@ function asker(account: string, found: FoundVault, { deps, signal }: EndpointCon
       return sample ?? (await first())
     },
 
-    async valueAt(
-      edge: Edge,
-      state: ShareState | undefined | Promise<ShareState | undefined>,
-    ): Promise<bigint> {
-      const [[row], known] = await Promise.all([
-        ask(clickhouse, balanceAfter, { ...of, at: edge.at, until: edge.block_number }, signal),
-        state,
-      ])
-      return worth(BigInt(row?.balance ?? 0), known)
+    async valueAt(edge: Edge, state: ShareState): Promise<bigint> {
+      const [row] = await ask(
+        clickhouse,
+        balanceAfter,
+        { ...of, at: edge.at, until: edge.block_number },
+        signal,
+      )
+      return worth(BigInt(row?.balance ?? 0), state)
     },
 
     /** After the first block, up to the second. */

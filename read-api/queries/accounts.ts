@@ -17,6 +17,27 @@ export const balancesAt = defineQuery({
   row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
 })
 
+const headRow = z.object({ chain_id: z.number(), vault: z.string(), balance: z.string(), position: uint })
+
+/**
+ * What an account ever held, each row with the position it is of: the heads as they are now, of which the one with the highest
+ * position is the newest. A short read of one primary key, where `balances_at` looks into the history of each vault.
+ */
+export const newestBalances = defineQuery({
+  name: 'newest_balances',
+  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+    WHERE account = {account:String}`,
+  row: headRow,
+})
+
+/** The same of one vault. */
+export const newestBalance = defineQuery({
+  name: 'newest_balance',
+  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+    WHERE account = {account:String} AND chain_id = {chain:UInt32} AND vault = {vault:String}`,
+  row: headRow,
+})
+
 /** What {accounts} hold of the vaults of one chain, in base units, nothing left out but zero. */
 export const holdings = defineQuery({
   name: 'holdings',

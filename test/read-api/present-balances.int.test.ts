@@ -1,0 +1,73 @@
+import request from 'supertest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rewindChain } from '../../db/events/rewind.ts'
+import { loadProjections } from '../../jobs/projection.ts'
+import { catchUpAll } from '../../jobs/work.ts'
+import { type ApiHarness, startApi } from './harness.ts'
+import * as p from './portfolio-world.ts'
+
+/** Heads of balances may be ahead of the moment that the catalogue stands at: answers are of the moment. */
+
+const OPTIMISM = 10
+const wallets = p.makePortfolioWorld(20_250_101)
+const { heldAfter } = p.bookOf(wallets)
+const END = Number.MAX_SAFE_INTEGER
+let api: ApiHarness
+
+beforeAll(async () => {
+  api = await startApi()
+  await api.append(OPTIMISM, 'optimism', wallets.blocks)
+  await api.catchUp()
+}, 120_000)
+afterAll(() => api?.stop())
+
+async function get(path: string) {
+  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+it('positions and returns are those of the catalogue’s moment, also after a retraction', async () => {
+  const projections = await loadProjections()
+  const forward = () => catchUpAll({ pool: api.pool, clickhouse: api.clickhouse, projections })
+  const [model] = wallets.vaults as [p.Modelled]
+  const from = p.WALLETS.find(wallet => heldAfter(model, wallet, END) > 1n) as string
+  const held = async () => {
+    const path = `/v2/portfolio/positions/${from}`
+    const one = await get(`${path}/optimism/${model.vault}`)
+    const { data } = await get(path)
+    const listed = data.find(({ address }: { address: string }) => address.toLowerCase() === model.vault)
+    expect(listed.lpToken).toEqual(one.lpToken)
+    const { returnsNative } = await get(`/v2/portfolio/total-returns/${from}/optimism/${model.vault}`)
+    return [one.lpToken.balanceNative, returnsNative]
+  }
+  const before = await held()
+  expect(before[0]).toBe(String(heldAfter(model, from, END)))
+
+  const last = wallets.blocks.at(-1)?.block as { number: number; timestamp: number }
+  const block = { number: last.number + 1, hash: `0x${'9'.repeat(64)}`, timestamp: last.timestamp + 12 }
+  await api.append(OPTIMISM, 'optimism', [
+    {
+      block,
+      events: [
+        {
+          type: 'ShareTransferred',
+          contract: model.vault,
+          transactionHash: `0x${'8'.repeat(64)}`,
+          logIndex: 0,
+          data: { from, to: p.numbered('fe', 1), shares: 1n },
+        },
+      ],
+    },
+  ])
+  await forward()
+  expect(await held()).toEqual(before)
+  await api.catalogue.refresh()
+  expect((await held())[0]).toBe(String(heldAfter(model, from, END) - 1n))
+
+  await rewindChain(api.pool, OPTIMISM, 'optimism', last.number)
+  await forward()
+  expect((await held())[0]).toBe(String(heldAfter(model, from, END) - 1n))
+  await api.catalogue.refresh()
+  expect(await held()).toEqual(before)
+})
