@@ -1,30 +1,30 @@
 import { findNetwork } from '../../db/networks.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { list, number } from '../schemas/parameters.ts'
+import { names, number } from '../schemas/parameters.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { protocolOf, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
 export const marketFilter = {
-  allowedCollateralAssets: list({
+  allowedCollateralAssets: names({
     description: 'Symbols: markets with any of these as collateral.',
-  }).optional(),
-  disallowedCollateralAssets: list({
+  }),
+  disallowedCollateralAssets: names({
     description: 'Ignored where allowedCollateralAssets is given.',
-  }).optional(),
-  allowedBorrowAssets: list({ description: 'Symbols: markets that lend any of these.' }).optional(),
-  disallowedBorrowAssets: list({ description: 'Ignored where allowedBorrowAssets is given.' }).optional(),
+  }),
+  allowedBorrowAssets: names({ description: 'Symbols: markets that lend any of these.' }),
+  disallowedBorrowAssets: names({ description: 'Ignored where allowedBorrowAssets is given.' }),
   minTvl: number().optional().openapi({ description: 'USD supplied.' }),
 }
 
 export const networkFilter = {
-  allowedNetworks: list({ description: 'Names or CAIP-2 identifiers.' }).optional(),
-  disallowedNetworks: list({ description: 'Ignored where allowedNetworks is given.' }).optional(),
+  allowedNetworks: names({ description: 'Names or CAIP-2 identifiers.' }),
+  disallowedNetworks: names({ description: 'Ignored where allowedNetworks is given.' }),
 }
 
 export const protocolFilter = {
-  allowedProtocols: list({ description: 'Broad protocol names or full protocol ids.' }).optional(),
-  disallowedProtocols: list({ description: 'Ignored where allowedProtocols is given.' }).optional(),
+  allowedProtocols: names({ description: 'Broad protocol names or full protocol ids.' }),
+  disallowedProtocols: names({ description: 'Ignored where allowedProtocols is given.' }),
 }
 
 type Lists = Partial<

@@ -1,20 +1,20 @@
-import { boolean, choice, list, number } from './parameters.ts'
+import { boolean, choice, names, number } from './parameters.ts'
 
 /** VaultFilter of the wire: what a list of vaults can be narrowed by. Nothing is narrowed that was not asked. */
 export const vaultFilter = {
-  allowedNetworks: list({ description: 'Names or CAIP-2 identifiers.' }).optional(),
-  disallowedNetworks: list({ description: 'Ignored where allowedNetworks is given.' }).optional(),
-  allowedAssets: list({ description: 'Symbols, in any case.' }).optional(),
-  disallowedAssets: list({ description: 'Ignored where allowedAssets is given.' }).optional(),
-  allowedProtocols: list({ description: 'Broad protocol names or full protocol ids.' }).optional(),
-  disallowedProtocols: list({ description: 'Ignored where allowedProtocols is given.' }).optional(),
+  allowedNetworks: names({ description: 'Names or CAIP-2 identifiers.' }),
+  disallowedNetworks: names({ description: 'Ignored where allowedNetworks is given.' }),
+  allowedAssets: names({ description: 'Symbols, in any case.' }),
+  disallowedAssets: names({ description: 'Ignored where allowedAssets is given.' }),
+  allowedProtocols: names({ description: 'Broad protocol names or full protocol ids.' }),
+  disallowedProtocols: names({ description: 'Ignored where allowedProtocols is given.' }),
   minTvl: number().optional().openapi({ description: 'USD. Vaults without a known price do not pass.' }),
   maxTvl: number().optional().openapi({ description: 'USD. Vaults without a known price do not pass.' }),
   minApy: number().optional().openapi({ description: 'Fraction, of 7 days unless apyInterval says.' }),
   maxApy: number().optional().openapi({ description: 'Fraction, of 7 days unless apyInterval says.' }),
   minVaultScore: number().optional().openapi({ description: 'Vaults without a score do not pass.' }),
-  tags: list({ description: 'Vaults with any of these.' }).optional(),
-  curators: list({ description: 'Vaults of any of these.' }).optional(),
+  tags: names({ description: 'Vaults with any of these.' }),
+  curators: names({ description: 'Vaults of any of these.' }),
   onlyTransactional: boolean().optional(),
   onlyAppFeatured: boolean().optional(),
   allowCorrupted: boolean().optional(),

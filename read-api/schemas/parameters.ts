@@ -58,6 +58,14 @@ export function list(options: { description?: string } = {}) {
     .openapi({ type: 'array', items: { type: 'string' }, ...options })
 }
 
+/** A list that narrows. An empty one (`tags=`, as of a form that was left blank) asks for nothing, and so narrows nothing. */
+export function names(options: { description?: string } = {}) {
+  return list()
+    .optional()
+    .transform(values => (values && values.length > 0 ? values : undefined))
+    .openapi({ type: 'array', items: { type: 'string' }, ...options })
+}
+
 export function text(options: { max?: number } = {}) {
   const max = options.max ?? 128
   return one

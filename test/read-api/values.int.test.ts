@@ -109,6 +109,9 @@ describe('the list and its filters', () => {
     ['allowedNetworks=eip155:1&allowedNetworks=base', all],
     ['allowedNetworks=base', []],
     ['disallowedNetworks=eip155:1', []],
+    // Of a form that was left blank.
+    ['allowedNetworks=&tags=,&curators=', all],
+    ['allowedNetworks=&disallowedNetworks=mainnet', []],
     ['allowedNetworks=mainnet&disallowedNetworks=mainnet', all],
     ['allowedAssets=weth,usdx', [w.USD_VAULT, w.ETH_VAULT]],
     ['allowedAssets=WETH&allowedAssets=ODD', [w.ETH_VAULT, w.ODD_VAULT]],

@@ -8,7 +8,7 @@ import { positionWire, usdOf } from '../../../lending/wire.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { BorrowPosition } from '../../../schemas/borrow.ts'
 import { sortOrder } from '../../../schemas/filter.ts'
-import { address, choice, list, number, paging } from '../../../schemas/parameters.ts'
+import { address, choice, names, number, paging } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
@@ -23,8 +23,8 @@ export default defineEndpoint({
   params: z.object({ userAddress: address() }),
   query: z.object({
     ...networkFilter,
-    allowedAssets: list({ description: 'Symbols, in any case.' }).optional(),
-    disallowedAssets: list({ description: 'Ignored where allowedAssets is given.' }).optional(),
+    allowedAssets: names({ description: 'Symbols, in any case.' }),
+    disallowedAssets: names({ description: 'Ignored where allowedAssets is given.' }),
     minUsdAssetValueThreshold: number()
       .optional()
       .openapi({ description: 'Of what is supplied or borrowed of an asset, whichever is more.' }),
