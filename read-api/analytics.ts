@@ -38,4 +38,4 @@ export async function analyticsOf(
 }
 
 export const ANALYTICS_NOTE =
-  'Only the sections selected are in the answer. withdrawalPauseRatio is null for a vault that never emitted Paused or Unpaused. Composition: shares of other vaults, supplies to Morpho Blue and Aave v3, what an Euler vault has lent out, and idle assets apart, as fractions of the total assets at the block of x-as-of-block (of the last sample where the chain does not answer); what cannot be told is left out. utilizationRate is null for vaults that do not lend, and where part of the assets cannot be told.'
+  'Only the sections selected are in the answer. withdrawalPauseRatio is null for a vault that never emitted Paused or Unpaused, and where its history is not stored from the beginning of the window. Composition: shares of other vaults, supplies to Morpho Blue and Aave v3, what an Euler vault has lent out, and idle assets apart, as fractions of the total assets at the block of x-as-of-block (of the last sample where the chain does not answer); what cannot be told is left out. utilizationRate is null for vaults that do not lend, and where part of the assets cannot be told.'

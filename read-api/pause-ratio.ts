@@ -1,9 +1,10 @@
+import { isBackfilling } from '../db/events/watched-sources.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { groupBy } from './queries/chunks.ts'
 import { ask } from './queries/query.ts'
-import { pauses } from './queries/settings.ts'
+import { firstStored, pauses } from './queries/settings.ts'
 import { inBatches } from './vault-batches.ts'
 
 /** Two years. */
@@ -42,7 +43,8 @@ export interface PauseRatio {
 }
 
 /**
- * Of the last two years up to the moment of the chain, or of a vault's life where that is shorter. By `chain:address`.
+ * Of the last two years up to the moment of the chain, or of a vault's life where that is shorter; null also where the
+ * chain's history was not stored from then on, or is being fetched for what was added later. By `chain:address`.
  */
 export async function withdrawalPauseRatios(
   vaults: readonly Vault[],
@@ -53,16 +55,29 @@ export async function withdrawalPauseRatios(
     inBatches(vaults, context).map(async ({ vaults: asked, chain, pinned }) => {
       const changes = groupBy(await ask(deps.clickhouse, pauses, pinned, signal), ({ vault }) => vault)
       const to = chain.blockTime
+      const since = changes.size === 0 ? 0 : await completeSince(pinned.chain, context)
       return asked.map(({ state }): [string, PauseRatio] => {
         const from = Math.min(to, Math.max(0, to - WINDOW, state.deployedAt ?? 0))
-        const value = pauseRatio(
+        const ratio = pauseRatio(
           (changes.get(state.address) ?? []).map(({ at, paused }) => ({ at, paused: paused === 1 })),
           from,
           to,
         )
-        return [keyOf(state.chainId, state.address), { value, from, to }]
+        return [keyOf(state.chainId, state.address), { value: from < since ? null : ratio, from, to }]
       })
     }),
   )
   return new Map(batches.flat())
+}
+
+/** Unix seconds from which on everything of a chain is stored. */
+async function completeSince(
+  chain: number,
+  { deps, signal }: Pick<EndpointContext, 'deps' | 'signal'>,
+): Promise<number> {
+  const [[first], isPartial] = await Promise.all([
+    ask(deps.clickhouse, firstStored, { chain }, signal),
+    isBackfilling(deps.pool, chain),
+  ])
+  return isPartial || !first ? Number.POSITIVE_INFINITY : first.at
 }

@@ -42,3 +42,11 @@ export const pauses = defineQuery({
     ORDER BY timestamp, position`,
   row: z.object({ vault: z.string(), at: z.number(), paused: z.number() }),
 })
+
+/** When the first block was mined that anything is stored of. */
+export const firstStored = defineQuery({
+  name: 'first_stored',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at FROM event
+    WHERE stream = toInt32({chain:UInt32}) ORDER BY position LIMIT 1`,
+  row: z.object({ at: z.number() }),
+})

@@ -47,7 +47,8 @@ const discovered = (vault: string): DomainEvent => ({
     assetSymbol: vault === OUTER ? 'V' : 'USDC',
     assetDecimals: vault === OUTER ? 18 : 6,
     deployedBlock: 1,
-    deployedAt: START,
+    // One is older than what is stored of its chain.
+    deployedAt: vault === HOLLOW ? START - DAY : START,
   },
 })
 
@@ -105,7 +106,10 @@ const OWN: Record<number, DomainEvent[]> = {
       },
     },
   ],
-  24: [log({ type: 'Paused', data: { account: ALICE } } as DomainEvent)],
+  24: [
+    log({ type: 'Paused', data: { account: ALICE } } as DomainEvent),
+    { ...log({ type: 'Paused', data: { account: ALICE } } as DomainEvent), contract: HOLLOW },
+  ],
   48: [log({ type: 'Unpaused', data: { account: ALICE } } as DomainEvent)],
   60: [log({ type: 'FeeChanged', data: { kind: 'performance', feeWad: 5n * 10n ** 16n } } as DomainEvent)],
 }
@@ -310,16 +314,23 @@ describe('a vault of which everything is known', () => {
   })
 
   it('has been paused for a third of its life, by Paused and Unpaused', async () => {
-    const { body } = await request(api.app)
-      .post(`/beta/advanced-analytics/mainnet/${FULL}`)
-      .set('x-api-key', api.apiKey)
-      .send({ select: { withdrawalPauseRatio: true } })
-    expect(body.withdrawalPauseRatio).toEqual({ value: 24 / 72, from: START, to: START + 72 * HOUR })
-    const other = await request(api.app)
-      .post(`/beta/advanced-analytics/mainnet/${OUTER}`)
-      .set('x-api-key', api.apiKey)
-      .send({ select: { withdrawalPauseRatio: true } })
-    expect(other.body.withdrawalPauseRatio.value).toBeNull()
+    const ratioOf = async (vault: string) => {
+      const { body } = await request(api.app)
+        .post(`/beta/advanced-analytics/mainnet/${vault}`)
+        .set('x-api-key', api.apiKey)
+        .send({ select: { withdrawalPauseRatio: true } })
+      return body.withdrawalPauseRatio
+    }
+    expect(await ratioOf(FULL)).toEqual({ value: 24 / 72, from: START, to: START + 72 * HOUR })
+    expect((await ratioOf(OUTER)).value).toBeNull()
+    // It was paused for two days, and nothing is known of the first of its life.
+    expect(await ratioOf(HOLLOW)).toEqual({ value: null, from: START - DAY, to: START + 72 * HOUR })
+
+    await api.pool.query(`INSERT INTO watched_source (stream, kind, contract, from_block, cursor)
+      VALUES (1, 'vault', '', 0, 10)`)
+    expect((await ratioOf(FULL)).value).toBeNull()
+    await api.pool.query('UPDATE watched_source SET cursor = NULL')
+    expect((await ratioOf(FULL)).value).toBe(24 / 72)
   })
 })
 
