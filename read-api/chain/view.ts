@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type AbiFunction,
   type Address,
   type ContractFunctionArgs,
   type ContractFunctionName,
@@ -7,6 +8,7 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
   type Hex,
+  toFunctionSelector,
 } from 'viem'
 
 /** A read of one contract: what to send and what the answer means. A value; the same read has the same `to` and `data`. */
@@ -31,11 +33,38 @@ export function view<
   const P extends ContractFunctionArgs<A, Reading, N>,
 >(abi: A, to: Address, functionName: N, args: P): View<ContractFunctionReturnType<A, Reading, N, P>> {
   // viem's overload resolution wants concrete ABIs; the types above are what callers are held to.
-  const call = { abi: abi as Abi, functionName: functionName as string }
+  const { items, selector } = signatureOf(abi, functionName as string)
   return {
     to,
-    data: encodeFunctionData({ ...call, args: args as readonly unknown[] }),
+    data: encodeFunctionData({ abi: items, functionName: selector, args: args as readonly unknown[] }),
     decode: answer =>
-      decodeFunctionResult({ ...call, data: answer }) as ContractFunctionReturnType<A, Reading, N, P>,
+      decodeFunctionResult({
+        abi: items,
+        functionName: functionName as string,
+        data: answer,
+      }) as ContractFunctionReturnType<A, Reading, N, P>,
   }
+}
+
+interface Signature {
+  items: Abi
+  /** The name itself where the arguments decide between several functions of it. */
+  selector: string
+}
+
+const signatures = new WeakMap<Abi, Map<string, Signature>>()
+
+/** Found once: hashing a signature takes ten times as long as encoding its arguments, and a wallet is asked of thousands. */
+function signatureOf(abi: Abi, name: string): Signature {
+  const known = signatures.get(abi) ?? new Map<string, Signature>()
+  signatures.set(abi, known)
+  let signature = known.get(name)
+  if (!signature) {
+    const items = abi.filter(item => item.type === 'function' && item.name === name) as AbiFunction[]
+    const [only] = items
+    signature =
+      only && items.length === 1 ? { items, selector: toFunctionSelector(only) } : { items, selector: name }
+    known.set(name, signature)
+  }
+  return signature
 }
