@@ -85,42 +85,59 @@ export const balanceAfter = defineQuery({
   row: z.object({ balance: z.string() }),
 })
 
-/**
- * Deposits, redemptions and rewards that the vault itself paid, or others in its {asset} since the account first held its
- * shares; oldest first, with the sampled share price of their block where there is one.
- */
-const POSITION_FLOWS = `SELECT kind, timestamp, position, block_number, assets, shares, tx_hash, log_index, '' AS token
-  FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}
-  UNION ALL
-  SELECT 'claim', timestamp, position, block_number, amount, toUInt256(0), tx_hash, log_index, token
-  FROM reward_claim
-  WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND amount > 0
-    AND (distributor = {vault:String} OR token = {asset:String} AND timestamp >= (SELECT if(count() = 0, toDateTime(4294967295, 'UTC'), min(timestamp)) FROM balance
-      WHERE ${OF_ACCOUNT} AND holder = {account:String}))`
+const event = {
+  position: uint,
+  at: z.number(),
+  block_number: uint,
+  assets: z.string(),
+  tx_hash: z.string(),
+  log_index: z.number(),
+}
+const FLOWS = `FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}`
 
-export const positionEvents = defineQuery({
-  name: 'position_events',
-  sql: `WITH flows AS (${POSITION_FLOWS})
-    SELECT flows.kind AS kind, toUnixTimestamp(flows.timestamp) AS at, flows.block_number AS block_number,
-      toString(flows.assets) AS assets, toString(flows.shares) AS shares, flows.tx_hash AS tx_hash,
-      flows.log_index AS log_index, flows.token AS token, if(samples.block_number = 0, NULL, samples.price) AS share_price
-    FROM flows
-    LEFT JOIN (
-      SELECT block_number, argMax(share_price, position) AS price FROM vault_sample
-      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL AND timestamp IN (SELECT timestamp FROM flows)
-      GROUP BY block_number
-    ) AS samples ON flows.block_number = samples.block_number
-    ORDER BY flows.timestamp, flows.position`,
-  row: z.object({
-    kind: z.enum(['deposit', 'redeem', 'claim']),
-    at: z.number(),
-    block_number: uint,
-    assets: z.string(),
-    shares: z.string(),
-    tx_hash: z.string(),
-    log_index: z.number(),
-    /** Of claims; else empty. */
-    token: z.string(),
-    share_price: z.number().nullable(),
-  }),
+/** Deposits and redemptions of the account. */
+export const positionFlows = defineQuery({
+  name: 'position_flows',
+  sql: `SELECT toString(kind) AS kind, position, toUnixTimestamp(timestamp) AS at, block_number, toString(assets) AS assets,
+      toString(shares) AS shares, tx_hash, log_index ${FLOWS}`,
+  row: z.object({ ...event, kind: z.enum(['deposit', 'redeem']), shares: z.string() }),
+})
+
+/** Share prices at the end of the blocks of these, where they were sampled. */
+export const flowPrices = defineQuery({
+  name: 'flow_prices',
+  sql: `SELECT block_number, assumeNotNull(argMax(share_price, position)) AS price FROM vault_sample
+    WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL AND timestamp IN (SELECT timestamp ${FLOWS})
+    GROUP BY block_number`,
+  row: z.object({ block_number: uint, price: z.number() }),
+})
+
+/** Rewards that the vault itself paid the account, in whatever token, and those of others in its {asset}. */
+export const rewardClaims = defineQuery({
+  name: 'reward_claims',
+  sql: `SELECT position, toUnixTimestamp(timestamp) AS at, block_number, toString(amount) AS assets, tx_hash, log_index,
+      token, distributor = {vault:String} AS is_own
+    FROM reward_claim
+    WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND amount > 0
+      AND (distributor = {vault:String} OR token = {asset:String})`,
+  row: z.object({ ...event, token: z.string(), is_own: z.number() }),
+})
+
+/** When the account first held shares of the vault. */
+export const heldSince = defineQuery({
+  name: 'held_since',
+  sql: `SELECT toUnixTimestamp(timestamp) AS at FROM balance
+    WHERE ${OF_ACCOUNT} AND holder = {account:String} ORDER BY timestamp LIMIT 1`,
+  row: z.object({ at: z.number() }),
+})
+
+/** The vault's share price after each of {blocks}: the last that was read by then. */
+export const pricesAfterBlocks = defineQuery({
+  name: 'prices_after_blocks',
+  sql: `SELECT asked.block_number AS block_number, samples.share_price AS price
+    FROM (SELECT 1 AS one, arrayJoin({blocks:Array(UInt64)}) AS block_number) AS asked
+    ASOF JOIN (
+      SELECT 1 AS one, block_number, share_price FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
+    ) AS samples ON asked.one = samples.one AND asked.block_number >= samples.block_number`,
+  row: z.object({ block_number: uint, price: z.number() }),
 })

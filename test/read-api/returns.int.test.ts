@@ -208,3 +208,41 @@ it('a retracted block leaves nothing behind', async () => {
   await api.catchUp()
   expect(await answers()).toEqual(before)
 })
+
+it('a claim has the last share price before it, and is of nobody who never held shares', async () => {
+  const [model, wallet] = pairs[0] as (typeof pairs)[number]
+  const stranger = p.numbered('5a', 1)
+  const last = wallets.blocks.at(-1)?.block
+  const block = {
+    number: (last?.number ?? 0) + 5,
+    hash: `0x${'c'.repeat(64)}`,
+    timestamp: (last?.timestamp ?? 0) + 60,
+  }
+  await api.append(OPTIMISM, 'optimism', [
+    {
+      block,
+      events: [wallet, stranger].map((account, logIndex) => ({
+        type: 'RewardClaimed',
+        contract: p.numbered('5b', 1),
+        transactionHash: `0x${'6'.repeat(64)}`,
+        logIndex,
+        data: { source: 'merkl', account, token: model.asset, amount: 9n },
+      })),
+    },
+  ])
+  await api.catchUp()
+  const { data } = await get(`/v2/portfolio/events/${wallet}/optimism/${model.vault}`)
+  const price = Number(p.worthOf(10n ** 18n, stateAt(model, block.number), model)) / 10 ** model.assetDecimals
+  expect(data.at(-1)).toEqual({
+    timestamp: block.timestamp,
+    blockNumber: String(block.number),
+    eventType: 'claim',
+    assetAmountNative: '9',
+    sharePrice: expect.closeTo(price, 12),
+    lpTokenAmount: '0',
+    transactionHash: `0x${'6'.repeat(64)}`,
+    logIndex: 0,
+  })
+  const none = await get(`/v2/portfolio/events/${stranger}/optimism/${model.vault}`)
+  expect(none.items).toBe(0)
+})

@@ -1,10 +1,7 @@
-import { checksum, toWhole } from '../../../amounts.ts'
-import type { Vault } from '../../../catalogue/vault.ts'
 import { lpTokenOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
-import { ask } from '../../../queries/query.ts'
-import { positionEvents } from '../../../queries/returns.ts'
+import { positionEvents } from '../../../position-events.ts'
 import { address } from '../../../schemas/parameters.ts'
 import { Address, Amount, AssetShape, LpTokenShape } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
@@ -15,7 +12,7 @@ export default defineEndpoint({
   path: '/portfolio/events/{userAddress}/{network}/{vaultId}',
   summary: 'Deposits, withdrawals and reward claims of a wallet in a vault, oldest first',
   description:
-    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself. A claim is a reward that the vault itself paid, or one that a distributor paid in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and their rewards in other tokens are left out. Of a claim in another token than the asset assetAmountNative is 0; rewardToken and rewardAmountNative say what was paid.',
+    'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself, or for a claim the last one before it. A claim is a reward that the vault itself paid, or one that a distributor paid in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and their rewards in other tokens are left out. Of a claim in another token than the asset assetAmountNative is 0; rewardToken and rewardAmountNative say what was paid.',
   params: vaultParams.extend({ userAddress: address() }),
   response: z.strictObject({
     asset: AssetShape,
@@ -31,7 +28,7 @@ export default defineEndpoint({
           sharePrice: z
             .number()
             .optional()
-            .openapi({ description: 'Absent only where no share moved and the price was not read.' }),
+            .openapi({ description: 'Absent only where no share moved and no price was read by then.' }),
           lpTokenAmount: Amount,
           transactionHash: z.string(),
           logIndex: z.int(),
@@ -45,36 +42,13 @@ export default defineEndpoint({
   cost: 3,
   cache: 'moment',
   async handler({ params }, context) {
-    const { vault, pinned } = findVault(params, context)
-    const rows = await ask(
-      context.deps.clickhouse,
-      positionEvents,
-      { ...pinned, account: params.userAddress, asset: vault.state.asset },
-      context.signal,
-    )
+    const found = findVault(params, context)
+    const data = await positionEvents(params.userAddress, found, context)
     return {
-      asset: vault.asset.wire,
-      lpToken: lpTokenOf(vault),
-      items: rows.length,
-      data: rows.map(row => ({
-        timestamp: row.at,
-        blockNumber: String(row.block_number),
-        eventType: row.kind === 'redeem' ? ('withdrawal' as const) : row.kind,
-        assetAmountNative: row.kind === 'claim' && row.token !== vault.state.asset ? '0' : row.assets,
-        sharePrice: row.share_price ?? ownPrice(vault, row),
-        lpTokenAmount: row.shares,
-        transactionHash: row.tx_hash,
-        logIndex: row.log_index,
-        ...(row.kind === 'claim' ? { rewardToken: checksum(row.token), rewardAmountNative: row.assets } : {}),
-      })),
+      asset: found.vault.asset.wire,
+      lpToken: lpTokenOf(found.vault),
+      items: data.length,
+      data: data.map(({ position, ...event }) => ({ ...event, blockNumber: String(event.blockNumber) })),
     }
   },
 })
-
-function ownPrice(
-  { state, asset }: Vault,
-  { assets, shares }: { assets: string; shares: string },
-): number | undefined {
-  const sold = toWhole(BigInt(shares), state.decimals)
-  return sold === 0 ? undefined : toWhole(BigInt(assets), asset.decimals) / sold
-}
