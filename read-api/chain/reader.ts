@@ -265,6 +265,8 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
     rpc,
     chainId: chainIdOf,
     async read<const V extends Views>(network: string, views: V, readOptions: ReadOptions = {}) {
+      // Nobody to wait for.
+      if (!rpc.serves(network)) throw new ChainUnavailableError(network)
       const entries = Object.entries<View<unknown>>(views)
       const { block, answers } = await readRaw(
         network,
