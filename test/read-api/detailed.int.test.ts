@@ -1,122 +1,40 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BlockEvents } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import { detailedOf } from '../../read-api/catalogue/wire.ts'
 import { DetailedVault } from '../../read-api/schemas/vault.ts'
+import {
+  ALICE,
+  address,
+  blockAt,
+  DAY,
+  discovered,
+  E6,
+  E18,
+  FEED,
+  FULL,
+  HOLLOW,
+  HOUR,
+  JUMPY,
+  log,
+  MUTE,
+  OUTER,
+  OWN,
+  REWARD,
+  STALE,
+  START,
+  SUPPLY,
+  samplesAt,
+  USD,
+  VAULTS,
+} from './detailed-world.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 
 /** The detailed vault in full: one chain of a few days, and what its events and the curated facts make of each vault. */
 
-const HOUR = 3_600
-const DAY = 86_400
-const START = 1_735_689_600
-const address = (byte: string) => `0x${byte.repeat(20)}`
-const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
-const USD = address('01')
-const REWARD = address('0a')
-const FEED = address('f1')
-const ALICE = address('a1')
-const FULL = address('1d')
-const OUTER = address('2d')
-const JUMPY = address('3d')
-const HOLLOW = address('4d')
-const STALE = address('5d')
-const MUTE = address('6d')
-const VAULTS = [FULL, OUTER, JUMPY, HOLLOW, STALE, MUTE]
-const E6 = 1_000_000n
-const E18 = 10n ** 18n
-const SUPPLY = 2_000_000n * E18
-
 let api: ApiHarness
-let logs = 0
-
-const discovered = (vault: string): DomainEvent => ({
-  type: 'VaultDiscovered',
-  contract: vault,
-  data: {
-    vault,
-    protocol: 'acme',
-    name: `Vault ${vault.slice(2, 4)}`,
-    symbol: 'V',
-    decimals: 18,
-    asset: vault === OUTER ? FULL : USD,
-    assetName: 'Dollar',
-    assetSymbol: vault === OUTER ? 'V' : 'USDC',
-    assetDecimals: vault === OUTER ? 18 : 6,
-    deployedBlock: 1,
-    // One is older than what is stored of its chain.
-    deployedAt: vault === HOLLOW ? START - DAY : START,
-  },
-})
-
-const sampled = (vault: string, price: bigint, more: { totalAssets?: bigint } = {}): DomainEvent => {
-  const totalAssets = 'totalAssets' in more ? more.totalAssets : (SUPPLY * price) / E18
-  return {
-    type: 'StateSampled',
-    contract: vault,
-    data: {
-      vault,
-      reason: 'hourly',
-      ...(totalAssets === undefined ? {} : { totalAssets }),
-      totalSupply: SUPPLY,
-      sharePrice: price,
-      decimals: 18,
-      assetDecimals: vault === OUTER ? 18 : 6,
-    },
-  }
-}
-
-/** What every vault's state is at an hour since the start. */
-function samplesAt(hour: number): DomainEvent[] {
-  const samples = [sampled(FULL, E6), sampled(OUTER, E18)]
-  samples.push(sampled(JUMPY, hour < 50 ? E6 : 11n * E6))
-  samples.push(sampled(HOLLOW, E6, hour < 50 ? {} : { totalAssets: 0n }))
-  if (hour < 30) samples.push(sampled(STALE, E6))
-  samples.push(sampled(MUTE, E6, hour < 50 ? {} : { totalAssets: undefined }))
-  return samples
-}
-
-const log = (event: Omit<DomainEvent, 'contract'>): DomainEvent =>
-  ({ ...event, contract: FULL, transactionHash: word(++logs), logIndex: logs }) as DomainEvent
-
-/** Events of the vault itself, by hour. */
-const OWN: Record<number, DomainEvent[]> = {
-  1: [
-    log({ type: 'FeeChanged', data: { kind: 'performance', feeWad: 10n ** 17n } } as DomainEvent),
-    log({ type: 'CapChanged', data: { kind: 'deposit', cap: 5_000_000n * E6 } } as DomainEvent),
-    log({ type: 'CapChanged', data: { kind: 'supply', cap: 1n, market: 'one' } } as DomainEvent),
-    log({
-      type: 'ShareTransferred',
-      data: { from: address('00'), to: ALICE, shares: SUPPLY },
-    } as DomainEvent),
-    {
-      type: 'RewardStreamSampled',
-      contract: STALE,
-      data: {
-        vault: STALE,
-        reward: REWARD,
-        name: 'Reward',
-        symbol: 'RWD',
-        decimals: 18,
-        ratePerSecond: E18 / 100n,
-        endsAt: START + 25 * HOUR,
-      },
-    },
-  ],
-  24: [
-    log({ type: 'Paused', data: { account: ALICE } } as DomainEvent),
-    { ...log({ type: 'Paused', data: { account: ALICE } } as DomainEvent), contract: HOLLOW },
-  ],
-  48: [log({ type: 'Unpaused', data: { account: ALICE } } as DomainEvent)],
-  60: [log({ type: 'FeeChanged', data: { kind: 'performance', feeWad: 5n * 10n ** 16n } } as DomainEvent)],
-}
-
-function blockAt(hour: number, events: DomainEvent[]): BlockEvents {
-  return { block: { number: hour + 1, hash: word(hour + 1), timestamp: START + hour * HOUR }, events }
-}
 
 beforeAll(async () => {
   api = await startApi()

@@ -92,10 +92,12 @@ describe('the score', () => {
       ...base,
       flags: [flag('info', { endDate: 9 }), flag('warning', { resolution: 'Fixed.' }), flag('critical')],
     })
+    // The end of the year 9999 where nobody wrote down when it ends.
+    const endDate = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
     expect(penaltyComponents).toEqual([
-      { type: 'flag', value: 0.5, content: 'critical', severity: 'critical' },
+      { type: 'flag', value: 0.5, content: 'critical', severity: 'critical', endDate },
       { type: 'flag', value: 0.05, content: 'info', severity: 'info', endDate: 9 },
-      { type: 'flag', value: 0, content: 'warning', severity: 'warning', resolution: 'Fixed.' },
+      { type: 'flag', value: 0, content: 'warning', severity: 'warning', endDate, resolution: 'Fixed.' },
     ])
   })
 
