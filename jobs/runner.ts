@@ -4,6 +4,7 @@ import { identifier } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+import { applyWithoutPoison, withoutEvents } from './poison.ts'
 import { type Projection, tablesChangedBy } from './projection.ts'
 
 export interface BatchLimits {
@@ -63,7 +64,9 @@ export function runProjection(
         isBegun: checkpoint.applying_to !== null,
       })
       await beginBatch(client, projection.name, stream, range.to, projection.version)
-      await applyRange(clickhouse, projection, stream, range)
+      await applyWithoutPoison(client, clickhouse, projection, stream, range, without =>
+        applyRange(clickhouse, projection, stream, range, without),
+      )
       await finishBatch(client, projection.name, stream, range.to, range.block)
       options.onBatch?.(range, (performance.now() - startedAt) / 1000)
     }
@@ -145,20 +148,25 @@ async function findRange(
   return { from, to, block, types: new Set(row?.types ?? []) }
 }
 
-/** Makes a range's rows in the client's database. Repeated with the same range it changes nothing. */
+/** Makes a range's rows in the client's database, of all events but some. Repeated with the same it changes nothing. */
 export async function applyRange(
   clickhouse: ClickHouseClient,
   projection: Projection,
   stream: number,
   range: { from: number; to: number; types: ReadonlySet<string> },
+  without: readonly number[] = [],
 ): Promise<void> {
+  const left = without.filter(position => position > range.from && position <= range.to)
   // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
   for (const name of tablesChangedBy(projection, range.types)) {
     const table = identifier(name)
     await clickhouse.command({
       query: `INSERT INTO ${table} SELECT * FROM ${table}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,
       clickhouse_settings: {
-        insert_deduplication_token: `${name}:${projection.version}:${stream}:${range.from}:${range.to}`,
+        ...withoutEvents(stream, without),
+        insert_deduplication_token: [name, projection.version, stream, range.from, range.to, ...left].join(
+          ':',
+        ),
         min_insert_block_size_rows: '4194304',
         min_insert_block_size_bytes: '0',
         log_comment: `project ${name}`,
