@@ -9,6 +9,8 @@ export type Group = 'rpc' | 'data' | 'reorgs' | 'crashes' | 'head' | 'beyond'
 export interface Circumstances {
   /** Durations named by a check in seconds; shortened in the subset that runs with every test run. */
   seconds(real: number): number
+  /** Of the soak. */
+  soakSeconds: number
   servers: Servers
 }
 
@@ -20,6 +22,8 @@ export interface Check {
   options?: Partial<SystemOptions>
   /** Servers that the fault hits: the check gets its own. */
   own?: readonly OwnName[]
+  /** Which of them lies on a small disk of its own. */
+  onSmallDisk?: OwnName
   /** Which processes run; processor and worker unless told. */
   parts?: ('processor' | 'worker' | 'api')[]
   /** What is on the chain before anything runs; 60 blocks of life (1,500 for a backfill) unless told. */
@@ -46,7 +50,7 @@ export async function runCheck(check: Check, circumstances: Circumstances, seed:
     seconds: (Date.now() - began) / 1000,
     note,
   })
-  const own = check.own ? await startOwn(check.own) : undefined
+  const own = check.own ? await startOwn(check.own, check.onSmallDisk) : undefined
   const { postgres, clickhouse, redis } = own?.servers ?? {}
   const servers: Servers = {
     databaseUrl: postgres?.url ?? circumstances.servers.databaseUrl,
@@ -57,6 +61,7 @@ export async function runCheck(check: Check, circumstances: Circumstances, seed:
     seed,
     ...servers,
     ...(own ? { own: own.servers } : {}),
+    ...(own?.disk ? { disk: own.disk } : {}),
     ...check.options,
   })
   try {

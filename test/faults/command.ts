@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Finished {
   code: number | null
@@ -19,10 +19,10 @@ export interface Running {
   until(pattern: RegExp): Promise<void>
 }
 
-/** A process of the product as an operator starts it: node with tsx, in the repository's root. */
-export function start(args: string[], env: Record<string, string>): Running {
+/** A process of the product as an operator starts it: node with tsx, in the root of the repository or of another build. */
+export function start(args: string[], env: Record<string, string>, build = root): Running {
   const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
-    cwd: root,
+    cwd: build,
     env: { ...process.env, NO_COLOR: '1', SQD_WARN: '*', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -8,6 +8,7 @@ import { startClickHouse } from '../../db/embedded/clickhouse.ts'
 import { startPostgres } from '../../db/embedded/postgres.ts'
 import { type Env, readEnv } from '../../db/process/env.ts'
 import { freePort } from '../chain/anvil-process.ts'
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 /** A server that can be stopped, killed and frozen, on a port and with data that stay the same. */
 export interface Server {
@@ -103,14 +104,20 @@ async function redis(folder: string): Promise<Server> {
   }
 }
 
+/** Room for an empty store and a few minutes of life. */
+const SMALL_DISK_MIB = 320
+
 export interface OwnServers {
   servers: Partial<Record<OwnName, Server>>
+  /** Of the server that was to have one. */
+  disk?: SmallDisk
   stop(): Promise<void>
 }
 
-/** Servers for one check alone, in a folder of their own. */
-export async function startOwn(names: readonly OwnName[]): Promise<OwnServers> {
+/** Servers for one check alone, in a folder of their own; one of them on a small disk where that is asked for. */
+export async function startOwn(names: readonly OwnName[], onSmallDisk?: OwnName): Promise<OwnServers> {
   const folder = mkdtempSync(join(tmpdir(), 'vaultlog-own-'))
+  const disk = onSmallDisk && mountSmallDisk(join(folder, onSmallDisk), SMALL_DISK_MIB)
   const env: Env = readEnv({
     VAULTLOG_DIR: folder,
     EMBEDDED_POSTGRES_PORT: String(await freePort()),
@@ -125,11 +132,13 @@ export async function startOwn(names: readonly OwnName[]): Promise<OwnServers> {
   }
   return {
     servers,
+    ...(disk ? { disk } : {}),
     async stop() {
       for (const server of Object.values(servers)) {
         server.thaw()
         await server.stop().catch(() => {})
       }
+      disk?.unmount()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -17,6 +17,8 @@ const { values } = parseArgs({
     group: { type: 'string' },
     quick: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
+    /** Minutes of the soak. */
+    soak: { type: 'string', default: '60' },
     seed: { type: 'string', default: '20261' },
     results: { type: 'string' },
     list: { type: 'boolean', default: false },
@@ -50,6 +52,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => proc
 process.setMaxListeners(50)
 const servers = { databaseUrl: embedded.databaseUrl, clickhouseUrl: embedded.clickhouseUrl }
 const seconds = values.short ? (real: number) => real / 10 : (real: number) => real
+const soakSeconds = Number(values.soak) * 60
 
 const results = new Map<Check, Outcome[]>()
 const began = Date.now()
@@ -57,7 +60,7 @@ for (const [i, check] of chosen.entries()) {
   const outcomes: Outcome[] = []
   results.set(check, outcomes)
   for (let time = 1; time <= times; time++) {
-    const outcome = await runCheck(check, { servers, seconds }, Number(values.seed) + time - 1)
+    const outcome = await runCheck(check, { servers, seconds, soakSeconds }, Number(values.seed) + time - 1)
     outcomes.push(outcome)
     print(
       `${String(i + 1).padStart(3)}/${chosen.length} ${outcome.passed ? 'passed' : 'FAILED'} ${time}/${times} ${outcome.seconds.toFixed(1).padStart(6)} s  ${check.group}: ${check.name}${outcome.note ? `\n      ${outcome.note}` : ''}`,

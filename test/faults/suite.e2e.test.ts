@@ -9,7 +9,11 @@ const servers = { databaseUrl: inject('postgresUrl'), clickhouseUrl: inject('cli
 test.each(suite.filter(({ isQuick }) => isQuick).map(check => [check.name, check] as const))(
   '%s',
   async (_, check) => {
-    const { passed, note } = await runCheck(check, { servers, seconds: real => real / 10 }, SEED)
+    const { passed, note } = await runCheck(
+      check,
+      { servers, seconds: real => real / 10, soakSeconds: 60 },
+      SEED,
+    )
     expect(passed, note).toBe(true)
   },
 )

@@ -5,17 +5,19 @@ import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { readStatus } from '../../db/status.ts'
 import { loadProjections } from '../../jobs/projection.ts'
-import { networks } from '../../processors/chains.ts'
+import { type Network, networks } from '../../processors/chains.ts'
 import { freePort } from '../chain/anvil-process.ts'
 import { GeneratedChain } from './chain/generated-chain.ts'
 import { expectedOf } from './chain/oracle.ts'
 import { type FaultyNode, startFaultyNode } from './chain/rpc-server.ts'
 import { type Running, start } from './command.ts'
 import type { OwnServers } from './own-servers.ts'
+import type { SmallDisk } from './small-disk.ts'
 
 /** A network without curated vaults of its own that would be asked for at every turn. */
-export const NETWORK = networks.swellchain
-const PREFIX = 'SWELLCHAIN'
+export const NETWORK: Network = networks.swellchain
+/** Another one. */
+export const SECOND_NETWORK: Network = networks.worldchain
 
 export class CheckFailedError extends Error {}
 
@@ -38,17 +40,39 @@ export interface SystemOptions extends Servers {
   env?: Record<string, string>
   /** Servers of this check alone, which it may stop. */
   own?: OwnServers['servers']
+  disk?: SmallDisk
 }
 
 type Part = 'processor' | 'worker' | 'api'
-const SCRIPTS: Record<Part, string[]> = {
-  processor: ['processors/main.ts', NETWORK.name],
-  worker: ['jobs/main.ts'],
-  api: ['read-api/main.ts'],
-}
+const scriptOf = (part: Part, network: Network): string[] =>
+  ({
+    processor: ['processors/main.ts', network.name],
+    worker: ['jobs/main.ts'],
+    api: ['read-api/main.ts'],
+  })[part]
 
 /** Milliseconds after which nobody waits any more, ten times what a busy machine takes. */
 const NEVER = 240_000
+
+async function makeChain(
+  network: Network,
+  options: Pick<SystemOptions, 'seed' | 'finality' | 'isWebSocket' | 'blockSeconds'>,
+) {
+  const chain = new GeneratedChain({
+    seed: options.seed,
+    chainId: network.chainId,
+    ...(options.blockSeconds === undefined ? {} : { blockSeconds: options.blockSeconds }),
+  })
+  chain.addVault()
+  chain.addVault({ decimals: 6, assetDecimals: 6 })
+  const node = await startFaultyNode(chain, options.seed)
+  const setting = network.name.toUpperCase().replaceAll('-', '_')
+  const env: Record<string, string> = {
+    [`RPC_${setting}`]: options.isWebSocket ? node.url.replace('http', 'ws') : node.url,
+    [`FINALITY_${setting}`]: String(options.finality ?? 20),
+  }
+  return { network, chain, node, env }
+}
 
 /** The product's own processes over a generated chain, on databases of their own. */
 export class System {
@@ -63,36 +87,31 @@ export class System {
   readonly house: ClickHouse
   readonly env: Record<string, string>
   readonly own: OwnServers['servers']
+  readonly disk: SmallDisk | undefined
+  readonly network: Network
+  /** Where the processes' code lies; a check may put an older build there before it starts them. */
+  root: string | undefined
   private readonly dropDatabases: () => Promise<void>
 
-  private constructor(parts: {
-    chain: GeneratedChain
-    node: FaultyNode
-    pool: pg.Pool
-    house: ClickHouse
-    env: Record<string, string>
-    own: OwnServers['servers']
-    dropDatabases: () => Promise<void>
-  }) {
+  private constructor(
+    parts: Pick<System, 'network' | 'chain' | 'node' | 'pool' | 'house' | 'env' | 'own' | 'disk'> & {
+      dropDatabases: () => Promise<void>
+    },
+  ) {
+    this.network = parts.network
     this.chain = parts.chain
     this.node = parts.node
     this.pool = parts.pool
     this.house = parts.house
     this.env = parts.env
     this.own = parts.own
+    this.disk = parts.disk
     this.dropDatabases = parts.dropDatabases
   }
 
   /** Makes the chain (two vaults, nothing happened yet), its node and empty databases. Starts no process. */
   static async open(options: SystemOptions): Promise<System> {
-    const chain = new GeneratedChain({
-      seed: options.seed,
-      chainId: NETWORK.chainId,
-      ...(options.blockSeconds === undefined ? {} : { blockSeconds: options.blockSeconds }),
-    })
-    chain.addVault()
-    chain.addVault({ decimals: 6, assetDecimals: 6 })
-    const node = await startFaultyNode(chain, options.seed)
+    const made = await makeChain(NETWORK, options)
     const database = `vaultlog_faults_${randomBytes(5).toString('hex')}`
     const admin = new pg.Client({ connectionString: options.databaseUrl })
     await admin.connect()
@@ -109,8 +128,7 @@ export class System {
       CLICKHOUSE_DATABASE: database,
       REDIS_URL: options.redisUrl ?? '',
       API_PORT: String(apiPort),
-      [`RPC_${PREFIX}`]: options.isWebSocket ? node.url.replace('http', 'ws') : node.url,
-      [`FINALITY_${PREFIX}`]: String(options.finality ?? 20),
+      ...made.env,
       // Many of these processes run at once; none is asked for its metrics.
       PROCESSOR_METRICS_PORT: 'off',
       WORKER_METRICS_PORT: 'off',
@@ -129,7 +147,30 @@ export class System {
       await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
       await client.end()
     }
-    return new System({ chain, node, pool, house, env, own: options.own ?? {}, dropDatabases })
+    return new System({
+      ...made,
+      pool,
+      house,
+      env,
+      own: options.own ?? {},
+      disk: options.disk,
+      dropDatabases,
+    })
+  }
+
+  /** Another chain in the same databases, with a processor of its own; the worker is this one's. Closed before it. */
+  async beside(network: Network, options: Pick<SystemOptions, 'seed' | 'finality'>): Promise<System> {
+    const made = await makeChain(network, options)
+    const { pool, house, own, disk } = this
+    return new System({
+      ...made,
+      pool,
+      house,
+      own,
+      disk,
+      env: { ...this.env, ...made.env },
+      dropDatabases: async () => {},
+    })
   }
 
   /** Starts parts; one that dies unasked is started again, as every supervisor does. */
@@ -139,7 +180,7 @@ export class System {
 
   private launch(part: Part, crashes: number): void {
     const began = Date.now()
-    const running = start(SCRIPTS[part], this.env)
+    const running = start(scriptOf(part, this.network), this.env, this.root)
     this.running.set(part, running)
     const orphaned = () => running.child.kill('SIGKILL')
     process.once('exit', orphaned)
@@ -200,12 +241,12 @@ export class System {
   private async notSettled(wanted: number): Promise<string> {
     const { rows } = await this.pool.query<{ head_hash: string; head_height: number }>(
       'SELECT head_hash, head_height FROM stream WHERE id = $1',
-      [NETWORK.chainId],
+      [this.network.chainId],
     )
     const { head } = this.chain
     if (rows[0]?.head_hash !== head.hash)
       return `head ${rows[0]?.head_height} ${rows[0]?.head_hash}, wanted ${head.number} ${head.hash}`
-    const status = (await readStatus(this.pool)).find(({ stream }) => stream === NETWORK.chainId)
+    const status = (await readStatus(this.pool)).find(({ stream }) => stream === this.network.chainId)
     if (status?.projections.length !== wanted) return `${status?.projections.length} of ${wanted} projections`
     const behind = status.projections.filter(projection => projection.behind > 0 || projection.applying)
     return behind.length === 0
@@ -216,7 +257,7 @@ export class System {
   /** Height of the newest stored block, -1 before the first. */
   async height(): Promise<number> {
     const { rows } = await this.pool
-      .query<{ head_height: number }>('SELECT head_height FROM stream WHERE id = $1', [NETWORK.chainId])
+      .query<{ head_height: number }>('SELECT head_height FROM stream WHERE id = $1', [this.network.chainId])
       .catch(() => ({ rows: [] }))
     return rows[0]?.head_height ?? -1
   }
@@ -263,7 +304,7 @@ export class System {
     )
     const events = await this.rows<{ type: string; n: number }>(
       `SELECT type, toUInt32(uniqExact(position)) AS n FROM event
-       WHERE stream = ${NETWORK.chainId} AND type IN ('Deposited', 'Redeemed', 'ShareTransferred')
+       WHERE stream = ${this.network.chainId} AND type IN ('Deposited', 'Redeemed', 'ShareTransferred')
          AND contract IN {vaults:Array(String)}
          AND (stream, position) NOT IN (SELECT stream, position FROM retracted) GROUP BY type`,
       { vaults },
@@ -298,7 +339,7 @@ export class System {
     const { rows } = await this.pool.query<{ count: number; last: number; head: number }>(
       `SELECT count(*)::int AS count, coalesce(max(position), 0)::int AS last,
          (SELECT head FROM stream WHERE id = $1)::int AS head FROM event_log WHERE stream = $1`,
-      [NETWORK.chainId],
+      [this.network.chainId],
     )
     must(
       rows[0]?.count === rows[0]?.last && rows[0]?.head === rows[0]?.last,
@@ -311,7 +352,7 @@ export class System {
        SELECT block_number, type, log_index FROM event_log e
        WHERE stream = $1 AND log_index IS NOT NULL AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)
        GROUP BY block_number, block_hash, type, log_index HAVING count(*) > 1`,
-      [NETWORK.chainId],
+      [this.network.chainId],
     )
     must(twice.length === 0, `stored twice: ${JSON.stringify(twice.slice(0, 3))}`)
   }
@@ -325,7 +366,7 @@ export class System {
     }>(
       `SELECT contract AS vault, toUInt32(block_number) AS block,
          nullIf(JSONExtractString(data, 'totalAssets'), '') AS assets, nullIf(JSONExtractString(data, 'totalSupply'), '') AS supply
-       FROM event FINAL WHERE stream = ${NETWORK.chainId} AND type = 'StateSampled'
+       FROM event FINAL WHERE stream = ${this.network.chainId} AND type = 'StateSampled'
          AND (stream, position) NOT IN (SELECT stream, position FROM retracted)`,
     )
     for (const { vault, block, assets, supply } of samples) {
