@@ -16,7 +16,7 @@ export interface HoldersAnswer {
 export async function openApi(system: System): Promise<(vault: string) => Promise<HoldersAnswer>> {
   const { key } = await createKey(system.pool, { name: 'faults', plan: 'unlimited' })
   const base = `http://127.0.0.1:${system.env['API_PORT']}`
-  await system.until('the API', 30, () =>
+  await system.until('the API', 120, () =>
     fetch(`${base}/v2/health`, { headers: { 'x-api-key': key } }).then(
       () => true,
       () => false,

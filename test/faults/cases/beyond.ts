@@ -121,7 +121,7 @@ const checks: Check[] = [
       for (let height = chain.blocks.length - 12; height < chain.blocks.length; height++)
         ever.add(chain.blocks.slice(0, height + 1))
       const forget = chain.onBlock(() => ever.add(chain.blocks))
-      await system.until('an answer', 30, async () => (await ask(vault.address)).status === 200)
+      await system.until('an answer', 120, async () => (await ask(vault.address)).status === 200)
       const end = Date.now() + seconds(60) * 1000
       let asked = 0
       let nextFork = Date.now() + 700

@@ -20,7 +20,7 @@ async function measure(system: System, seconds: number): Promise<Freshness> {
   const { chain } = system
   const [vault] = chain.vaults
   if (!vault) throw new TypeError('a chain without vaults')
-  await system.until('an answer', 30, async () => (await ask(vault.address)).status === 200)
+  await system.until('an answer', 120, async () => (await ask(vault.address)).status === 200)
   const mined = new Map<number, number>()
   const delays: number[] = []
   let behindSince: number | undefined

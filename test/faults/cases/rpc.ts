@@ -229,7 +229,7 @@ const checks: Check[] = [
     async inject(system) {
       system.node.faults = { chainId: 1 }
       system.start('processor')
-      await system.until('refusal', 30, () => system.ends.some(({ code }) => code === 1))
+      await system.until('refusal', 120, () => system.ends.some(({ code }) => code === 1))
       must(/WRONG_CHAIN/.test(system.words()), 'it does not say why')
       must((await system.height()) === -1, 'blocks were stored')
       system.node.faults = {}
