@@ -1,4 +1,5 @@
 import request from 'supertest'
+import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
@@ -242,6 +243,8 @@ it('a claim has the last share price before it, and is of nobody who never held 
     lpTokenAmount: '0',
     transactionHash: `0x${'6'.repeat(64)}`,
     logIndex: 0,
+    rewardToken: getAddress(model.asset),
+    rewardAmountNative: '9',
   })
   const none = await get(`/v2/portfolio/events/${stranger}/optimism/${model.vault}`)
   expect(none.items).toBe(0)
