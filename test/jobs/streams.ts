@@ -1,20 +1,10 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
+import { seededRandom } from '../chain/random.ts'
 import { withSamples } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
 import { claims, suffixes } from './reward-acts.ts'
-
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 export interface Positioned {
   position: number
@@ -59,8 +49,8 @@ export class RandomChain {
   private readonly accounts = Array.from({ length: 7 }, (_, i) => hex('acc', i))
 
   constructor(seed: number) {
-    this.random = seeded(seed)
-    this.other = seeded(seed + 1_000)
+    this.random = seededRandom(seed).next
+    this.other = seededRandom(seed + 1_000).next
   }
 
   /** `blocks` more blocks, forks among them. */
