@@ -23,7 +23,10 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
     let done: string[] = []
     const reached = await mirrorStream(pool, clickhouse, job.stream, async (batch, seconds, client) => {
       context.onBatch?.(MIRROR, job.stream, batch, seconds)
+      const startedAt = performance.now()
       done = await passOverUnchanged(client, concerned, job.stream, batch)
+      for (const name of done)
+        context.onBatch?.(name, job.stream, batch, (performance.now() - startedAt) / 1000)
     })
     return reached === undefined
       ? []
