@@ -1,16 +1,14 @@
-import { createKey } from '../db/keys/keys.ts'
 import { networkOfChain } from '../db/networks.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type Endpoint, tiersOf } from '../read-api/endpoint.ts'
 import { loadEndpoints } from '../read-api/load-endpoints.ts'
-import { freePort } from '../test/chain/anvil-process.ts'
 import { startNode } from '../test/chain/node.ts'
-import { start } from '../test/faults/command.ts'
 import { appendBlocks, recordFacts } from '../test/read-api/append.ts'
 import { stand } from '../test/read-api/stand.ts'
 import * as w from '../test/read-api/world.ts'
 import { seatWorld } from '../test/read-api/world-on-chain.ts'
+import { startApi } from './api.ts'
 import { type Bench, percentiles, type Result, type Stage, timed } from './bench.ts'
 import { NOW, pegsOf, recordedVaults } from './recorded-vaults.ts'
 
@@ -30,7 +28,7 @@ export const bench: Bench = {
     'mainnet, its contracts on a local node; one client, one request after the other. Each answer is worked out anew (the request ' +
     'names an entity tag that never was); beside it the same request without one, for which the answer may be at hand.',
   async run(stage) {
-    const ask = await startApi(stage)
+    const ask = await fillAndStart(stage)
     const results: Result[] = []
     const endpoints = (await loadEndpoints()).map(({ endpoint }) => endpoint)
     for (const endpoint of endpoints) {
@@ -62,7 +60,7 @@ interface Asked {
 
 type Ask = (request: Asked, headers: Record<string, string>) => Promise<void>
 
-async function startApi(stage: Stage): Promise<Ask> {
+async function fillAndStart(stage: Stage): Promise<Ask> {
   const { pool, url } = await stage.postgres()
   const clickhouse = await stage.clickhouse()
   const node = await startNode()
@@ -84,22 +82,7 @@ async function startApi(stage: Stage): Promise<Ask> {
     },
     w.makeWorld(),
   )
-  const { key } = await createKey(pool, { name: 'bench', plan: 'unlimited' })
-  const port = await freePort()
-  const api = start(['read-api/main.ts'], {
-    DATABASE_URL: url,
-    CLICKHOUSE_URL: stage.clickhouseUrl,
-    CLICKHOUSE_DATABASE: clickhouse.database,
-    RPC_MAINNET: node.rpcUrl,
-    API_PORT: String(port),
-    API_METRICS_PORT: 'off',
-    NODE_ENV: 'production',
-  })
-  stage.afterwards(async () => {
-    api.child.kill('SIGTERM')
-    await api.ended
-  })
-  await api.until(/read API listening/)
+  const { port, key } = await startApi(stage, { pool, url, clickhouse }, { RPC_MAINNET: node.rpcUrl })
   return async ({ method, path, body }, headers) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,

@@ -1,14 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKey } from '../db/keys/keys.ts'
 import { networkOfChain } from '../db/networks.ts'
 import { recordFacts } from '../db/registry/registry.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
-import { type Running, start } from '../test/faults/command.ts'
+import { start } from '../test/faults/command.ts'
 import { appendBlocks } from '../test/read-api/append.ts'
+import { startApi } from './api.ts'
 import { type Bench, peakMemory, type Result, type Stage } from './bench.ts'
 import { measure } from './load.ts'
 import { NOW, pegsOf, recordedVaults } from './recorded-vaults.ts'
@@ -23,7 +23,7 @@ export const bench: Bench = {
     `The list endpoint over the 25,447 recorded vaults (\`${LIST}\`), beside a bare Express route that sends the same bytes ` +
     'from a ready buffer; each in a process of its own, measured in turns by 64 connections, the round in the middle of three.',
   async run(stage) {
-    const { api, port, key } = await startApi(stage)
+    const { api, port, key } = await fillAndStart(stage)
     const headers = { 'x-api-key': key }
     const answer = await fetch(`http://127.0.0.1:${port}${LIST}`, { headers })
     const text = await answer.text()
@@ -85,7 +85,7 @@ function expectOk(statuses: Record<string, number>): void {
     throw new TypeError(`answers of ${JSON.stringify(statuses)}`)
 }
 
-async function startApi(stage: Stage): Promise<{ api: Running; port: number; key: string }> {
+async function fillAndStart(stage: Stage): ReturnType<typeof startApi> {
   const { pool, url } = await stage.postgres()
   const clickhouse = await stage.clickhouse()
   const vaults = await recordedVaults()
@@ -93,22 +93,7 @@ async function startApi(stage: Stage): Promise<{ api: Running; port: number; key
     await appendBlocks(pool, chain, networkOfChain(chain)?.name ?? '', blocks)
   await recordFacts(pool, pegsOf(vaults), NOW)
   await catchUpAll({ pool, clickhouse: clickhouse.client, projections: await loadProjections() })
-  const { key } = await createKey(pool, { name: 'bench', plan: 'unlimited' })
-  const port = await freePort()
-  const api = start(['read-api/main.ts'], {
-    DATABASE_URL: url,
-    CLICKHOUSE_URL: stage.clickhouseUrl,
-    CLICKHOUSE_DATABASE: clickhouse.database,
-    API_PORT: String(port),
-    API_METRICS_PORT: 'off',
-    NODE_ENV: 'production',
-  })
-  stage.afterwards(async () => {
-    api.child.kill('SIGTERM')
-    await api.ended
-  })
-  await api.until(/read API listening/)
-  return { api, port, key }
+  return startApi(stage, { pool, url, clickhouse })
 }
 
 async function startBare(stage: Stage, text: string): Promise<number> {

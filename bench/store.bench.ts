@@ -1,13 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
-import { createKey } from '../db/keys/keys.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { replay } from '../jobs/replay.ts'
 import { catchUpAll } from '../jobs/work.ts'
-import { freePort } from '../test/chain/anvil-process.ts'
-import { start } from '../test/faults/command.ts'
+import { startApi } from './api.ts'
 import { type Bench, percentiles, perSecond, type Result, type Stage, timed } from './bench.ts'
 import { fillStore, type GeneratedStore } from './store.ts'
 
@@ -201,20 +199,7 @@ async function questions(
   clickhouse: ClickHouse,
   store: GeneratedStore,
 ): Promise<Result[]> {
-  const { key } = await createKey(pool, { name: 'bench', plan: 'unlimited' })
-  const port = await freePort()
-  const api = start(['read-api/main.ts'], {
-    DATABASE_URL: databaseUrl,
-    CLICKHOUSE_URL: stage.clickhouseUrl,
-    CLICKHOUSE_DATABASE: clickhouse.database,
-    API_PORT: String(port),
-    API_METRICS_PORT: 'off',
-  })
-  stage.afterwards(async () => {
-    api.child.kill('SIGTERM')
-    await api.ended
-  })
-  await api.until(/read API listening/)
+  const { port, key } = await startApi(stage, { pool, url: databaseUrl, clickhouse })
   const { list, parameters } = ask(store)
   const results: Result[] = []
   for (const { what, path, sql } of list) {

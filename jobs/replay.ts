@@ -5,10 +5,9 @@ import { everyNode, identifier, migrateClickHouse, storage } from '../db/clickho
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './checkpoints.ts'
-import { applyWithoutPoison } from './poison.ts'
 import type { ProgressBoard } from './progress.ts'
 import { hasHead, type Projection, tablesOf } from './projection.ts'
-import { applyRange, planRange, runProjection } from './runner.ts'
+import { applyBatch, planRange, runProjection } from './runner.ts'
 
 export interface ReplayOptions {
   pool: pg.Pool
@@ -123,9 +122,7 @@ export async function catchUp(
       isBegun: state.applying_to !== null,
     })
     await keepState(pool, shadow, projection, stream, { position: state.position, applying_to: range.to })
-    await applyWithoutPoison(pool, shadow.client, projection, stream.id, range, without =>
-      applyRange(shadow.client, projection, stream.id, range, without),
-    )
+    await applyBatch(pool, shadow.client, projection, stream.id, range)
     state = { position: range.to, applying_to: null }
     await keepState(pool, shadow, projection, stream, state)
     bar.update(state.position)

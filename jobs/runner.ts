@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
@@ -64,9 +65,7 @@ export function runProjection(
         isBegun: checkpoint.applying_to !== null,
       })
       await beginBatch(client, projection.name, stream, range.to, projection.version)
-      await applyWithoutPoison(client, clickhouse, projection, stream, range, without =>
-        applyRange(clickhouse, projection, stream, range, without),
-      )
+      await applyBatch(client, clickhouse, projection, stream, range)
       await finishBatch(client, projection.name, stream, range.to, range.block)
       options.onBatch?.(range, (performance.now() - startedAt) / 1000)
     }
@@ -85,15 +84,12 @@ export function planRange(
   target: Target,
   { isBegun = false }: { isBegun?: boolean } = {},
 ): Promise<Range> {
-  const known = plans.get(clickhouse) ?? new Map<string, Promise<Range>>()
+  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 100 })
   plans.set(clickhouse, known)
   const key = [stream, from, end, target.position, target.block_number, isBegun].join()
   const plan = known.get(key) ?? findRange(clickhouse, stream, from, end, target, isBegun)
-  // The oldest goes; what could not be found is asked for again.
-  known.delete(key)
   known.set(key, plan)
-  const [oldest] = known.keys()
-  if (known.size > PLANS && oldest !== undefined) known.delete(oldest)
+  // What could not be found is asked for again.
   plan.catch(() => known.delete(key))
   return plan
 }
@@ -105,8 +101,7 @@ interface Target {
 }
 
 /** Events do not change: after each block every projection asks the same. */
-const plans = new WeakMap<ClickHouseClient, Map<string, Promise<Range>>>()
-const PLANS = 100
+const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
 
 async function findRange(
   clickhouse: ClickHouseClient,
@@ -146,6 +141,20 @@ async function findRange(
       ? { number: target.block_number, time: target.block_time }
       : { number: row?.number ?? -1, time: row?.time ?? 0 }
   return { from, to, block, types: new Set(row?.types ?? []) }
+}
+
+/** Makes a range's rows in the client's database, of all events but those that cannot be digested. */
+export async function applyBatch(
+  db: pg.Pool | pg.PoolClient,
+  clickhouse: ClickHouseClient,
+  projection: Projection,
+  stream: number,
+  range: Range,
+): Promise<void> {
+  if (tablesChangedBy(projection, range.types).length === 0) return
+  await applyWithoutPoison(db, clickhouse, projection, stream, range, without =>
+    applyRange(clickhouse, projection, stream, range, without),
+  )
 }
 
 /** Makes a range's rows in the client's database, of all events but some. Repeated with the same it changes nothing. */

@@ -3,6 +3,20 @@ import { defineProjection } from '../projection.ts'
 
 const at = { timestamp: z.number(), position: z.number(), block_number: z.number() }
 
+/** What moves totals or positions. */
+const ACTS = [
+  'MarketCreated',
+  'Supplied',
+  'Withdrawn',
+  'CollateralSupplied',
+  'CollateralWithdrawn',
+  'Borrowed',
+  'Repaid',
+  'Liquidated',
+  'InterestAccrued',
+  'FeeChanged',
+] as const
+
 /** Morpho Blue: markets as created, who is given fees, totals of markets and positions after each change. */
 export default defineProjection({
   name: 'morpho_market',
@@ -28,18 +42,7 @@ export default defineProjection({
     },
     {
       name: 'morpho_state',
-      handles: [
-        'MarketCreated',
-        'Supplied',
-        'Withdrawn',
-        'CollateralSupplied',
-        'CollateralWithdrawn',
-        'Borrowed',
-        'Repaid',
-        'Liquidated',
-        'InterestAccrued',
-        'FeeChanged',
-      ],
+      handles: ACTS,
       row: z.object({
         chain_id: z.number(),
         morpho: z.string(),
@@ -57,18 +60,7 @@ export default defineProjection({
     },
     {
       name: 'morpho_position',
-      handles: [
-        'MarketCreated',
-        'Supplied',
-        'Withdrawn',
-        'CollateralSupplied',
-        'CollateralWithdrawn',
-        'Borrowed',
-        'Repaid',
-        'Liquidated',
-        'InterestAccrued',
-        'FeeChanged',
-      ],
+      handles: ACTS,
       row: z.object({
         chain_id: z.number(),
         morpho: z.string(),
