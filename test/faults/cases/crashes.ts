@@ -171,7 +171,7 @@ function kills(part: 'processor' | 'worker'): Check[] {
             whileWaiting(
               system,
               'LOCK TABLE checkpoint IN SHARE ROW EXCLUSIVE MODE',
-              'UPDATE checkpoint SET position%',
+              '%UPDATE checkpoint SET position%',
               async () => {
                 system.kill('worker')
                 await pause(300)
