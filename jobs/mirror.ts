@@ -8,11 +8,16 @@ import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints
 /** Fits one insert block of ClickHouse, so that a batch is one part and appears at once. */
 const BATCH = 250_000
 
+/** A block or a few: small enough to ask Postgres what is in it. */
+export const FEW = 10_000
+
 export interface MirroredBatch {
   from: number
   to: number
   /** The chain's block as of `to`. */
   block: { number: number; time: number }
+  /** Of the events in it; only where they are few. */
+  types?: ReadonlySet<string>
 }
 
 /**
@@ -34,9 +39,16 @@ export function mirrorStream(
       if (!range) return checkpoint.position
       const startedAt = performance.now()
       await beginBatch(client, MIRROR, stream, range.to)
-      await copyRange(client, clickhouse, stream, checkpoint.position, range.to)
+      const from = checkpoint.position
+      const types = range.to - from > FEW ? undefined : await typesIn(client, stream, from, range.to)
+      await copyRange(client, clickhouse, stream, from, range.to)
+      if (!types || types.has('BlockRetracted')) await copyRetractions(clickhouse, stream, from, range.to)
       await finishBatch(client, MIRROR, stream, range.to, range.block)
-      await onBatch?.({ from: checkpoint.position, ...range }, (performance.now() - startedAt) / 1000, client)
+      await onBatch?.(
+        { from, ...range, ...(types ? { types } : {}) },
+        (performance.now() - startedAt) / 1000,
+        client,
+      )
     }
   })
 }
@@ -99,7 +111,6 @@ async function copyRange(
       ) TO STDOUT`,
     ),
   )
-  const token = `event:${stream}:${from}:${to}`
   const body = new PassThrough()
   rows.pipe(body)
   rows.once('error', error => body.destroy(error))
@@ -109,7 +120,7 @@ async function copyRange(
       values: body,
       format: 'TabSeparated',
       clickhouse_settings: {
-        insert_deduplication_token: token,
+        insert_deduplication_token: tokenOf(stream, from, to),
         max_insert_block_size: '1048576',
         min_insert_block_size_rows: '1048576',
         min_insert_block_size_bytes: '0',
@@ -123,12 +134,38 @@ async function copyRange(
     rows.resume()
     throw error
   }
+}
+
+async function copyRetractions(
+  clickhouse: ClickHouseClient,
+  stream: number,
+  from: number,
+  to: number,
+): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO retracted
       SELECT stream, arrayJoin(range(JSONExtractUInt(data, 'fromPosition'), JSONExtractUInt(data, 'toPosition') + 1)), position
       FROM event
       WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BlockRetracted'`,
     query_params: { stream, from, to },
-    clickhouse_settings: { insert_deduplication_token: token, log_comment: 'mirror retracted' },
+    clickhouse_settings: {
+      insert_deduplication_token: tokenOf(stream, from, to),
+      log_comment: 'mirror retracted',
+    },
   })
+}
+
+const tokenOf = (stream: number, from: number, to: number) => `event:${stream}:${from}:${to}`
+
+async function typesIn(
+  client: pg.PoolClient,
+  stream: number,
+  from: number,
+  to: number,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ type: string }>(
+    'SELECT DISTINCT type FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3',
+    [stream, from, to],
+  )
+  return new Set(rows.map(({ type }) => type))
 }

@@ -16,6 +16,11 @@ export interface Projection {
   version: number
   /** The types its `<name>_rows` reads: a batch without any of them needs no statement. */
   handles: readonly EventType[]
+  /**
+   * Few blocks give it rows, and its view is dear to plan: `<name>_due(stream, from, to)` has a row where a batch may
+   * give any.
+   */
+  isSeldom?: boolean
   /** Which streams: those of chains, or the registry. */
   streams: 'chains' | 'registry'
   /**
@@ -29,6 +34,8 @@ export interface Projection {
 
 export interface Companion {
   name: string
+  /** The table that the rows go into, where an earlier one already has the name: only what retractions make. */
+  into?: string
   /** The types its `<name>_rows` reads; without, it follows from the projection's own rows. */
   handles?: readonly EventType[]
   row: z.ZodObject
@@ -38,14 +45,18 @@ export interface Companion {
 
 /** The tables a projection fills, in the order in which a batch fills them. */
 export function tablesOf(projection: Projection): string[] {
-  return [projection.name, ...(projection.beside ?? []).map(({ name }) => name)]
+  return [projection.name, ...(projection.beside ?? []).filter(({ into }) => !into).map(({ name }) => name)]
 }
 
-/** Those of them that events of these types change. */
-export function tablesChangedBy(projection: Projection, types: ReadonlySet<string>): string[] {
-  return [projection, ...(projection.beside ?? [])]
+/** The tables that events of these types change, each with the name of what makes its rows. */
+export function changesBy(
+  projection: Projection,
+  types: ReadonlySet<string>,
+): { name: string; table: string }[] {
+  const all: Pick<Companion, 'name' | 'into' | 'handles'>[] = [projection, ...(projection.beside ?? [])]
+  return all
     .filter(({ handles = projection.handles }) => handles.some(type => types.has(type)))
-    .map(({ name }) => name)
+    .map(({ name, into = name }) => ({ name, table: into }))
 }
 
 /** Whether its rows can only be made from a stream's beginning. */

@@ -5,8 +5,9 @@ import { identifier } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+import { FEW, type MirroredBatch } from './mirror.ts'
 import { applyWithoutPoison, withoutEvents } from './poison.ts'
-import { type Projection, tablesChangedBy } from './projection.ts'
+import { changesBy, type Projection } from './projection.ts'
 
 export interface BatchLimits {
   /** Positions per batch. */
@@ -84,9 +85,8 @@ export function planRange(
   target: Target,
   { isBegun = false }: { isBegun?: boolean } = {},
 ): Promise<Range> {
-  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 100 })
-  plans.set(clickhouse, known)
-  const key = [stream, from, end, target.position, target.block_number, isBegun].join()
+  const known = plansOf(clickhouse)
+  const key = planKey(stream, from, end, target, isBegun)
   const plan = known.get(key) ?? findRange(clickhouse, stream, from, end, target, isBegun)
   known.set(key, plan)
   // What could not be found is asked for again.
@@ -102,6 +102,26 @@ interface Target {
 
 /** Events do not change: after each block every projection asks the same. */
 const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
+
+function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>> {
+  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 100 })
+  plans.set(clickhouse, known)
+  return known
+}
+
+const planKey = (stream: number, from: number, end: number, target: Target, isBegun: boolean): string =>
+  [stream, from, end, target.position, target.block_number, isBegun].join()
+
+/** What was mirrored just now, whole blocks without a retraction, is the next batch of each projection as it is. */
+export function expectRange(clickhouse: ClickHouseClient, stream: number, batch: MirroredBatch): void {
+  const { from, to, block, types } = batch
+  if (!types || types.has('BlockRetracted')) return
+  const target = { position: to, block_number: block.number, block_time: block.time }
+  plansOf(clickhouse).set(
+    planKey(stream, from, to, target, false),
+    Promise.resolve({ from, to, block, types }),
+  )
+}
 
 async function findRange(
   clickhouse: ClickHouseClient,
@@ -151,7 +171,7 @@ export async function applyBatch(
   stream: number,
   range: Range,
 ): Promise<void> {
-  if (tablesChangedBy(projection, range.types).length === 0) return
+  if (changesBy(projection, range.types).length === 0) return
   await applyWithoutPoison(db, clickhouse, projection, stream, range, without =>
     applyRange(clickhouse, projection, stream, range, without),
   )
@@ -165,12 +185,17 @@ export async function applyRange(
   range: { from: number; to: number; types: ReadonlySet<string> },
   without: readonly number[] = [],
 ): Promise<void> {
+  if (
+    projection.isSeldom &&
+    range.to - range.from <= FEW &&
+    !(await isDue(clickhouse, projection, stream, range))
+  )
+    return
   const left = without.filter(position => position > range.from && position <= range.to)
   // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
-  for (const name of tablesChangedBy(projection, range.types)) {
-    const table = identifier(name)
+  for (const { name, table } of changesBy(projection, range.types)) {
     await clickhouse.command({
-      query: `INSERT INTO ${table} SELECT * FROM ${table}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,
+      query: `INSERT INTO ${identifier(table)} SELECT * FROM ${identifier(name)}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,
       clickhouse_settings: {
         ...withoutEvents(stream, without),
         insert_deduplication_token: [name, projection.version, stream, range.from, range.to, ...left].join(
@@ -182,4 +207,18 @@ export async function applyRange(
       },
     })
   }
+}
+
+async function isDue(
+  clickhouse: ClickHouseClient,
+  { name }: Projection,
+  stream: number,
+  { from, to }: { from: number; to: number },
+): Promise<boolean> {
+  const answer = await clickhouse.query({
+    query: `SELECT 1 FROM ${identifier(name)}_due(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)}) LIMIT 1`,
+    format: 'JSONEachRow',
+    clickhouse_settings: { log_comment: `due ${name}` },
+  })
+  return (await answer.json()).length > 0
 }

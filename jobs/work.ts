@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
 import { passOver } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
-import { type Projection, tablesChangedBy } from './projection.ts'
-import { runProjection } from './runner.ts'
+import { changesBy, type Projection } from './projection.ts'
+import { expectRange, runProjection } from './runner.ts'
 
 export interface WorkContext {
   pool: pg.Pool
@@ -24,6 +24,7 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
     const reached = await mirrorStream(pool, clickhouse, job.stream, async (batch, seconds, client) => {
       context.onBatch?.(MIRROR, job.stream, batch, seconds)
       const startedAt = performance.now()
+      expectRange(clickhouse, job.stream, batch)
       done = await passOverUnchanged(client, concerned, job.stream, batch)
       for (const name of done)
         context.onBatch?.(name, job.stream, batch, (performance.now() - startedAt) / 1000)
@@ -45,21 +46,15 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
 }
 
 /** A block changes rows of a few projections: the others need no job to say that they have seen it. */
-const FEW = 10_000
-
 async function passOverUnchanged(
   client: pg.PoolClient,
   projections: readonly Projection[],
   stream: number,
   batch: MirroredBatch,
 ): Promise<string[]> {
-  if (batch.to - batch.from > FEW) return []
-  const { rows } = await client.query<{ type: string }>(
-    'SELECT DISTINCT type FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3',
-    [stream, batch.from, batch.to],
-  )
-  const types = new Set(rows.map(({ type }) => type))
-  const unchanged = projections.filter(projection => tablesChangedBy(projection, types).length === 0)
+  const { types } = batch
+  if (!types) return []
+  const unchanged = projections.filter(projection => changesBy(projection, types).length === 0)
   return passOver(client, unchanged, stream, batch)
 }
 

@@ -8,6 +8,14 @@ const change = {
   block_number: z.number(),
 }
 
+const holder = z.object({
+  chain_id: z.number(),
+  vault: z.string(),
+  holder: z.string(),
+  ...change,
+  balance: z.string(),
+})
+
 /**
  * Every change of a holder's shares with the balance after it; `holder`, the balances as they are now;
  * `position_change`, when accounts began and ceased to hold; `account_vault`, what they ever held.
@@ -26,17 +34,8 @@ export default defineProjection({
     balance: z.string(),
   }),
   beside: [
-    {
-      name: 'holder',
-      isHead: true,
-      row: z.object({
-        chain_id: z.number(),
-        vault: z.string(),
-        holder: z.string(),
-        ...change,
-        balance: z.string(),
-      }),
-    },
+    { name: 'holder_taken_back', into: 'holder', handles: ['BlockRetracted'], row: holder },
+    { name: 'holder', isHead: true, row: holder },
     {
       name: 'position_change',
       row: z.object({

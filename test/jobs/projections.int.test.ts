@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { vocabulary } from '../../db/events/vocabulary.ts'
-import { loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
+import { type Companion, loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
 import { applyRange, planRange } from '../../jobs/runner.ts'
 import { seededRandom } from '../chain/random.ts'
 import { Engine } from './engine.ts'
@@ -13,6 +13,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 const projections = await loadProjections()
 const ofChains = projections.filter(({ streams }) => streams === 'chains')
 const STREAM = 1
+const entriesOf = (projection: Projection): Companion[] => [projection, ...(projection.beside ?? [])]
 /** One history here, more of them with the slow tests. */
 const SEEDS = Array.from({ length: Number(process.env['HISTORIES'] ?? 1) }, (_, i) => i + 1)
 
@@ -151,9 +152,9 @@ describe('every projection', () => {
   it('has the columns of its row schema, in table and view', async () => {
     const { database } = (await fresh([])).house
     for (const projection of projections) {
-      for (const { name, row } of [projection, ...(projection.beside ?? [])]) {
+      for (const { name, into = name, row } of entriesOf(projection)) {
         const table = await engine.rows<{ name: string; type: string }>(
-          `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${name}' ORDER BY position`,
+          `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${into}' ORDER BY position`,
         )
         const view = await engine.rows<{ name: string; type: string }>(
           `DESCRIBE (SELECT * FROM ${name}_rows(stream = 1, from = 0, to = 0))`,
@@ -190,7 +191,11 @@ describe('every projection', () => {
       ]
     }
     for (const projection of projections) {
-      for (const table of [projection, ...(projection.beside ?? [])]) {
+      for (const table of entriesOf(projection)) {
+        if (table.into) {
+          expect(table.handles, table.name).toEqual(['BlockRetracted'])
+          continue
+        }
         const named = new Set(namedIn(`${table.name}_rows`))
         // Heads take retractions back, which they find in `retracted`.
         const said = new Set(table.handles?.filter(type => type !== 'BlockRetracted') ?? named)

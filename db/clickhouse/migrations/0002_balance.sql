@@ -136,9 +136,9 @@ FROM (
 )
 WHERE NOT reversed;
 
--- The batch's rows, of which the engine keeps each holder's last, and what holders have whose shares retractions took
--- back; a row after the retraction has a higher position and wins.
-CREATE VIEW IF NOT EXISTS holder_rows AS
+-- What holders have whose shares retractions took back; a row of the batch after the retraction has a higher position
+-- and wins.
+CREATE VIEW IF NOT EXISTS holder_taken_back_rows AS
 WITH
   taken_back AS (
     SELECT * FROM share_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}, fresh = 0)
@@ -149,10 +149,6 @@ WITH
     WHERE chain_id = toUInt32({stream:Int32}) AND (vault, holder) IN (SELECT vault, holder FROM taken_back)
     GROUP BY vault, holder
   )
-SELECT chain_id, vault, holder, timestamp, position, block_number, balance
-FROM balance
-WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64}
-UNION ALL
 SELECT
   toUInt32({stream:Int32}) AS chain_id,
   taken_back.vault AS vault,
@@ -164,6 +160,12 @@ SELECT
 FROM taken_back LEFT JOIN head ON taken_back.vault = head.vault AND taken_back.holder = head.holder
 GROUP BY vault, holder
 HAVING position > any(head.head_position);
+
+-- The batch's rows, of which the engine keeps each holder's last.
+CREATE VIEW IF NOT EXISTS holder_rows AS
+SELECT chain_id, vault, holder, timestamp, position, block_number, balance
+FROM balance
+WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64};
 
 CREATE VIEW IF NOT EXISTS position_change_rows AS
 SELECT holder AS account, chain_id, vault, timestamp, position, block_number, if(balance > 0, 'opened', 'closed') AS kind

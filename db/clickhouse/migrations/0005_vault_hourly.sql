@@ -24,18 +24,55 @@ CREATE TABLE IF NOT EXISTS vault_hourly (
   opens_day UInt8 COMMENT '1: also the first sample of its UTC day',
   growth Nullable(Int256) COMMENT 'sum of weight * (hourly growth factor - 1) * 1e18 since the first row' CODEC(ZSTD(1)),
   growth_weight Nullable(UInt256) COMMENT 'sum of weights: asset base units * seconds' CODEC(ZSTD(1)),
-  supply_changes Nullable(UInt32) COMMENT 'how often the supply differed from the row before, or was unknown' CODEC(ZSTD(1))
+  supply_changes Nullable(UInt32) COMMENT 'how often the supply differed from the row before, or was unknown' CODEC(ZSTD(1)),
+  INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, hour, position)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
 
--- The day's first sample is its hour's first too: daily rows are those hourly ones.
-CREATE VIEW IF NOT EXISTS vault_daily AS
+-- The day's first sample is its hour's first too: daily rows are those hourly ones, once more and close together, so
+-- that a year of days is not read from among its hours.
+CREATE TABLE IF NOT EXISTS vault_daily (
+  chain_id UInt32,
+  vault LowCardinality(String),
+  day Date,
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'of the sample' CODEC(DoubleDelta, ZSTD(1)),
+  total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
+  total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'asset base units per whole share' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share' CODEC(ZSTD(1)),
+  apy_1h Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
+  apy_1d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
+  apy_7d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
+  apy_30d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1))
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, vault, day, position)
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
+
+CREATE VIEW IF NOT EXISTS vault_daily_rows AS
 SELECT chain_id, vault, toDate(hour) AS day, position, block_number, timestamp, total_assets, total_supply,
   share_price_raw, share_price, apy_1h, apy_1d, apy_7d, apy_30d
 FROM vault_hourly
-WHERE opens_day = 1;
+WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64} AND opens_day = 1;
+
+-- Samples of the batch that begin another hour than that of their vault's row before: without any there are no new rows.
+CREATE VIEW IF NOT EXISTS vault_hourly_due AS
+SELECT contract AS vault, toStartOfHour(timestamp) AS hour
+FROM event
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled'
+  AND (vault, hour) NOT IN (
+    SELECT vault, argMax(hour, position)
+    FROM vault_hourly
+    WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
+      AND vault IN (
+        SELECT contract FROM event
+        WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled')
+      AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
+    GROUP BY vault);
 
 -- One pass over two inputs: the batch's first samples of hours, and of the rows before the batch those that its
 -- windows can begin at. For a window W these lie in (oldest - W, newest - W], where oldest and newest are the ends of the

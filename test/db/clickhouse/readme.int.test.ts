@@ -30,7 +30,7 @@ const questions = readFileSync(new URL('../../../docs/questions.md', import.meta
   }))
 
 /** Parts of the machinery, named in the README as no interface. */
-const INTERNAL = /_rows$|^share_movement$|^morpho_change$|^aave_movement$|^comet_movement$/
+const INTERNAL = /_rows$|_due$|^share_movement$|^morpho_change$|^aave_movement$|^comet_movement$/
 
 const chain = new RandomChain(5).grow(140)
 const [known] = chain.canonical().filter(({ event }) => event.type === 'VaultDiscovered')
