@@ -8,12 +8,11 @@ import type { EndpointContext } from './endpoint.ts'
 import { pastRewards } from './past-rewards.ts'
 import { legsOf, plansOver } from './price-history.ts'
 import type { StateRow } from './queries/accounts.ts'
-import { apysAt, balancesAt, feedsAt, statesAt } from './queries/accounts.ts'
+import { apysAt, feedsAt, newestBalances, statesAt, theseBalancesAt } from './queries/accounts.ts'
 import { inHundreds } from './queries/chunks.ts'
 import type { ApyInterval } from './queries/history.ts'
 import { ask } from './queries/query.ts'
 import { assetsOf, shareStateOf } from './share-value.ts'
-import { asOfParameter } from './snapshot.ts'
 
 /** Samples and feeds are looked for this far back first, and without a bound only where that finds none. */
 const USUAL_AGE = 26 * 3_600
@@ -36,7 +35,10 @@ export interface BalanceAt {
   valueUsd: number | undefined
 }
 
-/** Every vault of which the account held shares at the moment, on every chain. */
+/**
+ * Every vault of which the account held shares at the moment, on every chain. Balances and figures are read side by side,
+ * of all vaults that the account ever held.
+ */
 export async function readBalancesAt(
   account: string,
   at: number,
@@ -44,21 +46,19 @@ export async function readBalancesAt(
   context: EndpointContext,
 ): Promise<BalanceAt[]> {
   const { deps, catalogue, signal } = context
-  const rows = await ask(
-    deps.clickhouse,
-    balancesAt,
-    { account, at, as_of: asOfParameter(catalogue.moment) },
-    signal,
-  )
-  const held = rows.flatMap(row => {
+  const ever = new Map<string, Vault>()
+  for (const row of await ask(deps.clickhouse, newestBalances, { account }, signal)) {
     const vault = catalogue.find(row.chain_id, row.vault)
-    return vault ? [{ vault, balance: BigInt(row.balance) }] : []
+    if (vault) ever.set(keyOf(row.chain_id, row.vault), vault)
+  }
+  const [balances, figures] = await Promise.all([
+    readBalances(account, [...ever.values()], at, context),
+    readFiguresAt([...ever.values()], at, context),
+  ])
+  const held = [...ever].flatMap(([key, vault]) => {
+    const balance = balances.get(key) ?? 0n
+    return balance > 0n ? [{ vault, balance }] : []
   })
-  const figures = await readFiguresAt(
-    held.map(({ vault }) => vault),
-    at,
-    context,
-  )
   return Promise.all(
     held.map(async ({ vault, balance }) => {
       const { tvlUsd, ...known } = describe(vault, balance, figures)
@@ -78,6 +78,27 @@ export async function readBalancesAt(
       }
     }),
   )
+}
+
+/** Share base units, by the vault's key. */
+async function readBalances(
+  account: string,
+  vaults: readonly Vault[],
+  at: number,
+  { deps, catalogue, signal }: EndpointContext,
+): Promise<Map<string, bigint>> {
+  const balances = new Map<string, bigint>()
+  await Promise.all(
+    [...new Set(vaults.map(({ state }) => state.chainId))].map(async chain => {
+      const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account, at }
+      const rows = await inChunks(
+        vaults.flatMap(({ state }) => (state.chainId === chain ? [state.address] : [])),
+        names => ask(deps.clickhouse, theseBalancesAt, { ...pinned, vaults: names }, signal),
+      )
+      for (const { vault, balance } of rows) balances.set(keyOf(chain, vault), BigInt(balance))
+    }),
+  )
+  return balances
 }
 
 interface FiguresAt {

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { networkIds } from '../db/networks.ts'
+import { loadProjections, tablesOf } from '../jobs/projection.ts'
+import { CHAIN_PROJECTIONS } from '../read-api/snapshot.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -66,6 +68,19 @@ describe('the tree', () => {
       .map(file => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
       .filter(({ lines }) => lines > LONGEST)
     expect(long).toEqual([])
+  })
+
+  test('a moment of the read API waits for every projection whose tables it asks', async () => {
+    const asked = files
+      .filter(file => file.startsWith('read-api/'))
+      .flatMap(file => [...readFileSync(join(root, file), 'utf8').matchAll(/(?:FROM |JOIN |')(\w+)/g)])
+      .map(([, name = '']) => name)
+    const projections = (await loadProjections()).filter(({ streams }) => streams === 'chains')
+    const needed = projections.filter(projection => tablesOf(projection).some(table => asked.includes(table)))
+    expect(needed.length).toBeGreaterThan(15)
+    expect(
+      needed.map(({ name }) => name).filter(name => !(CHAIN_PROJECTIONS as readonly string[]).includes(name)),
+    ).toEqual([])
   })
 
   test('squid.yaml runs every process: one processor per network, worker, API, GraphQL', () => {

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import * as queries from '../queries/catalogue.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
-import { allHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
+import { allHolderSummaries, newestHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
 import type { PriceRangeRow } from '../queries/price-range.ts'
 import { allPriceRanges, thesePriceRanges } from '../queries/price-range.ts'
 import { ask } from '../queries/query.ts'
@@ -58,16 +58,19 @@ export async function loadChain(
     rangeSince: Math.max(0, now - RANGE_DAYS * 86_400),
     streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
   }
-  const assets = await ask(clickhouse, queries.describedAssets, range)
   let forgotten: string[] = []
   let loaded: Loaded[]
+  let assets: AssetRow[]
   if (from === 0) {
+    assets = await ask(clickhouse, queries.describedAssets, range)
     loaded = [await loadRange(clickhouse, range, undefined)]
   } else {
-    const [touched, moved] = await Promise.all([
+    const [described, touched, moved] = await Promise.all([
+      ask(clickhouse, queries.describedAssets, range),
       ask(clickhouse, queries.retractedContracts, range),
       ask(clickhouse, queries.movedContracts, range),
     ])
+    assets = described
     forgotten = touched.map(({ contract }) => contract)
     const { rangeSince, streamsSince } = range
     const pinned = { chain, p: to, rangeSince, streamsSince }
@@ -145,9 +148,7 @@ async function loadRange(
     ask(clickhouse, queries.changedSamples, range),
     ask(clickhouse, queries.changedApy, range),
     ask(clickhouse, queries.changedFeeds, range),
-    held
-      ? inChunks(held, vaults => ask(clickhouse, theseHolderSummaries, { chain, p, vaults }))
-      : ask(clickhouse, allHolderSummaries, range),
+    held ? holderSummaries(clickhouse, chain, p, held) : ask(clickhouse, allHolderSummaries, range),
     ask(clickhouse, allPriceRanges, { chain, p, since: rangeSince }),
     ask(clickhouse, allSettings, { chain, p }),
     ask(clickhouse, allRewardStreams, { chain, p, since: range.streamsSince }),
@@ -173,7 +174,7 @@ async function loadThese(
     inChunks(names.samples, vaults => ask(clickhouse, queries.theseSamples, { ...pinned, vaults, since })),
     inChunks(names.samples, vaults => ask(clickhouse, queries.theseApy, { ...pinned, vaults, since })),
     inChunks(names.feeds, feeds => ask(clickhouse, queries.theseFeeds, { ...pinned, feeds, since })),
-    inChunks(names.holders, vaults => ask(clickhouse, theseHolderSummaries, { ...pinned, vaults })),
+    holderSummaries(clickhouse, chain, p, names.holders),
     inChunks(names.samples, vaults =>
       ask(clickhouse, thesePriceRanges, { ...pinned, vaults, since: rangeSince }),
     ),
@@ -194,6 +195,19 @@ async function loadThese(
     paying: names.streams,
     streams,
   }
+}
+
+/** By the heads, and by the history for vaults whose heads are ahead of `p` already. */
+async function holderSummaries(
+  clickhouse: ClickHouseClient,
+  chain: number,
+  p: number,
+  names: string[],
+): Promise<HolderSummaryRow[]> {
+  const rows = await inChunks(names, vaults => ask(clickhouse, newestHolderSummaries, { chain, vaults }))
+  const ahead = rows.filter(({ newest }) => newest > p).map(({ vault }) => vault)
+  const again = await inChunks(ahead, vaults => ask(clickhouse, theseHolderSummaries, { chain, p, vaults }))
+  return [...rows.filter(({ newest, holders }) => newest <= p && holders > 0), ...again]
 }
 
 async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {

@@ -17,6 +17,16 @@ export const balancesAt = defineQuery({
   row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
 })
 
+/** The same of named vaults of one chain. */
+export const theseBalancesAt = defineQuery({
+  name: 'these_balances_at',
+  sql: `SELECT vault, toString(argMax(balance, (timestamp, position))) AS balance FROM balance
+    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND holder = {account:String}
+      AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+    GROUP BY vault`,
+  row: z.object({ vault: z.string(), balance: z.string() }),
+})
+
 const headRow = z.object({ chain_id: z.number(), vault: z.string(), balance: z.string(), position: uint })
 
 /**

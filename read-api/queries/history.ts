@@ -24,24 +24,29 @@ export const GRANULARITIES = ['1hour', '1day', '1week'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 export const SECONDS: Record<Granularity, number> = { '1hour': 3_600, '1day': 86_400, '1week': 604_800 }
 
+/** Where buckets of a vault are made from, when such a row begins, and a time as its column has it. */
+const HOURS = { table: 'vault_hourly', begins: 'hour', as: (time: string) => time }
+const DAYS = { table: 'vault_daily', begins: 'day', as: (time: string) => `toDate(${time})` }
+
 /**
- * One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. Days and
- * weeks, which are aligned to epoch 0, a Thursday, open with the first hour of a day.
+ * One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. Weeks
+ * are aligned to epoch 0, a Thursday, and so open with a day.
  */
 function vaultSeries(granularity: Granularity, interval: ApyInterval) {
   const seconds = SECONDS[granularity]
+  const { table, begins, as } = granularity === '1hour' ? HOURS : DAYS
   return defineQuery({
     name: `vault_series_${granularity}_${interval}`,
-    sql: `SELECT intDiv(toUnixTimestamp(hour), ${seconds}) * ${seconds} AS bucket, toUnixTimestamp(timestamp) AS at, block_number,
+    sql: `SELECT intDiv(toUnixTimestamp(toDateTime(${begins}, 'UTC')), ${seconds}) * ${seconds} AS bucket,
+        toUnixTimestamp(timestamp) AS at, block_number,
         toString(assumeNotNull(series.total_assets)) AS total_assets,
         assumeNotNull(series.share_price) AS share_price,
         ${APY_COLUMNS[interval]} AS apy
-      FROM vault_hourly AS series
+      FROM ${table} AS series
       WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String}
-        AND hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')
-        ${granularity === '1hour' ? '' : 'AND opens_day = 1'}
+        AND ${begins} >= ${as("toDateTime({from:UInt32}, 'UTC')")} AND ${begins} < ${as("toDateTime({to:UInt32}, 'UTC')")}
         AND series.total_assets IS NOT NULL AND series.share_price IS NOT NULL
-      ORDER BY bucket, position
+      ORDER BY ${granularity === '1week' ? 'bucket' : begins}, position
       LIMIT 1 BY bucket
       LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
     row: bucketRow,

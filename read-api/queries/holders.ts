@@ -46,9 +46,38 @@ export const theseHolderSummaries = defineQuery({
   row: summaryRow,
 })
 
+/**
+ * The heads of holders as they are now, and the highest position that a vault's are of: where that is not beyond the moment
+ * asked for, they are those of the moment, for a third of the cost.
+ */
+const newestOf = (
+  vaults: string,
+) => `SELECT vault, holder, argMax(balance, position) AS balance, max(position) AS last
+  FROM holder WHERE chain_id = {chain:UInt32} ${vaults} GROUP BY vault, holder`
+
+export const newestHolderSummaries = defineQuery({
+  name: 'newest_holder_summaries',
+  sql: `SELECT vault, countIf(balance > 0) AS holders, toString(sumIf(balance, balance > 0)) AS total,
+      arrayMap(h -> (h.2, toString(-h.1)), groupArraySortedIf(${TOP_HOLDERS})((-balance, holder), balance > 0)) AS top,
+      max(last) AS newest
+    FROM (${newestOf(THESE)}) GROUP BY vault`,
+  row: summaryRow.extend({ newest: uint }),
+})
+
+const pageRow = z.object({ holder: z.string(), balance: z.string() })
+
+export const newestHoldersPage = defineQuery({
+  name: 'newest_holders_page',
+  sql: `SELECT holder, toString(balance) AS balance, newest
+    FROM (SELECT holder, balance, max(last) OVER () AS newest FROM (${newestOf(ONE)})) AS holders
+    WHERE holders.balance > 0
+    ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+  row: pageRow.extend({ newest: uint }),
+})
+
 export const holdersPage = defineQuery({
   name: 'holders_page',
   sql: `SELECT holder, toString(balance) AS balance FROM (${holdersOf(ONE)}) AS holders
     ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
-  row: z.object({ holder: z.string(), balance: z.string() }),
+  row: pageRow,
 })

@@ -27,7 +27,7 @@ async function get(path: string) {
   return answer.body
 }
 
-it('positions and returns are those of the catalogue’s moment, also after a retraction', async () => {
+it('positions, returns and holders are those of the catalogue’s moment, also after a retraction', async () => {
   const projections = await loadProjections()
   const forward = () => catchUpAll({ pool: api.pool, clickhouse: api.clickhouse, projections })
   const [model] = wallets.vaults as [p.Modelled]
@@ -39,7 +39,10 @@ it('positions and returns are those of the catalogue’s moment, also after a re
     const listed = data.find(({ address }: { address: string }) => address.toLowerCase() === model.vault)
     expect(listed.lpToken).toEqual(one.lpToken)
     const { returnsNative } = await get(`/v2/portfolio/total-returns/${from}/optimism/${model.vault}`)
-    return [one.lpToken.balanceNative, returnsNative]
+    const holders = await get(`/alpha/optimism/${model.vault}/holders?perPage=50`)
+    const beyond = await get(`/alpha/optimism/${model.vault}/holders?perPage=50&page=1000`)
+    expect(beyond.data).toEqual([])
+    return [one.lpToken.balanceNative, returnsNative, holders]
   }
   const before = await held()
   expect(before[0]).toBe(String(heldAfter(model, from, END)))

@@ -2,7 +2,7 @@ import { checksum, toWhole, usdString } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { limits, pageOfRows } from '../../../paging.ts'
-import { holdersPage } from '../../../queries/holders.ts'
+import { holdersPage, newestHoldersPage } from '../../../queries/holders.ts'
 import { ask } from '../../../queries/query.ts'
 import { paging } from '../../../schemas/parameters.ts'
 import { Address, Amount, pageOf } from '../../../schemas/shapes.ts'
@@ -31,7 +31,11 @@ export default defineEndpoint({
   async handler({ params, query }, context) {
     const { vault, pinned } = findVault(params, context)
     const { deps, signal } = context
-    const rows = await ask(deps.clickhouse, holdersPage, { ...pinned, ...limits(query) }, signal)
+    const asked = { ...pinned, ...limits(query) }
+    const newest = await ask(deps.clickhouse, newestHoldersPage, asked, signal)
+    // Heads beyond the moment are not of it; of an empty page nobody knows.
+    const isOfMoment = newest[0] !== undefined && newest[0].newest <= pinned.p
+    const rows = isOfMoment ? newest : await ask(deps.clickhouse, holdersPage, asked, signal)
     const { sample, decimals, holders } = vault.state
     const total = holders?.total ?? '0'
     const whole = Number(total)
