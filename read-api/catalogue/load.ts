@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import * as queries from '../queries/catalogue.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
 import { allHolderSummaries, newestHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
@@ -10,6 +10,7 @@ import type { RewardStreamRow } from '../queries/rewards.ts'
 import { allRewardStreams, theseRewardStreams } from '../queries/rewards.ts'
 import type { SettingRow } from '../queries/settings.ts'
 import { allSettings, theseSettings } from '../queries/settings.ts'
+import { noteRetractions } from '../queries/visible.ts'
 import type { RawState } from './raw.ts'
 
 /** Contracts named in one query: their addresses travel in its URL. */
@@ -58,19 +59,19 @@ export async function loadChain(
     rangeSince: Math.max(0, now - RANGE_DAYS * 86_400),
     streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
   }
+  const [assets, retractions, moved] = await Promise.all([
+    ask(clickhouse, queries.describedAssets, range),
+    ask(clickhouse, queries.anyRetraction, range),
+    from === 0 ? [] : ask(clickhouse, queries.movedContracts, range),
+  ])
+  const found = retractions.length > 0
+  noteRetractions(clickhouse, chain, { from, to, found })
   let forgotten: string[] = []
   let loaded: Loaded[]
-  let assets: AssetRow[]
   if (from === 0) {
-    assets = await ask(clickhouse, queries.describedAssets, range)
     loaded = [await loadRange(clickhouse, range, undefined)]
   } else {
-    const [described, touched, moved] = await Promise.all([
-      ask(clickhouse, queries.describedAssets, range),
-      ask(clickhouse, queries.retractedContracts, range),
-      ask(clickhouse, queries.movedContracts, range),
-    ])
-    assets = described
+    const touched = found ? await ask(clickhouse, queries.retractedContracts, range) : []
     forgotten = touched.map(({ contract }) => contract)
     const { rangeSince, streamsSince } = range
     const pinned = { chain, p: to, rangeSince, streamsSince }

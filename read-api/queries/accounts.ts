@@ -63,27 +63,22 @@ export const holdings = defineQuery({
 
 const state = (
   table: string,
+  bucket: string,
   columns: string,
-  since: string,
-) => `SELECT vault, s.1 AS at, s.2 AS block_number, ${columns}
-  FROM (
-    SELECT vault, argMax((toUnixTimestamp(timestamp), block_number, ${
-      table === 'vault_sample'
-        ? 'total_assets, total_supply, share_price_raw, share_price'
-        : 'apy_1d, apy_7d, apy_30d, apy_1h'
-    }), (timestamp, position)) AS s
-    FROM ${table}
-    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
-      AND ${table === 'vault_sample' ? 'timestamp' : 'hour'} >= toDateTime(${since}, 'UTC')
-    GROUP BY vault)`
+) => `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns}
+  FROM ${table}
+  WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+    AND ${bucket} >= toDateTime({since:UInt32}, 'UTC')
+  ORDER BY vault, timestamp DESC, position DESC LIMIT 1 BY vault`
 
 /** The last state of vaults at or before {at}, no older than {since}. */
 export const statesAt = defineQuery({
   name: 'states_at',
   sql: state(
     'vault_sample',
-    'toString(s.3) AS total_assets, toString(s.4) AS total_supply, toString(s.5) AS share_price_raw, s.6 AS share_price',
-    '{since:UInt32}',
+    'timestamp',
+    `toString(vault_sample.total_assets) AS total_assets, toString(vault_sample.total_supply) AS total_supply,
+    toString(vault_sample.share_price_raw) AS share_price_raw, share_price`,
   ),
   row: z.object({
     vault: z.string(),
@@ -99,7 +94,7 @@ export type StateRow = z.output<typeof statesAt.row>
 
 export const apysAt = defineQuery({
   name: 'apys_at',
-  sql: state('vault_hourly', 's.3 AS apy_1d, s.4 AS apy_7d, s.5 AS apy_30d, s.6 AS apy_1h', '{since:UInt32}'),
+  sql: state('vault_hourly', 'hour', 'apy_1h, apy_1d, apy_7d, apy_30d'),
   row: z.object({
     vault: z.string(),
     at: z.number(),

@@ -141,6 +141,14 @@ export const movedContracts = defineQuery({
   row: z.object({ contract: z.string(), types: z.array(z.string()), since: z.number() }),
 })
 
+/** A row if there is a retraction in ({from}, {p}]. */
+export const anyRetraction = defineQuery({
+  name: 'catalogue_any_retraction',
+  sql: `SELECT retracted_by FROM retracted
+    WHERE stream = toInt32({chain:UInt32}) AND retracted_by > {from:UInt64} AND retracted_by <= {p:UInt64} LIMIT 1`,
+  row: z.object({ retracted_by: uint }),
+})
+
 /**
  * Contracts (vaults and feeds) whose rows a retraction in ({from}, {p}] touched: they are loaded anew, since what was
  * newest may be gone.

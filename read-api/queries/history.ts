@@ -118,24 +118,37 @@ export const sharePriceSeries = defineQuery({
   row: priceRow,
 })
 
+const dayRow = z.object({
+  date: z.string(),
+  position: uint,
+  total_deposits: z.string(),
+  total_redemptions: z.string(),
+  deposit_count: z.number(),
+  redemption_count: z.number(),
+  unique_depositors: z.number(),
+  unique_redeemers: z.number(),
+})
+
+const days = (table: string, visible: string) => `SELECT toString(day) AS date, position,
+    toString(total_deposits) AS total_deposits, toString(total_redemptions) AS total_redemptions,
+    deposit_count, redemption_count, unique_depositors, unique_redeemers
+  FROM ${table}
+  WHERE ${visible} AND vault = {vault:String}
+    AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))
+  ORDER BY day, position DESC LIMIT 1 BY day`
+
 /** The last running figure of each day. */
 export const dailyFlows = defineQuery({
   name: 'daily_flows',
-  sql: `SELECT toString(day) AS date, toString(total_deposits) AS total_deposits, toString(total_redemptions) AS total_redemptions,
-      deposit_count, redemption_count, unique_depositors, unique_redeemers
-    FROM daily_flow
-    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String}
-      AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))
-    ORDER BY day, position DESC LIMIT 1 BY day`,
-  row: z.object({
-    date: z.string(),
-    total_deposits: z.string(),
-    total_redemptions: z.string(),
-    deposit_count: z.number(),
-    redemption_count: z.number(),
-    unique_depositors: z.number(),
-    unique_redeemers: z.number(),
-  }),
+  sql: days('daily_flow', VISIBLE_ON_CHAIN),
+  row: dayRow,
+})
+
+/** The same as it is now: of the moment asked for where no row's position is beyond it. */
+export const newestDailyFlows = defineQuery({
+  name: 'newest_daily_flows',
+  sql: days('daily_flow_head', 'chain_id = {chain:UInt32}'),
+  row: dayRow,
 })
 
 export const firstFlowDay = defineQuery({

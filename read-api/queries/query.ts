@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DependencyDownError } from '../errors.ts'
 import { timeQuery } from '../metrics.ts'
+import { withoutRetractions } from './visible.ts'
 
 export { z }
 
@@ -30,7 +31,7 @@ export async function ask<R extends z.ZodType>(
   const stop = timeQuery(query.name)
   try {
     const answer = await clickhouse.query({
-      query: query.sql,
+      query: withoutRetractions(query.sql, parameters, clickhouse),
       query_params: parameters,
       format: 'JSONEachRow',
       abort_signal: signal,

@@ -270,6 +270,28 @@ describe('every projection', () => {
       }
     })
 
+    it('has the days of flows as they are now in their head', async () => {
+      engine = once
+      const lastOf = new Map<string, Row>()
+      for (const row of naiveFlows(chain.canonical()).daily_flow) lastOf.set(`${row.vault} ${row.day}`, row)
+      const figures = ({ vault, day, ...row }: Row) =>
+        [
+          vault,
+          day,
+          row.total_deposits,
+          row.total_redemptions,
+          row.deposit_count,
+          row.redemption_count,
+          row.unique_depositors,
+          row.unique_redeemers,
+        ].join(' ')
+      const found = (await rowsOf('daily_flow_head', log.length)).filter(
+        row => Number(row.deposit_count) + Number(row.redemption_count) > 0,
+      )
+      expect(lastOf.size).toBeGreaterThan(5)
+      expect(found.map(figures).sort()).toEqual([...lastOf.values()].map(figures).sort())
+    })
+
     it('applied a second time changes nothing', async () => {
       await fresh(log)
       await applyAll(ofChains, log, () => 1 + Math.floor(random() * 400), 2)

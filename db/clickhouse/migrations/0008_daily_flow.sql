@@ -14,7 +14,8 @@ CREATE TABLE IF NOT EXISTS daily_flow (
   deposit_count UInt32 CODEC(ZSTD(1)),
   redemption_count UInt32 CODEC(ZSTD(1)),
   unique_depositors UInt32 CODEC(ZSTD(1)),
-  unique_redeemers UInt32 CODEC(ZSTD(1))
+  unique_redeemers UInt32 CODEC(ZSTD(1)),
+  INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
@@ -80,3 +81,68 @@ FROM (
 )
 ARRAY JOIN list AS flow, deposits AS total_deposits, redemptions AS total_redemptions, deposit_counts AS deposit_count,
   redemption_counts AS redemption_count, depositors AS unique_depositors, redeemers AS unique_redeemers;
+
+-- The head of daily_flow: each day's figures as they are now, the last write wins. It knows of retractions, like holder.
+-- A year of a vault is 365 rows here, however many flows it had.
+CREATE TABLE IF NOT EXISTS daily_flow_head (
+  chain_id UInt32,
+  vault LowCardinality(String),
+  day Date,
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  total_deposits UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
+  total_redemptions UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
+  deposit_count UInt32 CODEC(ZSTD(1)),
+  redemption_count UInt32 CODEC(ZSTD(1)),
+  unique_depositors UInt32 CODEC(ZSTD(1)),
+  unique_redeemers UInt32 CODEC(ZSTD(1))
+) ENGINE = ReplacingMergeTree(position)
+PARTITION BY chain_id
+ORDER BY (chain_id, vault, day)
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
+
+-- What is left of the days of which retractions took flows back; a flow of the batch after the retraction wins.
+CREATE VIEW IF NOT EXISTS daily_flow_head_taken_back_rows AS
+WITH
+  gone AS (
+    SELECT vault, day, max((retracted.retracted_by, daily_flow.position, block_number, timestamp)) AS last
+    FROM daily_flow INNER JOIN (
+      SELECT position, retracted_by FROM retracted
+      WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64}) AS retracted
+    ON daily_flow.position = retracted.position
+    WHERE chain_id = toUInt32({stream:Int32})
+      AND daily_flow.position IN (
+        SELECT position FROM retracted
+        WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64})
+    GROUP BY vault, day
+  ),
+  kept AS (
+    SELECT vault, day,
+      argMax((total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers), position) AS so_far
+    FROM daily_flow
+    WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
+      AND (vault, day) IN (SELECT vault, day FROM gone)
+      AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
+    GROUP BY vault, day
+  )
+SELECT
+  toUInt32({stream:Int32}) AS chain_id,
+  gone.vault AS vault,
+  gone.day AS day,
+  gone.last.1 AS position,
+  gone.last.3 AS block_number,
+  gone.last.4 AS timestamp,
+  kept.so_far.1 AS total_deposits,
+  kept.so_far.2 AS total_redemptions,
+  kept.so_far.3 AS deposit_count,
+  kept.so_far.4 AS redemption_count,
+  kept.so_far.5 AS unique_depositors,
+  kept.so_far.6 AS unique_redeemers
+FROM gone LEFT JOIN kept ON gone.vault = kept.vault AND gone.day = kept.day;
+
+CREATE VIEW IF NOT EXISTS daily_flow_head_rows AS
+SELECT chain_id, vault, day, position, block_number, timestamp, total_deposits, total_redemptions, deposit_count,
+  redemption_count, unique_depositors, unique_redeemers
+FROM daily_flow
+WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64};

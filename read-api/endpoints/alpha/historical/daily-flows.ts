@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { RefusedError } from '../../../errors.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOfAll } from '../../../paging.ts'
-import { dailyFlows, firstFlowDay } from '../../../queries/history.ts'
+import { dailyFlows, firstFlowDay, newestDailyFlows } from '../../../queries/history.ts'
 import { ask } from '../../../queries/query.ts'
 import { day, paging } from '../../../schemas/parameters.ts'
 import { Amount, pageOf } from '../../../schemas/shapes.ts'
@@ -59,9 +59,12 @@ export default defineEndpoint({
     }
     const flowsOf = async ({ data: days }: { data: readonly number[] }) => {
       const [start, end] = [days[0], days.at(-1)]
-      return start === undefined || end === undefined
-        ? []
-        : ask(deps.clickhouse, dailyFlows, { ...found.pinned, from: start, to: end + DAY }, signal)
+      if (start === undefined || end === undefined) return []
+      const asked = { ...found.pinned, from: start, to: end + DAY }
+      const newest = await ask(deps.clickhouse, newestDailyFlows, asked, signal)
+      return newest.every(({ position }) => position <= found.pinned.p)
+        ? newest
+        : ask(deps.clickhouse, dailyFlows, asked, signal)
     }
     const known = Math.min(deployedAt ?? seenAt, seenAt)
     let page = pageFrom(known)
