@@ -131,15 +131,24 @@ async function eventsOfChain(options: CompletenessOptions, from: number, to: num
     const sorted = [...logs.values()].sort((a, b) => a.logIndex - b.logIndex)
     for (const event of decoder.decodeBlock(sorted, contracts).events) {
       const { logIndex } = event
-      if (logIndex !== undefined) add(events, keyOf(hash, number, { ...event, logIndex }, stored(event)))
+      if (logIndex !== undefined)
+        add(events, keyOf(hash, number, { ...event, logIndex }, ofLog(stored(event))))
     }
   }
   return events
 }
 
 /** Data as the store gives it back. */
-function stored(event: DomainEvent): unknown {
+function stored(event: DomainEvent): Record<string, unknown> {
   return JSON.parse(encodeEventData(event.data))
+}
+
+/** What a log alone tells: codes are the transaction's, and scaled amounts of some Aave pools follow from state. */
+function ofLog(data: Record<string, unknown>): Record<string, unknown> {
+  const { codes: _, scaledChange: __, ...rest } = data
+  if (!('indexRay' in rest) || !('assets' in rest)) return rest
+  const { shares: ___, ...told } = rest
+  return told
 }
 
 async function eventsOfStore(
@@ -170,9 +179,7 @@ async function eventsOfStore(
   for (const { hash, number, index, contract, type, data } of rows) {
     // Made of a log and of state together; the market's event of the same log is compared.
     if ('supplyIndex' in data) continue
-    // Codes are the transaction's, not the log's.
-    const { codes: _, ...ofLog } = data
-    add(events, keyOf(hash, number, { logIndex: index, contract, type }, ofLog))
+    add(events, keyOf(hash, number, { logIndex: index, contract, type }, ofLog(data)))
   }
   return events
 }

@@ -17,6 +17,7 @@ export const SUBJECTS: readonly EventType[] = [
   'CometAssetConfigured',
   'AssetDescribed',
   'CollateralOracleNamed',
+  'PoolRevisionSampled',
 ]
 
 interface Learned {
@@ -38,6 +39,10 @@ interface StandingRead extends Learned {
   read: StateRead
 }
 
+interface Fact extends Learned {
+  event: DomainEvent
+}
+
 /**
  * What a processor knows about contracts: a fold of its own stored events, so that a restart or a fork gives the
  * same. What an attempt learns is undone by the next `begin` unless `commit` came first.
@@ -47,7 +52,8 @@ export class KnownContracts {
   private readonly watched = new Map<string, Map<string, Learned>>()
   private readonly inspected = new Map<string, Learned>()
   private readonly vaults = new Map<string, KnownVault>()
-  private readonly facts = new Map<string, Learned>()
+  /** Every version of a fact, as learned. */
+  private readonly facts = new Map<string, Fact[]>()
   /** By subject and key; what was learned last is the one to make. */
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
   private readonly forgotten = new Set<string>()
@@ -90,11 +96,11 @@ export class KnownContracts {
     for (const undo of this.undo.reverse()) undo()
     this.undo = []
     this.fresh.clear()
-    for (const byKey of this.reads.values()) {
-      for (const versions of byKey.values())
-        while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
-    }
-    for (const [fact, { block }] of this.facts) if (block > baseHeight) this.facts.delete(fact)
+    for (const versions of [
+      ...this.facts.values(),
+      ...[...this.reads.values()].flatMap(of => [...of.values()]),
+    ])
+      while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
     for (const map of [...this.watched.values(), this.inspected, this.vaults]) {
       for (const [contract, { block }] of map) {
         if (block <= baseHeight) continue
@@ -118,16 +124,12 @@ export class KnownContracts {
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
     }
-    if (SUBJECTS.includes(event.type)) this.put(this.facts, learnedKey(event), { block })
+    if (SUBJECTS.includes(event.type)) this.add(this.facts, learnedKey(event), { block, event })
     for (const protocol of this.protocols) {
       for (const { subject, read } of protocol.samples?.(event) ?? []) {
         const byKey = this.reads.get(subject) ?? new Map<string, StandingRead[]>()
         this.reads.set(subject, byKey)
-        const versions = byKey.get(read.key) ?? []
-        byKey.set(read.key, versions)
-        const version = { block, read }
-        versions.push(version)
-        this.undo.push(() => versions.splice(versions.indexOf(version), 1))
+        this.add(byKey, read.key, { block, read })
       }
     }
     return this.watchedBecauseOf(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
@@ -168,7 +170,12 @@ export class KnownContracts {
 
   /** Whether an event of this type and contract was seen, as `<type> <contract>`. */
   hasLearned(fact: string): boolean {
-    return this.facts.has(fact)
+    return (this.facts.get(fact)?.length ?? 0) > 0
+  }
+
+  /** The last such event up to a block. */
+  learnedBy(block: number, fact: string): DomainEvent | undefined {
+    return this.facts.get(fact)?.findLast(of => of.block <= block)?.event
   }
 
   /** The standing reads known at a block: all, or those of these subjects. */
@@ -202,6 +209,13 @@ export class KnownContracts {
       this.watched.set(kind, contracts)
     }
     return contracts
+  }
+
+  private add<T extends Learned>(map: Map<string, T[]>, key: string, version: T): void {
+    const versions = map.get(key) ?? []
+    map.set(key, versions)
+    versions.push(version)
+    this.undo.push(() => versions.splice(versions.indexOf(version), 1))
   }
 
   private put<T extends Learned>(map: Map<string, T>, contract: string, value: T): boolean {

@@ -64,9 +64,21 @@ export interface StateRead {
   calls: StateCall[]
   /** Pure. Calls that want the answers of the first; what they answer comes after those in `events`. */
   follow?(answers: readonly (string | undefined)[]): StateCall[]
+  /** Whether it is to be made at all, given what was learned up to the block. */
+  isWanted?(known: Facts): boolean
   /** Pure. An answer is undefined where the call reverts; what was not answered gives no event. */
   events(answers: readonly (string | undefined)[]): DomainEvent[]
+  /** Pure. The events of the block with what only the answers tell of them, by what is known after it and before it. */
+  amend?(
+    events: readonly DomainEvent[],
+    answers: readonly (string | undefined)[],
+    known: Facts,
+    knownBefore: Facts,
+  ): DomainEvent[]
 }
+
+/** The event of this type and contract that was learned last, by `<type> <contract>`. */
+export type Facts = (fact: string) => DomainEvent | undefined
 
 /** What deserves a read after a block. */
 export interface Wanted {

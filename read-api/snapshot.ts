@@ -15,7 +15,7 @@ export const CHAIN_PROJECTIONS = [
   'morpho_rate',
   'morpho_sampled_rate',
   'aave_reserve',
-  'aave_sampled_balance',
+  'aave_revision',
   'comet_market',
   'evk_status',
   'oracle_price',

@@ -63,7 +63,18 @@ export const BalanceTransfer: w.EventAbi<{ from: string; to: string; value: bigi
   }),
 }
 
-export const events = [Initialized, Mint, Burn, BalanceTransfer] as const
+export const Upgraded: w.EventAbi<{ implementation: string }> = {
+  name: 'Upgraded',
+  signature: 'Upgraded(address)',
+  topic0: '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b',
+  topicCount: 2,
+  dataLength: 0,
+  decode: log => ({
+    implementation: w.address(w.topic(log, 1), 2),
+  }),
+}
+
+export const events = [Initialized, Mint, Burn, BalanceTransfer, Upgraded] as const
 
 export const functions = {
   scaledBalanceOf: { signature: 'scaledBalanceOf(address)', selector: '0x1da24f3e', inputs: ['address'] },

@@ -78,12 +78,14 @@ export const lendingVocabulary = {
   /** userBasic(account).principal at the end of the block: what is lent, or below zero what is owed, before interest. */
   PrincipalSampled: z.object({ market: text, account: address, principal: int }),
 
-  // ---- Aave v3.5 and later; `contract` is the aToken or debt token
+  // ---- Aave v3; `contract` is the aToken or debt token
+  /** The token's code changed, and with it, it may be, how it rounds. */
+  TokenUpgraded: z.object({ implementation: address }),
   /**
-   * scaledBalanceOf(account) and scaledTotalSupply() at the end of the block, of pools whose rounding no log tells:
-   * before v3.5 (POOL_REVISION 9) what a log says of amounts gives the scaled ones.
+   * POOL_REVISION() of the token's pool at the end of the block, which says how both round (9: v3.5). sinceLog: the log of
+   * the upgrade, where there was one.
    */
-  ScaledBalanceSampled: z.object({ account: address, scaled: uint, total: uint }),
+  PoolRevisionSampled: z.object({ pool: address, revision: count, sinceLog: count.optional() }),
 
   // ---- Euler v2; `market` is 'evk:' and the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */

@@ -22,6 +22,15 @@ const codes = z.array(text).optional()
 /** The index, read at the end of the block, by which the worth that a Comet's log tells was made shares. */
 const supplyIndex = uint.optional()
 
+/** Of an aToken: the index at which its log was made. Its shares are scaled units. */
+const indexRay = uint.optional()
+
+/**
+ * What the scaled balance of the account changed by, in pools of v3.5 and later: it follows from the log and the scaled
+ * balance at the end of the block. Absent before, where the log alone tells, and where the balance could not be read.
+ */
+const scaledChange = int.optional()
+
 /** Of a Comet: what the principal that came or went was worth, as the Transfer beside the log tells; absent without one. */
 const lent = uint.optional()
 
@@ -73,6 +82,7 @@ export const vocabulary = {
     shares: uint,
     ledger,
     supplyIndex,
+    indexRay,
     codes,
   }),
   Redeemed: z.object({
@@ -84,9 +94,18 @@ export const vocabulary = {
     shares: uint,
     ledger,
     supplyIndex,
+    indexRay,
     codes,
   }),
-  ShareTransferred: z.object({ from: address, to: address, shares: uint, supplyIndex }),
+  /** assets: where an aToken's log says what the shares are worth and not how many they are. */
+  ShareTransferred: z.object({
+    from: address,
+    to: address,
+    shares: uint,
+    assets: uint.optional(),
+    supplyIndex,
+    indexRay,
+  }),
   /**
    * Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units.
    * maxDeposit: for an account that holds nothing. idleAssets: what the vault itself holds of its asset. borrowedAssets:
@@ -318,6 +337,7 @@ export const vocabulary = {
     value: uint,
     balanceIncrease: uint,
     indexRay: uint,
+    scaledChange,
   }),
   ScaledBurned: z.object({
     side: z.enum(['supply', 'variableDebt', 'stableDebt']),
@@ -326,6 +346,7 @@ export const vocabulary = {
     value: uint,
     balanceIncrease: uint,
     indexRay: uint,
+    scaledChange,
   }),
   /** Aave's BalanceTransfer: scaledValue is in scaled units. */
   ScaledTransferred: z.object({ from: address, to: address, scaledValue: uint, indexRay: uint }),

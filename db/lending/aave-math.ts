@@ -22,6 +22,16 @@ export const suppliedAt = (scaled: bigint, index: bigint, isDirected: boolean) =
 export const owedAt = (scaled: bigint, index: bigint, isDirected: boolean) =>
   isDirected ? ceilDiv(scaled * index, RAY) : rayMul(scaled, index)
 
+/** Whether the pool's code is v3.5 or later (PoolInstance.sol): then it rounds in its own favour. */
+export const isDirectedRevision = (revision: number) => revision >= 9
+
+/**
+ * The scaled balance that is worth an amount where the pool rounds in its own favour. While an index is one ray or more,
+ * as it is from the start, each scaled balance is worth another amount, so that there is one or none.
+ */
+export const scaledOfSupplied = (worth: bigint, index: bigint) => ceilDiv(worth * RAY, index)
+export const scaledOfOwed = (worth: bigint, index: bigint) => (worth * RAY) / index
+
 const wadDiv = (a: bigint, b: bigint) => (a * WAD + b / 2n) / b
 const percentMul = (a: bigint, bps: bigint) => (a * bps + PERCENTAGE_FACTOR / 2n) / PERCENTAGE_FACTOR
 

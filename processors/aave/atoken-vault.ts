@@ -11,41 +11,50 @@ import { answered, asText } from '../samples/answers.ts'
 /**
  * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which
  * one is worth the pool's liquidity index. Amounts of logs are in assets; scaled ones by the rounding of
- * ScaledBalanceTokenBase.sol before v3.5 (half up): later ones follow only with the balance before, and may be a unit off here.
+ * ScaledBalanceTokenBase.sol before v3.5 (half up). Those of later pools are put right by what is read after the block.
  */
 export const ATOKEN_VAULT = 'aave-v3-atoken-vault'
 
 /** An index of 0, which no pool has, counts as 1: as in the projections of reserves. */
-const scaled = (assets: bigint, index: bigint) => rayDiv(assets, index === 0n ? 1n : index)
+const paidOf = (assets: bigint, indexRay: bigint): Paid => ({
+  assets,
+  shares: rayDiv(assets, indexRay === 0n ? 1n : indexRay),
+  indexRay,
+})
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
-const paidIn = (log: RawLog, sender: string, owner: string, assets: bigint, shares: bigint) =>
-  eventOf(log, 'Deposited', { sender, owner, assets, shares, ledger: 'self' }) as DomainEvent
+interface Paid {
+  assets: bigint
+  shares: bigint
+  indexRay: bigint
+}
 
-const paidOut = (log: RawLog, owner: string, receiver: string | undefined, assets: bigint, shares: bigint) =>
-  eventOf(log, 'Redeemed', { sender: owner, receiver, owner, assets, shares, ledger: 'self' }) as DomainEvent
+const paidIn = (log: RawLog, sender: string, owner: string, paid: Paid) =>
+  eventOf(log, 'Deposited', { sender, owner, ...paid, ledger: 'self' }) as DomainEvent
+
+const paidOut = (log: RawLog, owner: string, receiver: string | undefined, paid: Paid) =>
+  eventOf(log, 'Redeemed', { sender: owner, receiver, owner, ...paid, ledger: 'self' }) as DomainEvent
+
+const moved = (log: RawLog, data: EventData<'ShareTransferred'>) =>
+  eventOf(log, 'ShareTransferred', data) as DomainEvent
 
 export const atokenVaultDecoders: LogDecoder[] = [
   // A withdrawal smaller than the interest it accrues is logged as a mint, of the interest less the withdrawal.
   onMany(AToken.Mint, ['Deposited', 'Redeemed', 'ShareTransferred'], (a, log, vault) => {
-    const assets = a.value - a.balanceIncrease
-    if (assets === 0n) return []
-    const shares = scaled(assets < 0n ? -assets : assets, a.index)
-    if (assets < 0n) return [paidOut(log, a.onBehalfOf, undefined, -assets, shares)]
+    const gained = a.value - a.balanceIncrease
+    if (gained === 0n) return []
+    const paid = paidOf(gained < 0n ? -gained : gained, a.index)
+    if (gained < 0n) return [paidOut(log, a.onBehalfOf, undefined, paid)]
     // The reserve's own share of interest is minted by the pool: nobody paid it in.
-    if (a.caller === vault?.pool) {
-      const minted = { from: ZERO_ADDRESS, to: a.onBehalfOf, shares }
-      return [eventOf(log, 'ShareTransferred', minted) as DomainEvent]
-    }
-    return [paidIn(log, a.caller, a.onBehalfOf, assets, shares)]
+    if (a.caller === vault?.pool) return [moved(log, { from: ZERO_ADDRESS, to: a.onBehalfOf, ...paid })]
+    return [paidIn(log, a.caller, a.onBehalfOf, paid)]
   }),
-  onMany(AToken.Burn, ['Redeemed'], (a, log) => {
-    const assets = a.value + a.balanceIncrease
-    return [paidOut(log, a.from, some(a.target), assets, scaled(assets, a.index))]
-  }),
+  onMany(AToken.Burn, ['Redeemed'], (a, log) => [
+    paidOut(log, a.from, some(a.target), paidOf(a.value + a.balanceIncrease, a.index)),
+  ]),
   onMany(AToken.BalanceTransfer, ['ShareTransferred'], (a, log) => [
-    eventOf(log, 'ShareTransferred', { from: a.from, to: a.to, shares: a.value }) as DomainEvent,
+    moved(log, { from: a.from, to: a.to, shares: a.value, indexRay: a.index }),
   ]),
 ]
 

@@ -8,7 +8,7 @@ import * as VariableDebt from '../../abi/aave-v3/VariableDebtToken.ts'
 import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from '../aave/atoken-vault.ts'
 import { configuratorDecoders } from '../aave/configurator.ts'
 import { type AaveMarket, aaveMarkets } from '../aave/markets.ts'
-import { readScaled, scaledAccounts } from '../aave/scaled-state.ts'
+import { readRevision, readScaled, revisionFact, scaledAccount } from '../aave/scaled-state.ts'
 import type { NetworkName } from '../chains.ts'
 import { cleanText, on, some } from '../decoder.ts'
 import { defineProtocol, type LogDecoder, type Source } from '../protocol.ts'
@@ -135,6 +135,9 @@ const ROLES: Record<string, string> = {
   '0x19c860a63258efbd0ecb7d55c626237bf5c2044c26c073390b74f0c13c857433': 'ASSET_LISTING_ADMIN',
 }
 
+/** Of any token whose scaled amounts are followed, as that of a reserve or as a vault. */
+const TOKEN_CODE = 'aave-v3-token-code'
+
 const sources: Source[] = [
   { kind: 'aave-v3-pool', at: at(m => m.pool), decoders: poolDecoders },
   { kind: 'aave-v3-configurator', at: at(m => m.configurator), decoders: configuratorDecoders },
@@ -161,6 +164,11 @@ const sources: Source[] = [
     kind: 'aave-v3-variable-debt',
     at: at(m => m.reserves.map(r => r.variableDebtToken)),
     decoders: scaledDecoders(VariableDebt, 'variableDebt'),
+  },
+  {
+    kind: TOKEN_CODE,
+    at: at(m => m.reserves.flatMap(r => [r.aToken, r.variableDebtToken])),
+    decoders: [on(AToken.Upgraded, 'TokenUpgraded', a => ({ implementation: a.implementation }))],
   },
   // The same logs as those above, of aTokens that are known as vaults too.
   { kind: ATOKEN_VAULT, at: 'discovered', transactions: true, decoders: atokenVaultDecoders },
@@ -211,21 +219,27 @@ export default defineProtocol({
   sources,
   inspect: inspectAToken,
   wants: event => {
-    const accounts = scaledAccounts(event)
-    return accounts.length > 0
-      ? { reads: accounts.map(account => readScaled(event.contract, account)) }
-      : undefined
+    const token = event.contract
+    if (event.type === 'TokenUpgraded') return { lessons: [readRevision(token, event.logIndex)] }
+    const account = scaledAccount(event)
+    if (account === undefined) return undefined
+    return {
+      lessons: [{ ...readRevision(token), unless: revisionFact(token) }],
+      reads: [readScaled(token, account)],
+    }
   },
   watches: event => {
     if (event.type === 'VaultDiscovered') {
       const { pool, vault } = event.data
-      return pool && pool !== vault ? [{ kind: ATOKEN_VAULT, contract: vault }] : []
+      if (!pool || pool === vault) return []
+      return [ATOKEN_VAULT, TOKEN_CODE].map(kind => ({ kind, contract: vault }))
     }
     if (event.type === 'ReserveListed') {
       const { aToken, variableDebtToken, stableDebtToken } = event.data
       return [
         { kind: 'aave-v3-atoken', contract: aToken },
         { kind: 'aave-v3-variable-debt', contract: variableDebtToken },
+        ...[aToken, variableDebtToken].map(contract => ({ kind: TOKEN_CODE, contract })),
         ...(stableDebtToken ? [{ kind: 'aave-v3-stable-debt', contract: stableDebtToken }] : []),
       ]
     }

@@ -2,46 +2,34 @@ import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { functions as epochs } from '../../abi/euler/TrackingRewardStreams.ts'
 import { functions as staking } from '../../abi/staking/StakingRewards.ts'
 import { encodeCall } from '../../abi/words.ts'
-import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { StateRead } from '../protocol.ts'
-import type { ChainRpc } from '../rpc.ts'
 import { asAddress, asDecimals, asText, asWord, answered as read } from './answers.ts'
 
 /** Unix seconds of the year 2106: what fits the read model, and no stream lasts longer. */
 export const FAR = 2n ** 32n - 1n
 
 /**
- * How vaults that pay rewards out themselves do so at the end of a block: token, rate and end, as StakingRewards of
+ * How a vault that pays rewards out itself does so at the end of a block: token, rate and end, as StakingRewards of
  * Synthetix (rewardsToken) and BaseRewardPool of Convex and Aura (rewardToken) state them. A vault that emits RewardAdded
  * and does not state these gives nothing.
  */
-export async function sampleRewardStreams(
-  rpc: ChainRpc,
-  vaults: readonly string[],
-  block: BlockRef,
-): Promise<DomainEvent[]> {
+export function readRewardStream(vault: string): StateRead {
   const asked = [staking.rewardRate, staking.periodFinish, staking.rewardsToken, staking.rewardToken]
-  const answers = await rpc.calls(
-    vaults.flatMap(to => asked.map(fn => ({ to, data: encodeCall(fn) }))),
-    block,
-  )
-  const stated = vaults.flatMap((vault, i) => {
-    const [rate, finish, rewardsToken, rewardToken] = answers.slice(i * asked.length, (i + 1) * asked.length)
+  const streamOf = ([rate, finish, rewardsToken, rewardToken]: readonly (string | undefined)[]) => {
     const ratePerSecond = read(rate, asWord)
     const end = read(finish, asWord)
     const reward = read(rewardsToken, asAddress) ?? read(rewardToken, asAddress)
-    if (ratePerSecond === undefined || end === undefined || end > FAR || reward === undefined) return []
-    return [{ vault, reward, ratePerSecond, endsAt: Number(end) }]
-  })
-  const reads = stated.map(describeStream)
-  const words = await rpc.calls(
-    reads.flatMap(({ calls }) => calls),
-    block,
-  )
-  return reads.flatMap(({ calls, events }, i) =>
-    events(words.slice(i * calls.length, (i + 1) * calls.length)),
-  )
+    if (ratePerSecond === undefined || end === undefined || end > FAR || reward === undefined)
+      return undefined
+    return describeStream({ vault, reward, ratePerSecond, endsAt: Number(end) })
+  }
+  return {
+    key: `reward stream of ${vault}`,
+    calls: asked.map(fn => ({ to: vault, data: encodeCall(fn) })),
+    follow: answers => streamOf(answers)?.calls ?? [],
+    events: answers => streamOf(answers)?.events(answers.slice(asked.length)) ?? [],
+  }
 }
 
 /** An epoch that a distributor was given rewards for, with its times as the distributor says them: RewardPeriodFunded. */

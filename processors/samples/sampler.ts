@@ -7,8 +7,8 @@ import type { KnownContracts } from '../contracts.ts'
 import type { Protocol, StateCall, StateRead } from '../protocol.ts'
 import { type ChainRpc, RpcRefusedError } from '../rpc.ts'
 import { findHourlyBlocks } from './hours.ts'
-import { sampleRewardStreams } from './reward-streams.ts'
-import { type SampledVault, sampleVaults } from './vault-state.ts'
+import { readRewardStream } from './reward-streams.ts'
+import { readVault, type SampledVault } from './vault-state.ts'
 
 /** Events of vaults after which their state is worth a sample. */
 const ACTIVITY = new Set<DomainEvent['type']>([
@@ -93,7 +93,8 @@ export class Sampler {
         vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
-      for (const read of reads) taskOf(block).reads.set(read.key, read)
+      const known = (fact: string) => this.contracts.learnedBy(block.number, fact)
+      for (const read of reads) if (read.isWanted?.(known) ?? true) taskOf(block).reads.set(read.key, read)
     }
     const vaults = this.contracts.allVaults()
     if (vaults.length > 0 || this.contracts.hasReads()) {
@@ -129,7 +130,7 @@ export class Sampler {
     for (let i = 0; i < list.length; i += CONCURRENCY) {
       await Promise.all(
         list.slice(i, i + CONCURRENCY).map(async task => {
-          put(output, task.block, await this.sample(task, letters))
+          put(output, task.block, await this.sample(task, letters, output))
         }),
       )
     }
@@ -164,30 +165,37 @@ export class Sampler {
           }
         }
         if (reads.size === 0) break
-        fresh = await this.sample({ block, vaults: new Map(), rewarded: new Set(), reads }, letters)
+        fresh = await this.sample({ block, vaults: new Map(), rewarded: new Set(), reads }, letters, output)
         for (const event of fresh) this.contracts.learn(event, block.number)
         put(output, block, fresh)
       }
     }
   }
 
+  /** Everything that is wanted of a block in one round trip, and what follows from the answers in another. */
   private async sample(
     { block, vaults, rewarded, reads }: Task,
     letters: DeadLetter[],
+    output: readonly BlockEvents[],
   ): Promise<DomainEvent[]> {
     try {
-      const events = await sampleVaults(this.rpc, [...vaults.values()], block)
-      const paying = [...rewarded].filter(vault => vaults.has(vault))
-      if (paying.length > 0) events.push(...(await sampleRewardStreams(this.rpc, paying, block)))
-      const list = [...reads.values()]
-      const answers = await this.answersTo(
+      const list = [
+        ...[...vaults.values()].map(vault => readVault(vault, block.timestamp)),
+        ...[...rewarded].filter(vault => vaults.has(vault)).map(readRewardStream),
+        ...reads.values(),
+      ]
+      const first = await this.answersTo(
         list.map(read => read.calls),
         block,
       )
-      const following = list.map((read, i) => read.follow?.(answers[i] ?? []) ?? [])
+      const following = list.map((read, i) => read.follow?.(first[i] ?? []) ?? [])
       const followed = await this.answersTo(following, block)
-      for (const [i, read] of list.entries())
-        events.push(...read.events([...(answers[i] ?? []), ...(followed[i] ?? [])]))
+      const events: DomainEvent[] = []
+      for (const [i, read] of list.entries()) {
+        const answers = [...(first[i] ?? []), ...(followed[i] ?? [])]
+        events.push(...read.events(answers))
+        if (read.amend) this.amend(output, block, read.amend, answers)
+      }
       return events
     } catch (error) {
       if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
@@ -199,6 +207,17 @@ export class Sampler {
       letters.push({ stage: 'sample', block, contract, reason: error.message })
       return []
     }
+  }
+
+  private amend(
+    output: readonly BlockEvents[],
+    { hash, number }: BlockRef,
+    amend: NonNullable<StateRead['amend']>,
+    answers: readonly (string | undefined)[],
+  ): void {
+    const by = (block: number) => (fact: string) => this.contracts.learnedBy(block, fact)
+    for (const entry of output)
+      if (entry.block.hash === hash) entry.events = amend(entry.events, answers, by(number), by(number - 1))
   }
 
   /** Groups of calls in one round trip, and their answers in the same groups. */

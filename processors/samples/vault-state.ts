@@ -10,10 +10,9 @@ import { functions as AToken } from '../../abi/aave-v3/AToken.ts'
 import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
 import { functions as StakedToken } from '../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../abi/words.ts'
-import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { cometFigures, figureCalls } from '../lending/comet-vault.ts'
-import type { ChainRpc } from '../rpc.ts'
+import type { StateCall, StateRead } from '../protocol.ts'
 
 export type SampleReason = EventData<'StateSampled'>['reason']
 
@@ -51,21 +50,18 @@ const balanceOf = (account: string) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account as Hex] })
 
 type Figures = Partial<Record<Figure, bigint | undefined>>
-interface Call {
-  to: string
-  data: string
-}
-
 /** What is asked of a vault, and what the answers say; `at` in unix seconds. */
 interface Reading {
-  calls: Call[]
+  calls: StateCall[]
   figures(answers: readonly (string | undefined)[], at: number): Figures
 }
 
 const RAY = 10n ** 27n
 
 /** Answers that are figures, or nearly. */
-function figureByFigure(reads: readonly [Figure, Call & { as?: (answer: bigint) => bigint }][]): Reading {
+function figureByFigure(
+  reads: readonly [Figure, StateCall & { as?: (answer: bigint) => bigint }][],
+): Reading {
   return {
     calls: reads.map(([, { to, data }]) => ({ to, data })),
     figures: answers =>
@@ -157,28 +153,21 @@ function readingOf({ vault, asset, protocol, decimals, pool }: SampledVault): Re
 }
 
 /**
- * State of vaults at the end of a block, read by multicall: total assets, room for deposits, assets that lie idle and
- * assets lent out (asset base units), total supply (share base units) and convertToAssets of one whole share. What a
- * vault does not answer is absent.
+ * State of a vault at the end of a block, at its time in unix seconds: total assets, room for deposits, assets that lie
+ * idle and assets lent out (asset base units), total supply (share base units) and convertToAssets of one whole share.
+ * What a vault does not answer is absent.
  */
-export async function sampleVaults(
-  rpc: ChainRpc,
-  vaults: SampledVault[],
-  block: BlockRef,
-): Promise<DomainEvent[]> {
-  const readings = vaults.map(readingOf)
-  const answers = await rpc.calls(
-    readings.flatMap(({ calls }) => calls),
-    block,
-  )
-  let at = 0
-  return vaults.map(({ vault, decimals, assetDecimals, reason }, i) => {
-    const { calls = [], figures } = readings[i] ?? {}
-    const own = answers.slice(at, at + calls.length)
-    at += calls.length
-    const data = { vault, reason, ...figures?.(own, block.timestamp), decimals, assetDecimals }
-    return { type: 'StateSampled', contract: vault, data } as DomainEvent
-  })
+export function readVault(sampled: SampledVault, at: number): StateRead {
+  const { vault, decimals, assetDecimals, reason } = sampled
+  const { calls, figures } = readingOf(sampled)
+  return {
+    key: `vault ${vault}`,
+    calls,
+    events: answers => {
+      const data = { vault, reason, ...figures(answers, at), decimals, assetDecimals }
+      return [{ type: 'StateSampled', contract: vault, data } as DomainEvent]
+    },
+  }
 }
 
 function toUint(answer: string | undefined): bigint | undefined {

@@ -1,3 +1,4 @@
+import { isDirectedRevision } from '../../db/lending/aave-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import { MovedError, NotFoundError } from '../errors.ts'
@@ -73,7 +74,7 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const figures = {
     rows,
     totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
-    directed: new Set(totals.flatMap(({ token, is_directed }) => (is_directed === 1 ? [token] : []))),
+    directed: new Set(totals.flatMap(({ token, revision }) => (isDirectedRevision(revision) ? [token] : []))),
     settings: new Map(
       settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
     ),

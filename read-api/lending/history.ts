@@ -1,5 +1,11 @@
 import { zeroAddress } from 'viem'
-import { normalizedDebt, normalizedIncome, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
+import {
+  isDirectedRevision,
+  normalizedDebt,
+  normalizedIncome,
+  owedAt,
+  suppliedAt,
+} from '../../db/lending/aave-math.ts'
 import { accrueComet, cometAmounts } from '../../db/lending/comet-math.ts'
 import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../db/lending/evk-math.ts'
 import { toWhole } from '../amounts.ts'
@@ -245,8 +251,8 @@ async function aavePoints(
   const others = {
     supply: { of: series.aaveScaledTotals, key: supplyKey },
     debt: { of: series.aaveScaledTotals, key: debtKey },
-    sampledSupply: { of: series.aaveSampledTotals, key: supplyKey },
-    sampledDebt: { of: series.aaveSampledTotals, key: debtKey },
+    supplyCode: { of: series.aaveRevisions, key: supplyKey },
+    debtCode: { of: series.aaveRevisions, key: debtKey },
   }
   const key = { pool: market.root, asset: reserve.asset }
   const states = await readStates(market.chainId, series.aaveIndexes, others, key, window, context)
@@ -258,18 +264,16 @@ async function aavePoints(
       variableBorrowIndex: BigInt(row.borrow_index),
       updatedAt: row.at,
     }
-    const { supply, debt: owed, sampledSupply, sampledDebt } = also
-    // What a token of v3.5 or later said itself, at the end of each block with logs of it.
-    const [supplyTotal, debtTotal] = [sampledSupply ?? supply, sampledDebt ?? owed]
-    const isDirected = sampledSupply !== undefined || sampledDebt !== undefined
+    const { supply, debt: owed, supplyCode, debtCode } = also
+    const isDirected = [supplyCode, debtCode].some(of => isDirectedRevision(of?.revision ?? 0))
     const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]
     return {
       at: bucket,
       block: row.block,
       supplyRate: yearlyOfRay(stored.liquidityRate),
       borrowRate: yearlyOfRay(stored.variableBorrowRate),
-      supplied: suppliedAt(BigInt(supplyTotal?.scaled ?? 0), income, isDirected),
-      borrowed: owedAt(BigInt(debtTotal?.scaled ?? 0), debt, isDirected),
+      supplied: suppliedAt(BigInt(supply?.scaled ?? 0), income, isDirected),
+      borrowed: owedAt(BigInt(owed?.scaled ?? 0), debt, isDirected),
       supplyIndex: toWhole(income, 27),
       borrowIndex: toWhole(debt, 27),
     }

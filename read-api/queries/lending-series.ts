@@ -109,12 +109,12 @@ export const aaveScaledTotals = defineSeries({
   row: { scaled: z.string() },
 })
 
-export const aaveSampledTotals = defineSeries({
-  name: 'aave_sampled_totals',
-  table: 'aave_sampled_total',
+export const aaveRevisions = defineSeries({
+  name: 'aave_revisions',
+  table: 'aave_revision',
   key: 'token = {token:String}',
-  columns: { scaled: text('scaled') },
-  row: { scaled: z.string() },
+  columns: { revision: 's.revision' },
+  row: { revision: z.number() },
 })
 
 const cometTotals = ['supply_index', 'borrow_index', 'supply_principal', 'borrow_principal'] as const

@@ -70,15 +70,12 @@ export const aaveReserves = defineQuery({
 })
 export type AaveRow = z.output<typeof aaveReserves.row>
 
-/** What a token of v3.5 or later said itself goes before what its logs amount to; it says so after each of them. */
 export const aaveTotals = defineQuery({
   name: 'aave_totals',
-  sql: `SELECT token, toString(argMax(total, position)) AS scaled, max(sampled) AS is_directed FROM (
-      SELECT token, position, scaled AS total, 0 AS sampled FROM (${newest('aave_total', 'token')})
-      UNION ALL
-      SELECT token, position, scaled AS total, 1 AS sampled FROM (${newest('aave_sampled_total', 'token')}))
-    GROUP BY token`,
-  row: z.object({ token: z.string(), scaled: z.string(), is_directed: z.number() }),
+  sql: `SELECT t.token AS token, toString(t.scaled) AS scaled, r.revision AS revision
+    FROM (${newest('aave_total', 'token')}) AS t
+    LEFT JOIN (${newest('aave_revision', 'token')}) AS r ON t.token = r.token`,
+  row: z.object({ token: z.string(), scaled: z.string(), revision: z.number() }),
 })
 
 export const aaveSettings = defineQuery({
@@ -126,13 +123,8 @@ export const morphoPositions = defineQuery({
 
 export const aaveBalances = defineQuery({
   name: 'aave_balances',
-  sql: `SELECT account, token, toString(argMax(balance, position)) AS scaled FROM (
-      SELECT account, token, position, b.scaled AS balance FROM aave_balance AS b
-      WHERE ${VISIBLE} AND account IN {accounts:Array(String)}
-      UNION ALL
-      SELECT account, token, position, s.scaled AS balance FROM aave_sampled_balance AS s
-      WHERE ${VISIBLE} AND account IN {accounts:Array(String)})
-    GROUP BY account, token`,
+  sql: `SELECT account, token, toString(argMax(b.scaled, position)) AS scaled FROM aave_balance AS b
+    WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, token`,
   row: z.object({ account: z.string(), token: z.string(), scaled: z.string() }),
 })
 

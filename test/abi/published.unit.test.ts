@@ -36,6 +36,7 @@ const published: Record<string, Entries[]> = {
     core('interfaces/IAaveOracle.sol/IAaveOracle'),
     core('interfaces/IPoolAddressesProvider.sol/IPoolAddressesProvider'),
     core('protocol/configuration/ACLManager.sol/ACLManager'),
+    core('dependencies/openzeppelin/upgradeability/BaseUpgradeabilityProxy.sol/BaseUpgradeabilityProxy'),
     ...fromBook,
   ],
 }

@@ -122,7 +122,7 @@ describe('every projection', () => {
     expect(projections.map(({ name, version }) => `${name} ${version}`)).toMatchInlineSnapshot(`
       [
         "aave_reserve 1",
-        "aave_sampled_balance 1",
+        "aave_revision 1",
         "asset 1",
         "attributed_flow 1",
         "balance 1",

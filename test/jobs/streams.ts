@@ -1,7 +1,7 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
 import { seededRandom } from '../chain/random.ts'
-import { withSamples } from './aave-acts.ts'
+import { ofDirectedPools } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
 import { claims, suffixes } from './reward-acts.ts'
@@ -204,7 +204,7 @@ export class RandomChain {
         },
       }),
     ]
-    return withSamples(Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)()))
+    return ofDirectedPools(Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)()))
   }
 
   /** A vault seen for the first time: its earlier blocks are stored now, after newer ones of other vaults. */

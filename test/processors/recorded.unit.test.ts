@@ -288,7 +288,7 @@ describeRecorded('605 recorded receipts', () => {
         if (!comets.has(address) || (topics[0] !== supply && topics[0] !== withdraw)) continue
         const parts = events.filter(event => event.logIndex === logIndex)
         for (const { type } of parts) types[type] = (types[type] ?? 0) + 1
-        const sum = parts.reduce((total, e) => total + ('assets' in e.data ? e.data.assets : 0n), 0n)
+        const sum = parts.reduce((total, e) => total + (('assets' in e.data && e.data.assets) || 0n), 0n)
         expect(sum).toBe(BigInt(data))
         told++
       }

@@ -21,13 +21,29 @@ beforeAll(async () => {
   await w.seed(api, world)
   const last = world.blocks.at(-1)?.block
   if (!last) throw new Error('the world has no blocks')
-  const sampled = (side: 'supply' | 'debt', account: string): DomainEvent => ({
-    type: 'ScaledBalanceSampled',
-    contract: token(side),
-    data: { account, scaled: scaled[side], total: scaled[side] },
-  })
+  // Half up, 6 / 1.1 is 5 and 2 / 1.2 is 2.
+  const minted = (side: 'supply' | 'debt', onBehalf: string): DomainEvent[] => [
+    {
+      type: 'ScaledMinted',
+      contract: token(side),
+      logIndex: side === 'supply' ? 1 : 2,
+      transactionHash: `0x${'5b'.repeat(32)}`,
+      data: {
+        side: side === 'supply' ? 'supply' : 'variableDebt',
+        caller: onBehalf,
+        onBehalf,
+        value: side === 'supply' ? 6n : 2n,
+        balanceIncrease: 0n,
+        indexRay: (10n ** 27n * (side === 'supply' ? 11n : 12n)) / 10n,
+        scaledChange: scaled[side] - (side === 'supply' ? 3_000_000_000n : 1_000_000_000n),
+      },
+    },
+    { type: 'PoolRevisionSampled', contract: token(side), data: { pool: POOL, revision: 9 } },
+  ]
   const block = { number: last.number + 1, hash: `0x${'5a'.repeat(32)}`, timestamp: last.timestamp + w.HOUR }
-  await api.append(1, 'mainnet', [{ block, events: [sampled('supply', w.BOB), sampled('debt', w.ALICE)] }])
+  await api.append(1, 'mainnet', [
+    { block, events: [...minted('supply', w.BOB), ...minted('debt', w.ALICE)] },
+  ])
   await api.catchUp()
 })
 afterAll(() => api?.stop())

@@ -155,20 +155,21 @@ FROM event
 WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
   AND type IN ('CollateralEnabled', 'CollateralDisabled', 'EModeChanged');
 
--- What a log of a scaled token changed, in scaled units, by the rounding of ScaledBalanceTokenBase.sol (v3.0 to v3.3:
--- rayDiv, half up): the amount of a mint is its value less the interest that the same log reports, and where that is
--- less than nothing the log is of a burn smaller than the interest (the contract then reports a mint).
+-- What a log of a scaled token changed, in scaled units. From v3.5 on its event says it; before, it follows by the rounding
+-- of ScaledBalanceTokenBase.sol (rayDiv, half up): the amount of a mint is its value less the interest that the same log
+-- reports, and where that is less than nothing the log is of a burn smaller than the interest (the contract then reports
+-- a mint).
 CREATE VIEW IF NOT EXISTS aave_movement AS
 SELECT contract AS token, account, timestamp, position, block_number, movement AS delta
 FROM (
   SELECT contract, timestamp, position, block_number, type,
-    JSONExtract(data, 'Tuple(onBehalf String, from String, to String, value String, balanceIncrease String, indexRay String, scaledValue String)') AS fields,
+    JSONExtract(data, 'Tuple(onBehalf String, from String, to String, value String, balanceIncrease String, indexRay String, scaledValue String, scaledChange Nullable(String))') AS fields,
     toInt256OrZero(fields.value) AS value,
     toInt256OrZero(fields.balanceIncrease) AS increase,
     toInt256OrZero(fields.indexRay) AS index_ray,
     if(type = 'ScaledMinted', value - increase, value + increase) AS amount,
     intDiv(abs(amount) * toInt256('1000000000000000000000000000') + intDiv(index_ray, 2), greatest(index_ray, toInt256(1))) AS size,
-    toInt256(if(type = 'ScaledMinted' AND amount >= 0, size, -size)) AS minted,
+    coalesce(toInt256OrNull(fields.scaledChange), toInt256(if(type = 'ScaledMinted' AND amount >= 0, size, -size))) AS minted,
     toInt256OrZero(fields.scaledValue) AS moved
   FROM event
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
