@@ -5,8 +5,9 @@ import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import { RefusedError } from '../errors.ts'
 import type { createDryRunner } from '../transactions/dry-run.ts'
-import type { PlannedAction } from '../transactions/family.ts'
+import type { PlannedAction, Token } from '../transactions/family.ts'
 import type { Bundle } from '../transactions/finish.ts'
+import { simulationOf } from '../transactions/finish.ts'
 import { revertReason } from '../transactions/revert-reason.ts'
 import type { Claim, ClaimGroup, Findings, RewardSource } from './source.ts'
 
@@ -52,7 +53,7 @@ export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }:
   const claim = async (
     user: Address,
     claimIds: readonly string[],
-    suffix?: Hex,
+    { suffix, simulate }: { suffix?: Hex | undefined; simulate?: boolean | undefined } = {},
   ): Promise<Record<string, Bundle>> => {
     const { claims, down } = await find(user)
     const known = new Map(claims.map(one => [one.claimId, one]))
@@ -75,13 +76,17 @@ export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }:
     await Promise.all(
       [...wanted].map(async ([network, groups]) => {
         const actions = [...groups.values()].flatMap(({ group, claims: of }) => group.actions(user, of))
-        await check(network, user, actions)
+        const tokens = simulate
+          ? [...groups.values()].flatMap(({ claims: of }) => of.map(({ token }) => token)).filter(isFirst)
+          : []
+        const outcome = await run(network, user, actions, tokens)
         const chainId = findNetwork(network)?.chainId ?? 0
         bundles[network] = {
           currentActionIndex: 0,
-          actions: actions.map(({ name, to, data }) => ({
+          actions: actions.map(({ name, to, data }, n) => ({
             name,
             tx: { to, chainId, data: withSuffix(data, suffix) },
+            ...(simulate ? { simulation: simulationOf(tokens, outcome, n) } : {}),
           })),
         }
       }),
@@ -89,17 +94,27 @@ export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }:
     return bundles
   }
 
-  const check = async (network: string, user: Address, actions: readonly PlannedAction[]) => {
-    const outcome = await dryRun(network, user, actions, [])
+  const run = async (
+    network: string,
+    user: Address,
+    actions: readonly PlannedAction[],
+    tokens: readonly Token[],
+  ) => {
+    const outcome = await dryRun(network, user, actions, tokens)
     if (outcome.status === 'failed') {
       const to = actions[outcome.action]?.to
       throw new RefusedError(
         `A claim on ${network} would fail on chain (${to}): ${revertReason(outcome.data)}.`,
       )
     }
+    return outcome
   }
 
   return { find, claim }
 }
+
+/** Several claims may pay the same token. */
+const isFirst = ({ address }: Token, n: number, all: readonly Token[]) =>
+  all.findIndex(other => other.address === address) === n
 
 export type Rewards = ReturnType<typeof createRewards>

@@ -109,7 +109,8 @@ function check({ action, tokens }: Unfinished, plan: Plan, outcome: DryRun): voi
   }
 }
 
-function simulationOf(tokens: readonly Token[], outcome: DryRun, n: number): Simulation {
+/** What the nth action of a run spent and received of these tokens. */
+export function simulationOf(tokens: readonly Token[], outcome: DryRun, n: number): Simulation {
   const before = outcome.status === 'done' ? outcome.balances[n] : undefined
   const after = outcome.status === 'done' ? outcome.balances[n + 1] : undefined
   if (!before || !after) return { url: '', status: 'internal server error' }

@@ -72,7 +72,7 @@ class Reader {
       this.take('>')
       return { type: 'object', additionalProperties }
     }
-    if (token.startsWith('"')) return { const: JSON.parse(token) }
+    if (/^["']/.test(token)) return { const: token.slice(1, -1) }
     if (/^\d/.test(token)) return { const: Number(token) }
     const plain = PLAIN[token]
     if (!plain) throw new SyntaxError(`A type that is not understood: ${token} (token ${this.at})`)
@@ -111,4 +111,20 @@ export function declaredAnswers(declarations: string, className: string): Map<st
     answers.set(match[1] ?? '', new Reader(body.slice(match.index + match[0].length)).type())
   }
   return answers
+}
+
+/** Path of each declared endpoint → the type of its query; `never` where it takes none. */
+export function declaredQueries(declarations: string): Map<string, Schema> {
+  const [paths = '', operations = ''] = declarations
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .split('interface operations {')
+  const queries = new Map<string, Schema>()
+  for (const [, path = '', operation] of paths.matchAll(
+    /^ {4}'([^']+)': \{[\s\S]*?operations\['(\w+)'\]/gm,
+  )) {
+    const [, body = ''] = operations.split(new RegExp(`^ {4}${operation}: \\{\\s+parameters:`, 'm'))
+    const { query } = new Reader(body).type()['properties'] as { query: Schema }
+    queries.set(path, query)
+  }
+  return queries
 }

@@ -191,9 +191,20 @@ describe('rewards, claimed on chain', () => {
     const bundles = await rewards.claim(
       user.address,
       claims.map(({ claimId }) => claimId),
-      suffix,
+      { suffix, simulate: true },
     )
     expect(Object.keys(bundles)).toEqual(['mainnet'])
+    const simulated: Record<string, string> = {}
+    for (const { simulation } of bundles['mainnet']?.actions ?? []) {
+      expect(simulation?.status).toBe('success')
+      expect(simulation?.tokensSpent ?? {}).toEqual({})
+      Object.assign(simulated, simulation?.tokensReceived)
+    }
+    const { AAVE: _, ...fixed } = listed
+    expect(simulated).toMatchObject(
+      Object.fromEntries(Object.entries(fixed).map(([name, amount]) => [name, String(amount)])),
+    )
+    expect(Object.keys(simulated).sort()).toEqual(Object.keys(listed).sort())
     // Merkl pays both tokens in one call.
     expect(bundles['mainnet']?.actions).toHaveLength(4)
     for (const { tx } of bundles['mainnet']?.actions ?? []) {

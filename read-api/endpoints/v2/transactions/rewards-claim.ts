@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { networkIds } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { address, list } from '../../../schemas/parameters.ts'
+import { address, boolean, list } from '../../../schemas/parameters.ts'
 import { MOST_CLAIMS, RewardsClaimShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
@@ -18,6 +18,7 @@ export default defineEndpoint({
     claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= MOST_CLAIMS, {
       error: `must be ${MOST_CLAIMS} identifiers at most`,
     }),
+    simulate: boolean().optional(),
   }),
   response: RewardsClaimShape,
   example: { params: { userAddress: '{user}' }, query: { claimIds: '' } },
@@ -28,7 +29,10 @@ export default defineEndpoint({
     const bundles =
       query.claimIds.length === 0
         ? {}
-        : await deps.onChain.rewards.claim(params.userAddress as Address, query.claimIds, suffix)
+        : await deps.onChain.rewards.claim(params.userAddress as Address, query.claimIds, {
+            suffix,
+            simulate: query.simulate,
+          })
     return Object.fromEntries(
       networkIds.map(({ name }) => {
         const bundle = (bundles as Record<string, Parameters<typeof bundleOf>[0] | undefined>)[name]
