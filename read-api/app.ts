@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import compression from 'compression'
 import cors from 'cors'
 import type { Express, RequestHandler } from 'express'
@@ -10,6 +11,7 @@ import type { LoadedEndpoint } from './load-endpoints.ts'
 import { loadEndpoints } from './load-endpoints.ts'
 import { createEntityTags } from './middleware/entity-tags.ts'
 import { handleErrors, methodNotAllowed, notFound } from './middleware/errors.ts'
+import { costless } from './middleware/limits.ts'
 import type { Payments } from './middleware/payments.ts'
 import { COMPRESSION_THRESHOLD, createReadyAnswers } from './middleware/ready-answers.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -41,7 +43,10 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   // Tags are made of positions, and before an answer is charged; Express would hash the body again.
   app.set('etag', false)
   app.set('trust proxy', options.trustProxy ?? false)
+  // Node reads the first 1,000 parameters and drops the rest without a word; the length of an address is bounded anyway.
+  app.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }))
   app.use(requestId)
+  app.use(costless)
   app.use(requestLog)
   const ready = createReadyAnswers(deps, { isForEveryOrigin: options.corsOrigins === undefined })
   app.use(ready.handle)
@@ -78,7 +83,6 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   )
   app.use(compression({ threshold: COMPRESSION_THRESHOLD }))
   if (options.ops) app.use('/ops', options.ops)
-  app.use(express.json({ limit: '100kb', type: () => true }))
 
   const endpoints = options.endpoints ?? (await loadEndpoints())
   mountDocumentation(app, endpoints, { publicUrl: options.publicUrl })

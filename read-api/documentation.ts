@@ -65,7 +65,7 @@ const HEADERS = {
     schema: text,
   },
   'x-credits-used': {
-    description: 'Credits that the request cost; 0 for one that failed.',
+    description: 'Credits that the request cost; 0 for one that failed, was free, or was paid for.',
     schema: whole,
   },
   'x-credits-remaining': { description: 'Credits left this month (UTC).', schema: whole },
@@ -91,7 +91,6 @@ function headers(...names: HeaderName[]) {
 }
 
 const METERED: HeaderName[] = [
-  'x-credits-used',
   'x-credits-remaining',
   'ratelimit-limit',
   'ratelimit-remaining',
@@ -106,6 +105,7 @@ function headersOf(endpoint: Endpoint, status: string): HeaderName[] {
   const isTagged = (status === '200' || status === '304') && endpoint.cache !== 'none'
   return [
     'x-request-id',
+    'x-credits-used',
     'cache-control',
     ...(status === '200' || status === '304' ? (['x-as-of-block'] as const) : []),
     ...(isMetered ? METERED : []),

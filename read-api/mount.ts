@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Express, Request, Response } from 'express'
+import express from 'express'
 import type { ApiKey } from '../db/keys/keys.ts'
 import { networkOfChain } from '../db/networks.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
@@ -9,7 +10,7 @@ import { DeadlineError } from './errors.ts'
 import { authenticate } from './middleware/auth.ts'
 import type { EntityTags, Ground } from './middleware/entity-tags.ts'
 import { sendError } from './middleware/errors.ts'
-import { admit, charge, refuseExhausted, sayCostless } from './middleware/limits.ts'
+import { admit, charge, refuseExhausted, sayRemaining } from './middleware/limits.ts'
 import type { Payment, Payments } from './middleware/payments.ts'
 import type { ReadyAnswers } from './middleware/ready-answers.ts'
 import { parseStrictly } from './validation.ts'
@@ -20,6 +21,8 @@ const CACHE_CONTROL: Record<CachePolicy, string> = {
   moment: 'private, no-cache',
   static: 'private, no-cache',
 }
+
+const parseBody = express.json({ limit: '100kb', type: () => true })
 
 export interface MountOptions {
   deadlineMs: number
@@ -41,7 +44,7 @@ export function mountEndpoint(app: Express, endpoint: Endpoint, deps: ApiDeps, o
         try {
           await answer(exchange)
         } catch (error) {
-          if (exchange.key && !response.headersSent) await sayCostless(exchange.key, deps, response)
+          if (exchange.key && !response.headersSent) await sayRemaining(exchange.key, deps, response)
           sendError(response, error)
         }
       },
@@ -147,6 +150,8 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
     response.locals['keyCode'] = exchange.key.code
     await admit(exchange.key, deps, response)
   }
+  // Not before: who has no key gets nothing read.
+  if (endpoint.body) await readBody(request, response)
   const input: Input = {
     params: parseStrictly('path', endpoint.params, request.params),
     query: parseStrictly('query', endpoint.query, request.query),
@@ -204,6 +209,12 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
         : price(endpoint, result, countItems(result), input),
     },
   }
+}
+
+function readBody(request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    parseBody(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
+  })
 }
 
 const isConditional = ({ endpoint, request }: Exchange) =>

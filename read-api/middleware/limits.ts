@@ -1,4 +1,4 @@
-import type { Response } from 'express'
+import type { RequestHandler, Response } from 'express'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { RATE_WINDOW_SECONDS } from '../../db/keys/rates.ts'
 import type { ApiDeps } from '../endpoint.ts'
@@ -47,13 +47,18 @@ export async function charge(
   response.setHeader('x-credits-remaining', remaining)
 }
 
-/** An error costs nothing; how much is left is said where it can be found out. */
-export async function sayCostless(
+/** Every answer says what it cost, and one that nobody is charged for nothing. */
+export const costless: RequestHandler = (_request, response, next) => {
+  response.setHeader('x-credits-used', 0)
+  next()
+}
+
+/** How much is left, said with an error where it can be found out. */
+export async function sayRemaining(
   key: ApiKey,
   deps: Pick<ApiDeps, 'credits'>,
   response: Response,
 ): Promise<void> {
-  response.setHeader('x-credits-used', 0)
   try {
     response.setHeader('x-credits-remaining', await deps.credits.remaining(key))
   } catch {

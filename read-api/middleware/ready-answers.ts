@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ApiDeps } from '../endpoint.ts'
 import { authenticate } from './auth.ts'
 import { sendError } from './errors.ts'
-import { admit, charge, sayCostless } from './limits.ts'
+import { admit, charge, sayRemaining } from './limits.ts'
 
 const squeeze = {
   gzip: promisify(gzip),
@@ -86,7 +86,7 @@ export function createReadyAnswers(
       response.setHeader('content-length', bytes.length)
       response.end(bytes)
     } catch (error) {
-      if (!response.headersSent) await sayCostless(key, deps, response)
+      if (!response.headersSent) await sayRemaining(key, deps, response)
       throw error
     }
   }

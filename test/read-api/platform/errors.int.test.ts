@@ -152,6 +152,44 @@ describe('error bodies', () => {
     expectError(await post('zz', { 'content-encoding': 'gzip' }), 400, /./))
   it('400 for a body in an unknown encoding', async () =>
     expectError(await post('zz', { 'content-encoding': 'zstd-nope' }), 400, /./))
+  it('reads a body after the key and counts the request, as any other', async () => {
+    const keyless = await post('{"select":', { 'x-api-key': '' })
+    await expectError(keyless, 401, /x-api-key/)
+    const keyed = await post('{"select":')
+    expect(keyed.headers.get('x-credits-used')).toBe('0')
+    expect(keyed.headers.get('ratelimit-limit')).toMatch(/^\d+$/)
+    await expectError(keyed, 400, /JSON/)
+  })
+  it('does not look at a body that an endpoint has no use for', async () => {
+    await expectError(await ask('/v2/vaults', { method: 'POST', body: '{"a":' }), 405, /GET, HEAD/)
+    const answer = await new Promise<number | undefined>((resolve, reject) => {
+      rawRequest(
+        `${replica.url}/v2/networks`,
+        { headers: { 'x-api-key': api.apiKey, 'content-length': 5, 'content-type': 'application/json' } },
+        response => resolve(response.resume().statusCode),
+      )
+        .on('error', reject)
+        .end('{"a":')
+    })
+    expect(answer).toBe(200)
+  })
+  it('refuses an unknown parameter wherever it stands, also as the 1,001st', async () => {
+    const known = Array.from({ length: 1_000 }, (_, i) => `tags=${i}`).join('&')
+    await expectError(await ask(`/v2/detailed-vaults?${known}&tag=x`), 400, /"tag".*Did you mean "tags"/)
+    const all = await ask(`/v2/detailed-vaults?${known}&tags=core`)
+    expect(((await all.json()) as { itemsOnPage: number }).itemsOnPage).toBe(1)
+  })
+  it('says of every answer what it cost, whoever asked', async () => {
+    for (const [path, init] of [
+      ['/v2/health', {}],
+      ['/v2/documentation/json', {}],
+      ['/v2/nothing', {}],
+      ['/v2/networks', { method: 'DELETE' }],
+      ['/v2/networks', { headers: { 'x-api-key': '' } }],
+      ['/experimental/x', {}],
+    ] as const)
+      expect((await ask(path, init)).headers.get('x-credits-used'), path).toBe('0')
+  })
   it('400 for an escape that is none', async () => expectError(await ask('/v2/%zz/x'), 404, /./))
   it('401 without a key, before anything else is said of the request', async () =>
     expectError(await fetch(`${replica.url}/v2/vaults?nope=1`), 401, /x-api-key/))
