@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
-import type { Express } from 'express'
+import type { Express, Response } from 'express'
 import type { Endpoint, Tier } from './endpoint.ts'
 import { isPayable, tiersOf } from './endpoint.ts'
 import type { LoadedEndpoint } from './load-endpoints.ts'
-import { ErrorBody } from './schemas/shapes.ts'
+import { methodNotAllowed } from './middleware/errors.ts'
+import { ErrorBody, PaymentRequiredBody } from './schemas/shapes.ts'
 
 const TIERS: Record<Tier, string> = {
   v2: 'Stable.',
@@ -22,7 +24,7 @@ const ERRORS: readonly { status: string; description: string; on?: (endpoint: En
   {
     status: '402',
     description:
-      'No API key. Where the operator takes payments, the header payment-required holds the terms (x402 version 2).',
+      'No API key. Where the operator takes payments, the header payment-required and the body hold the terms (x402 version 2).',
     on: isPayable,
   },
   {
@@ -82,6 +84,10 @@ const HEADERS = {
   'cache-control': { schema: text },
   allow: { schema: text },
   'payment-required': { description: 'Terms of payment, as x402 version 2 encodes them.', schema: text },
+  'payment-response': {
+    description: 'Receipt of a request that was paid for, as x402 version 2 encodes it.',
+    schema: text,
+  },
 } as const
 
 type HeaderName = keyof typeof HEADERS
@@ -113,6 +119,7 @@ function headersOf(endpoint: Endpoint, status: string): HeaderName[] {
     ...(status === '429' || status === '503' ? (['retry-after'] as const) : []),
     ...(status === '405' ? (['allow'] as const) : []),
     ...(status === '402' ? (['payment-required'] as const) : []),
+    ...(status === '200' && isPayable(endpoint) ? (['payment-response'] as const) : []),
   ]
 }
 
@@ -188,7 +195,9 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
           status,
           {
             description,
-            content: { 'application/json': { schema: ErrorBody } },
+            content: {
+              'application/json': { schema: status === '402' ? PaymentRequiredBody : ErrorBody },
+            },
             headers: headers(...headersOf(endpoint, status)),
           },
         ]),
@@ -203,24 +212,27 @@ const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Vaultlog API</title>
-<link rel="stylesheet" href="/documentation/assets/swagger-ui.css">
+<link rel="stylesheet" href="documentation/assets/swagger-ui.css">
 </head>
 <body>
 <div id="swagger-ui"></div>
-<script src="/documentation/assets/swagger-ui-bundle.js"></script>
-<script src="/documentation/assets/swagger-ui-standalone-preset.js"></script>
-<script src="/documentation/start.js"></script>
+<script src="documentation/assets/swagger-ui-bundle.js"></script>
+<script src="documentation/assets/swagger-ui-standalone-preset.js"></script>
+<script src="documentation/start.js"></script>
 </body>
 </html>
 `
 
+// Every address is relative, so that the page works behind a proxy that takes a part of the path off; no validator of
+// others is asked about the document.
 const START = `window.ui = SwaggerUIBundle({
-  urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `/${tier}/documentation/json` })))},
+  urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `${tier}/documentation/json` })))},
   dom_id: '#swagger-ui',
   deepLinking: true,
   persistAuthorization: true,
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
   layout: 'StandaloneLayout',
+  validatorUrl: null,
 })
 `
 
@@ -230,23 +242,35 @@ export function mountDocumentation(
   endpoints: readonly LoadedEndpoint[],
   options: { publicUrl?: string } = {},
 ): void {
-  for (const tier of Object.keys(TIERS) as Tier[]) {
-    const text = JSON.stringify(openApiDocument(endpoints, tier, options))
-    app.get(`/${tier}/documentation/json`, (_request, response) => {
-      response.type('application/json').send(text)
-    })
-    app.get(`/${tier}/documentation`, (_request, response) => {
-      response.redirect(308, `/documentation?urls.primaryName=${tier}`)
+  const serve = (path: string, send: (response: Response, isFolder: boolean) => void) => {
+    app.get(path, (request, response) => send(response, request.path.endsWith('/')))
+    app.all(path, methodNotAllowed(['GET', 'HEAD']))
+  }
+  const serveText = (path: string, type: string, text: string) => {
+    const tag = `W/"${createHash('sha1').update(text).digest('base64url')}"`
+    serve(path, response => {
+      response.set({ 'cache-control': 'no-cache', etag: tag }).type(type).send(text)
     })
   }
-  app.get('/documentation', (_request, response) => {
-    response.type('html').send(PAGE)
-  })
-  app.get('/documentation/start.js', (_request, response) => {
-    response.type('application/javascript').send(START)
-  })
+  for (const tier of Object.keys(TIERS) as Tier[]) {
+    serveText(
+      `/${tier}/documentation/json`,
+      'application/json',
+      JSON.stringify(openApiDocument(endpoints, tier, options)),
+    )
+    serve(`/${tier}/documentation`, (response, isFolder) => {
+      response.redirect(308, `${isFolder ? '../' : ''}../documentation?urls.primaryName=${tier}`)
+    })
+  }
+  serveText('/documentation/start.js', 'application/javascript', START)
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
-    app.get(`/documentation/assets/${file}`, (_request, response) => response.sendFile(join(assets, file)))
+    serve(`/documentation/assets/${file}`, response => response.sendFile(join(assets, file)))
   }
+  app.get('/documentation', (request, response, next) => {
+    if (!request.path.endsWith('/')) return next()
+    const [, ...query] = request.originalUrl.split('?')
+    response.redirect(308, ['../documentation', ...query].join('?'))
+  })
+  serveText('/documentation', 'html', PAGE)
 }

@@ -6,6 +6,8 @@ export abstract class RequestError extends VaultlogError {
   /** Seconds, sent as Retry-After. */
   readonly retryAfter?: number
   readonly headers: Readonly<Record<string, string>> = {}
+  /** Goes into the body beside the fields that every error has. */
+  readonly details: Readonly<Record<string, unknown>> = {}
 }
 
 /** The request cannot be read. The message names the parameter and what would be right. */
@@ -25,14 +27,20 @@ export class MissingKeyError extends RequestError {
   readonly status = 401
 }
 
-/** No key, and a payment would do: the terms are in the headers, as x402 has them. */
+/** No key, and a payment would do: the terms are in the headers, as x402 has them, and in the body for who reads there. */
 export class PaymentRequiredError extends RequestError {
   readonly code = 'PAYMENT_REQUIRED'
   readonly status = 402
   override readonly headers: Readonly<Record<string, string>>
-  constructor(message: string, headers: Readonly<Record<string, string>>) {
+  override readonly details: Readonly<Record<string, unknown>>
+  constructor(
+    message: string,
+    headers: Readonly<Record<string, string>>,
+    terms: Record<string, unknown> = {},
+  ) {
     super(message)
     this.headers = headers
+    this.details = terms
   }
 }
 

@@ -23,7 +23,7 @@ const INTERVAL_OF = { apy1day: '1day', apy7day: '7day', apy30day: '30day' } as c
 
 export const minUsdAssetValueThreshold = number()
   .optional()
-  .openapi({ description: 'USD, 0 unless given. Above 0, what has no known value does not pass.' })
+  .openapi({ default: 0, description: 'USD. Above 0, what has no known value does not pass.' })
 
 /** What a list of positions can be narrowed by and sorted by. */
 export const positionsQuery = z.object({

@@ -40,6 +40,7 @@ export function sendError(response: Response, error: unknown): void {
       known?.message ??
       'Something went wrong on our side. The errorId names this request in the logs of the operator.',
     errorId,
+    ...known?.details,
   })
 }
 

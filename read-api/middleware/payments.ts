@@ -1,6 +1,7 @@
 import { decodePaymentRequiredHeader, decodePaymentSignatureHeader } from '@x402/core/http'
 import type { HTTPRequestContext } from '@x402/core/server'
 import { FacilitatorResponseError, HTTPFacilitatorClient, x402HTTPResourceServer } from '@x402/core/server'
+import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { ExpressAdapter, x402ResourceServer } from '@x402/express'
 import type { Request } from 'express'
@@ -117,7 +118,8 @@ export function createPayments(terms: PaymentTerms): Payments {
         }
         throw down(error)
       }
-      const usd = (credits * terms.usdPerCredit).toFixed(6)
+      // Up to a base unit of USDC: nothing that has a price is free.
+      const usd = (Math.ceil(credits * terms.usdPerCredit * 1e6 - 1e-6) / 1e6).toFixed(6)
       const adapter = new QuotedAdapter(request, `$${usd}`, publicUrl)
       const context: HTTPRequestContext = {
         adapter,
@@ -130,11 +132,13 @@ export function createPayments(terms: PaymentTerms): Payments {
       })
       if (result.type !== 'payment-verified') {
         const headers = result.type === 'payment-error' ? paymentHeaders(result.response.headers) : {}
-        const reason = reasonOf(headers)
+        const terms = termsOf(headers)
+        const reason = terms?.error
         if (reason && UNREACHABLE.test(reason)) throw down(reason)
         throw new PaymentRequiredError(
           `${request.get('payment-signature') ? `The payment was not taken: ${context.paymentHeader && reason ? reason : 'it cannot be read'}. ` : ''}Send an API key in x-api-key, or pay ${usd} USD for this request as the header payment-required says (x402).`,
           headers,
+          detailsOf(terms),
         )
       }
       const { paymentPayload, paymentRequirements, declaredExtensions, cancellationDispatcher } = result
@@ -152,6 +156,7 @@ export function createPayments(terms: PaymentTerms): Payments {
             throw new PaymentRequiredError(
               `The payment could not be settled: ${settled.errorReason}. Nothing was delivered; sign another one.`,
               paymentHeaders(settled.headers),
+              detailsOf(termsOf(paymentHeaders(settled.headers))),
             )
           }
           return paymentHeaders(settled.headers)
@@ -175,7 +180,13 @@ function paymentHeaders(headers: Record<string, string>): Record<string, string>
   )
 }
 
-function reasonOf(headers: Record<string, string>): string | undefined {
+function termsOf(headers: Record<string, string>): PaymentRequired | undefined {
   const terms = headers['payment-required']
-  return terms ? decodePaymentRequiredHeader(terms).error : undefined
+  return terms ? decodePaymentRequiredHeader(terms) : undefined
+}
+
+/** The terms in a body, where `error` is the phrase of the status. */
+function detailsOf(terms: PaymentRequired | undefined): Record<string, unknown> {
+  const { error: _, ...details } = terms ?? {}
+  return details
 }

@@ -1,4 +1,4 @@
-import { boolean, choice, names, number } from './parameters.ts'
+import { boolean, choice, flag, names, number } from './parameters.ts'
 
 /** VaultFilter of the wire: what a list of vaults can be narrowed by. Nothing is narrowed that was not asked. */
 export const vaultFilter = {
@@ -15,12 +15,19 @@ export const vaultFilter = {
   minVaultScore: number().optional().openapi({ description: 'Vaults without a score do not pass.' }),
   tags: names({ description: 'Vaults with any of these.' }),
   curators: names({ description: 'Vaults of any of these.' }),
-  onlyTransactional: boolean().optional(),
-  onlyAppFeatured: boolean().optional(),
-  allowCorrupted: boolean().optional(),
-  allowVaultsWithWarnings: boolean()
-    .optional()
-    .openapi({ description: 'Given as false, leaves out vaults with a flag of warning or critical.' }),
+  onlyTransactional: flag(),
+  onlyAppFeatured: flag(),
+  allowCorrupted: flag(),
+  allowVaultsWithWarnings: boolean().optional().openapi({
+    default: true,
+    description: 'Given as false, leaves out vaults with a flag of warning or critical.',
+  }),
+}
+
+/** The same where vaults are advised: those with warnings only for who asks for them. */
+export const adviceFilter = {
+  ...vaultFilter,
+  allowVaultsWithWarnings: flag('Vaults with a flag of warning or critical, too.'),
 }
 
 export const sortOrder = choice(['asc', 'desc'])

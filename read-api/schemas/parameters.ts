@@ -41,6 +41,13 @@ export function boolean() {
     .openapi({ type: 'boolean' })
 }
 
+/** One that may be left out, which is the same as false. */
+export function flag(description?: string) {
+  return boolean()
+    .optional()
+    .openapi({ default: false, ...(description ? { description } : {}) })
+}
+
 export function choice<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` }).openapi({ type: 'string' })
 }
@@ -73,7 +80,7 @@ export function text(options: { max?: number } = {}) {
     .openapi({ type: 'string', minLength: 1, maxLength: max })
 }
 
-const addressText = one.refine(value => /^0x[0-9a-fA-F]{40}$/.test(value), {
+const addressText = one.refine(value => /^0x[0-9a-f]{40}$/i.test(value), {
   error: 'must be an address: 0x and 40 hexadecimal digits',
 })
 
@@ -81,7 +88,7 @@ const addressText = one.refine(value => /^0x[0-9a-fA-F]{40}$/.test(value), {
 export function address() {
   return addressText
     .transform(value => value.toLowerCase())
-    .openapi({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
+    .openapi({ type: 'string', pattern: '^0[xX][0-9a-fA-F]{40}$' })
 }
 
 /** An amount in base units. */
@@ -100,10 +107,16 @@ export function vaultId() {
       error: 'must be an address (0x and 40 hexadecimal digits) or a vault identifier of another kind',
     })
     .transform(value => (/^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : value))
-    .openapi({ type: 'string', minLength: 1, maxLength: 128 })
+    .openapi({
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      description: 'Address in any case, or an identifier of another kind.',
+    })
 }
 
 const networkNames = networkIds.map(({ name }) => name)
+const networkCaips = networkIds.map(({ networkCaip }) => networkCaip)
 
 /** A network by name or CAIP-2 identifier. */
 export function network() {
@@ -117,7 +130,11 @@ export function network() {
       })
       return z.NEVER
     })
-    .openapi({ type: 'string', description: 'Name or CAIP-2 identifier of a network.' })
+    .openapi({
+      type: 'string',
+      enum: [...networkNames, ...networkCaips],
+      description: 'Name or CAIP-2 identifier of a network, in any case.',
+    })
 }
 
 /** A calendar day, UTC; gives the unix seconds of its start. */

@@ -147,3 +147,25 @@ export const ErrorBody = z
     errorId: z.string().optional(),
   })
   .openapi('Error')
+
+export const PaymentRequiredBody = z
+  .object({
+    ...ErrorBody.shape,
+    x402Version: z.int().optional(),
+    resource: z.object({ url: z.string(), description: z.string().optional() }).optional(),
+    accepts: z
+      .array(
+        z.object({
+          scheme: z.string(),
+          network: z.string().openapi({ description: 'CAIP-2.' }),
+          asset: Address,
+          amount: Amount,
+          payTo: Address,
+          maxTimeoutSeconds: z.int(),
+        }),
+      )
+      .optional(),
+  })
+  .openapi('PaymentRequired', {
+    description: 'The terms are also in the header payment-required, where clients of x402 version 2 look.',
+  })

@@ -226,7 +226,20 @@ describe('around the endpoints', () => {
     expect(page.headers['content-security-policy']).toContain("script-src 'self'")
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
     expect(parts.length).toBeGreaterThan(2)
-    for (const part of parts) expect((await request(api.app).get(part)).status, part).toBe(200)
+    for (const part of parts) {
+      const { host, pathname } = new URL(part, 'http://here/documentation')
+      expect([host, (await request(api.app).get(pathname)).status], part).toEqual(['here', 200])
+    }
+  })
+
+  it('takes an address in any case, its prefix too', async () => {
+    const at = (user: string) =>
+      request(api.app)
+        .get(`/v2/portfolio/events/${user}/mainnet/${w.USD_VAULT.toUpperCase()}`)
+        .set('x-api-key', api.apiKey)
+    const [lower, upper] = [await at(w.ALICE), await at(w.ALICE.toUpperCase())]
+    expect(upper.body).toEqual(lower.body)
+    expect(upper.body.items).toBeGreaterThan(0)
   })
 
   it('answers what is not there with the error body', async () => {

@@ -1,10 +1,13 @@
 import type { Express } from 'express'
+import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { networkIds } from '../../../db/networks.ts'
 import { createApp } from '../../../read-api/app.ts'
 import { openApiDocument } from '../../../read-api/documentation.ts'
 import type { Endpoint, Tier } from '../../../read-api/endpoint.ts'
-import { tiersOf } from '../../../read-api/endpoint.ts'
+import { isPayable, tiersOf } from '../../../read-api/endpoint.ts'
 import { loadEndpoints } from '../../../read-api/load-endpoints.ts'
+import { serve } from '../../../read-api/serve.ts'
 import type { ApiHarness } from '../harness.ts'
 import { startApi } from '../harness.ts'
 
@@ -94,8 +97,105 @@ describe('the OpenAPI documents', () => {
     expect(Object.keys(responses['200']?.headers ?? {})).toEqual(
       expect.arrayContaining(['x-request-id', 'x-credits-used', 'x-credits-remaining', 'ratelimit-limit']),
     )
+    if (isPayable(endpoint)) {
+      expect(Object.keys(responses['200']?.headers ?? {})).toContain('payment-response')
+      expect(JSON.stringify(responses['402'])).toContain('#/components/schemas/PaymentRequired')
+    }
     expect(Object.keys(responses['429']?.headers ?? {})).toContain('retry-after')
     expect(Object.keys(responses['503']?.headers ?? {})).toContain('retry-after')
+  })
+})
+
+describe('parameters', () => {
+  const parametersOf = (tier: Tier, path: string) =>
+    Object.fromEntries(
+      (
+        (openApiDocument(endpoints, tier).paths?.[path]?.get?.parameters ?? []) as {
+          name: string
+          schema: { default?: unknown; enum?: string[] }
+        }[]
+      ).map(({ name, schema }) => [name, schema]),
+    )
+
+  it('name every network and every default', () => {
+    const vault = parametersOf('v2', '/v2/detailed-vaults/{network}/{vaultId}')
+    expect(vault['network']?.enum).toEqual([
+      ...networkIds.map(({ name }) => name),
+      ...networkIds.map(({ networkCaip }) => networkCaip),
+    ])
+    const list = parametersOf('v2', '/v2/detailed-vaults')
+    const advice = parametersOf('v2', '/v2/portfolio/best-deposit-options/{userAddress}')
+    const defaults = (of: typeof list) =>
+      Object.fromEntries(
+        Object.entries(of).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+      )
+    const never = { onlyTransactional: false, onlyAppFeatured: false, allowCorrupted: false }
+    expect(defaults(list)).toEqual({
+      ...never,
+      allowVaultsWithWarnings: true,
+      sortBy: 'tvl',
+      sortOrder: 'asc',
+      page: 0,
+      perPage: 50,
+    })
+    expect(defaults(advice)).toEqual({
+      ...never,
+      allowVaultsWithWarnings: false,
+      apyInterval: '7day',
+      minUsdAssetValueThreshold: 0,
+      maxVaultsPerAsset: 3,
+    })
+  })
+})
+
+describe('the page and the documents over HTTP', () => {
+  let server: Awaited<ReturnType<typeof serve>>
+  let url: string
+  beforeAll(async () => {
+    server = await serve(app, { port: 0, host: '127.0.0.1' })
+    url = `http://127.0.0.1:${server.port}`
+  })
+  afterAll(() => server?.close())
+  const at = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, { redirect: 'manual', ...init })
+
+  it.each(tiers)('the document of %s is known by its tag until it changes', async tier => {
+    const first = await request(app).get(`/${tier}/documentation/json`)
+    expect(first.headers['cache-control']).toBe('no-cache')
+    expect(first.body).toMatchObject({ openapi: '3.1.0', info: { version: tier } })
+    const again = await request(app)
+      .get(`/${tier}/documentation/json`)
+      .set('if-none-match', first.headers['etag'] ?? '')
+    expect([again.status, again.text]).toEqual([304, ''])
+  })
+
+  it.each(['/documentation', '/v2/documentation', '/beta/documentation/json', '/documentation/start.js'])(
+    '%s takes GET and HEAD and nothing else',
+    async path => {
+      const answer = await at(path, { method: 'POST', body: 'x' })
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+      const head = await at(path, { method: 'HEAD' })
+      expect([200, 308]).toContain(head.status)
+    },
+  )
+
+  it('name no address that a proxy, which takes a part of the path off, would not lead back here', async () => {
+    const base = 'https://api.example/vaults'
+    const page = await (await at('/documentation')).text()
+    const script = await (await at('/documentation/start.js')).text()
+    const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g), ...script.matchAll(/"url":"([^"]+)"/g)].map(
+      match => match[1] ?? '',
+    )
+    expect(named).toHaveLength(7)
+    for (const one of named) {
+      const seen = new URL(one, `${base}/documentation`).href
+      expect(seen.startsWith(`${base}/`), seen).toBe(true)
+      expect((await at(seen.slice(base.length))).status, seen).toBe(200)
+    }
+    for (const path of ['/v2/documentation', '/alpha/documentation/', '/documentation/']) {
+      const leads = new URL((await at(path)).headers.get('location') ?? '', `${base}${path}`)
+      expect(leads.pathname).toBe('/vaults/documentation')
+    }
+    expect(script).toContain('validatorUrl: null')
   })
 })
 

@@ -25,9 +25,10 @@ export default defineEndpoint({
     ...networkFilter,
     allowedAssets: names({ description: 'Symbols, in any case.' }),
     disallowedAssets: names({ description: 'Ignored where allowedAssets is given.' }),
-    minUsdAssetValueThreshold: number()
-      .optional()
-      .openapi({ description: 'Of what is supplied or borrowed of an asset, whichever is more.' }),
+    minUsdAssetValueThreshold: number().optional().openapi({
+      default: 0,
+      description: 'USD. Of what is supplied or borrowed of an asset, whichever is more.',
+    }),
     sortBy: choice(sortKeys)
       .optional()
       .openapi({ type: 'string', enum: [...sortKeys] }),

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { address, baseUnits, boolean, choice } from '../../../schemas/parameters.ts'
+import { address, baseUnits, choice, flag } from '../../../schemas/parameters.ts'
 import { BundleShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { borrowActions } from '../../../transactions/borrow/family.ts'
@@ -18,8 +18,8 @@ export default defineEndpoint({
   params: z.object({ action: choice(borrowActions), userAddress: address(), ...marketAssetPath }),
   query: z.object({
     amount: baseUnits('Base units of the asset.').optional(),
-    all: boolean().optional(),
-    simulate: boolean().optional(),
+    all: flag(),
+    simulate: flag(),
   }),
   response: BundleShape,
   example: {

@@ -1,7 +1,7 @@
 import { listedJson } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { readyPage } from '../../../paging.ts'
-import { boolean, network, paging, text } from '../../../schemas/parameters.ts'
+import { flag, network, paging, text } from '../../../schemas/parameters.ts'
 import { pageOf } from '../../../schemas/shapes.ts'
 import { VaultListItem } from '../../../schemas/vault.ts'
 import { z } from '../../../schemas/zod.ts'
@@ -14,9 +14,9 @@ export default defineEndpoint({
   query: z.object({
     network: network().optional(),
     assetSymbol: text().optional(),
-    onlyTransactional: boolean().optional(),
-    onlyAppFeatured: boolean().optional(),
-    allowCorrupted: boolean().optional(),
+    onlyTransactional: flag(),
+    onlyAppFeatured: flag(),
+    allowCorrupted: flag(),
     ...paging(),
   }),
   response: pageOf(VaultListItem),

@@ -1,7 +1,7 @@
 import { checksum } from '../../../amounts.ts'
 import { assetBalanceOf, optionOf, readOptions } from '../../../deposit-options.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { vaultFilter } from '../../../schemas/filter.ts'
+import { adviceFilter } from '../../../schemas/filter.ts'
 import { address, integer, list } from '../../../schemas/parameters.ts'
 import { AssetBalance, DepositOption, PortfolioErrors } from '../../../schemas/portfolio.ts'
 import { Address } from '../../../schemas/shapes.ts'
@@ -18,7 +18,7 @@ export default defineEndpoint({
     'Assets by value, the largest first; vaults that are featured before others, then by APY. Vaults with a flag of warning or critical are left out unless allowVaultsWithWarnings. Balances are read on chain now; a network that does not answer is named in errors.unreachableNetworks, and where none answers, the status is 503.',
   params: z.object({ userAddress: address() }),
   query: z.object({
-    ...vaultFilter,
+    ...adviceFilter,
     apyInterval,
     minUsdAssetValueThreshold,
     alwaysReturnAssets: list({

@@ -1,7 +1,7 @@
 import { checksum } from '../../../amounts.ts'
 import { assetBalanceOf, earningsOf, optionOf, readOptions } from '../../../deposit-options.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { vaultFilter } from '../../../schemas/filter.ts'
+import { adviceFilter } from '../../../schemas/filter.ts'
 import { address } from '../../../schemas/parameters.ts'
 import { AssetBalance, DepositOption, PortfolioErrors } from '../../../schemas/portfolio.ts'
 import { Address } from '../../../schemas/shapes.ts'
@@ -17,7 +17,7 @@ export default defineEndpoint({
   description:
     'Of all that the wallet holds idle and all vaults that take it, the pair that would earn most USD in a year; featured vaults go before others. asset and vault are left out where there is none. Vaults with a flag of warning or critical are left out unless allowVaultsWithWarnings. Balances are read on chain now, as for best-deposit-options.',
   params: z.object({ userAddress: address() }),
-  query: z.object({ ...vaultFilter, apyInterval, minUsdAssetValueThreshold }),
+  query: z.object({ ...adviceFilter, apyInterval, minUsdAssetValueThreshold }),
   response: z.strictObject({
     requestedAddress: Address,
     asset: AssetBalance.optional(),

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
-import { address, baseUnits, boolean, choice } from '../../../schemas/parameters.ts'
+import { address, baseUnits, choice, flag } from '../../../schemas/parameters.ts'
 import { BundleShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { cancelNames, stepNames } from '../../../transactions/family.ts'
@@ -19,8 +19,8 @@ export default defineEndpoint({
   query: z.object({
     assetAddress: address(),
     amount: baseUnits('Base units of assetAddress.').optional(),
-    all: boolean().optional(),
-    simulate: boolean().optional(),
+    all: flag(),
+    simulate: flag(),
   }),
   response: BundleShape,
   example: {

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { networkIds } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { address, boolean, list } from '../../../schemas/parameters.ts'
+import { address, flag, list } from '../../../schemas/parameters.ts'
 import { MOST_CLAIMS, RewardsClaimShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
@@ -18,7 +18,7 @@ export default defineEndpoint({
     claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= MOST_CLAIMS, {
       error: `must be ${MOST_CLAIMS} identifiers at most`,
     }),
-    simulate: boolean().optional(),
+    simulate: flag(),
   }),
   response: RewardsClaimShape,
   example: { params: { userAddress: '{user}' }, query: { claimIds: '' } },
