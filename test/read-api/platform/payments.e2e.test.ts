@@ -5,7 +5,7 @@ import type { Address } from 'viem'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPayments } from '../../../read-api/middleware/payments.ts'
-import { ErrorBody } from '../../../read-api/schemas/shapes.ts'
+import { ErrorBody, PaymentRequiredBody } from '../../../read-api/schemas/shapes.ts'
 import type { ApiHarness } from '../harness.ts'
 import { startApi } from '../harness.ts'
 import * as w from '../world.ts'
@@ -52,9 +52,9 @@ describe('payment for single requests', () => {
   it('states its terms where there is no key', async () => {
     const answer = await fetch(`${replica.url}${vault}`)
     expect(answer.status).toBe(402)
-    const body = ErrorBody.parse(await answer.json())
+    const body = await answer.json()
     expect(body).toMatchObject({ statusCode: 402, error: 'Payment Required' })
-    expect(body.message).toContain('0.001500 USD')
+    expect(ErrorBody.parse(body).message).toContain('0.001500 USD')
     const terms = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '')
     expect(terms.x402Version).toBe(2)
     expect(terms.resource?.url).toBe(`${PUBLIC}${vault}`)
@@ -62,6 +62,30 @@ describe('payment for single requests', () => {
     expect(terms.accepts).toMatchObject([
       { scheme: 'exact', network: NETWORK, amount: '1500', asset: USDC, payTo: getAddress(PAY_TO) },
     ])
+    const { x402Version, resource, accepts } = terms
+    expect(PaymentRequiredBody.parse(body)).toBeDefined()
+    expect(body).toMatchObject({ x402Version, resource, accepts })
+  })
+
+  it('asks for a base unit at least, however little a credit costs', async () => {
+    const cheap = await startReplica(api, {
+      payments: createPayments({
+        payTo: PAY_TO,
+        network: NETWORK,
+        facilitatorUrl: facilitator.url,
+        usdPerCredit: 0.0000001,
+      }),
+    })
+    for (const [path, amount] of [
+      ['/v2/networks', '1'],
+      ['/v2/detailed-vaults?perPage=3', '1'],
+      ['/v2/detailed-vaults?perPage=6', '2'],
+    ]) {
+      const answer = await fetch(`${cheap.url}${path}`)
+      const terms = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '')
+      expect(terms.accepts[0]?.amount).toBe(amount)
+    }
+    await cheap.stop()
   })
 
   it.each([
