@@ -10,6 +10,7 @@ export function checkFacts(facts: readonly Fact[]): string[] {
   const problems: string[] = []
   const seen = new Set<string>()
   const subjects = new Set(facts.map(({ subject }) => subject))
+  const identified = new Map<string, string>()
   for (const { subject, kind, value } of facts) {
     const here = `${subject} ${kind}`
     if (seen.has(here)) problems.push(`${here}: stated twice`)
@@ -29,6 +30,12 @@ export function checkFacts(facts: readonly Fact[]): string[] {
     if ((family === 'vault' || family === 'asset') && !networkOfChain(Number(chain)))
       problems.push(`${subject}: no network has chain id ${chain}`)
     if (family === 'vault') problems.push(...checkVault(here, kind, parsed.data, subjects))
+    if (family === 'vault' && kind === 'vaultId') {
+      const id = `${chain}:${String(parsed.data)}`
+      const other = identified.get(id)
+      if (other) problems.push(`${here}: ${String(parsed.data)} is ${other} already`)
+      identified.set(id, subject)
+    }
   }
   return problems
 }

@@ -1,10 +1,17 @@
+import { isAddress } from 'viem'
 import { z } from 'zod'
 import { networkByName } from '../networks.ts'
 import { ConfigError } from '../process/errors.ts'
 import { FACT_KINDS, type FactFamily } from './kinds.ts'
 import type { Fact } from './registry.ts'
 
-const hex = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
+/** In letters of both cases an address carries its checksum (EIP-55), so that a slip of the pen is seen. */
+const hex = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .refine(value => !(/[a-f]/.test(value) && /[A-F]/.test(value)) || isAddress(value), {
+    error: 'the checksum (EIP-55) is not that of this address',
+  })
 
 /** Every kind of a family, each optional: one entry of a file holds all that is said of one subject. */
 function subjectOf<F extends FactFamily, S extends z.ZodRawShape>(family: F, identity: S) {

@@ -69,8 +69,12 @@ export const FACT_KINDS = {
       lendUrl: link,
       protocolVaultUrl: link,
     }),
-    /** An identifier besides the address. */
-    vaultId: z.string().min(1).max(128),
+    /** An identifier besides the address, which it cannot be mistaken for. */
+    vaultId: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^(?!0x)/i, 'an identifier must not begin as an address does'),
     tags: z.array(words),
     curator: words,
     featured: z.boolean(),

@@ -54,6 +54,16 @@ describe('a file of facts', () => {
       { source: 'x', vaults: [{ network: 'atlantis', address: `0x${'ab'.repeat(20)}` }] },
       /atlantis/,
     ],
+    [
+      'an address with a slip in it',
+      // The last digit of sDAI's address.
+      {
+        source: 'x',
+        vaults: [{ network: 'mainnet', address: '0x83F20F44975D03b1b09e64809B757c47f942BEeB' }],
+      },
+      /checksum/,
+    ],
+    ['an identifier that looks like an address', entry({ vaultId: '0xsomething' }), /vaultId/],
     ['a bad address', { source: 'x', vaults: [{ network: 'base', address: '0x12' }] }, /address/],
     ['a fee of 150 %', entry({ fees: { performanceFee: 1.5 } }), /performanceFee/],
     ['an unknown severity', entry({ flags: [{ content: 'x', severity: 'fatal' }] }), /severity/],
@@ -112,6 +122,22 @@ describe('the check over all facts', () => {
         },
       ],
       /before it begins/,
+    ],
+    [
+      'one identifier for two vaults of a chain',
+      [
+        { subject: VAULT, kind: 'vaultId', value: 'house' },
+        { subject: `vault:1:0x${'cd'.repeat(20)}`, kind: 'vaultId', value: 'house' },
+      ],
+      /house is vault:1:0xabab/,
+    ],
+    [
+      'one identifier on two chains',
+      [
+        { subject: VAULT, kind: 'vaultId', value: 'house' },
+        { subject: `vault:10:0x${'cd'.repeat(20)}`, kind: 'vaultId', value: 'house' },
+      ],
+      undefined,
     ],
     ['doubled tag', [{ subject: VAULT, kind: 'tags', value: ['a', 'a'] }], /tag twice/],
   ])('%s', (_, facts, message) => {
