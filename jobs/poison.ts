@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { log } from '../db/process/log.ts'
-import type { Projection } from './projection.ts'
+import { type Projection, tablesOf } from './projection.ts'
 
 /** Errors of ClickHouse that lie in the data: the same statement over the same events fails at any time. */
 const OF_DATA = new Set([
@@ -26,68 +26,100 @@ const MOST = 100
 const isOfData = (error: unknown): error is ClickHouseError =>
   error instanceof ClickHouseError && OF_DATA.has(error.type ?? '')
 
-/** Leaves events out wherever a statement reads them; `event` is the staging table, or the view on it in a shadow. */
-export function withoutEvents(stream: number, positions: readonly number[]): Record<string, string> {
-  if (positions.length === 0) return {}
-  const condition = `NOT (stream = ${Number(stream)} AND position IN (${positions.map(Number).join(', ')}))`
-  return { additional_table_filters: `{'event': '${condition}'}` }
+/**
+ * Positions left out, by the table whose SQL cannot digest them. Those of a projection's first table are left out of all its
+ * tables; a companion goes on without its own, while the tables before it have them.
+ */
+export type Poison = Map<string, number[]>
+
+/** A table of a projection on one stream. */
+export interface Filled {
+  projection: Projection
+  table: string
+  stream: number
+}
+
+/** What a table is made without. */
+export function leftOut({ projection, table }: Filled, poison: Poison): number[] {
+  return [...new Set([projection.name, table])].flatMap(name => poison.get(name) ?? [])
 }
 
 /**
- * Applies a range without the events that the projection's SQL cannot digest. Each is a dead letter that names it, by
- * which a replay leaves the same ones out; a higher version of the projection tries them again.
+ * Leaves events out wherever the statement of a table reads them: in the staging table, or the view on it in a shadow, and in
+ * the tables before it.
  */
-export async function applyWithoutPoison(
+export function withoutEvents(filled: Filled, positions: readonly number[]): Record<string, string> {
+  if (positions.length === 0) return {}
+  const listed = `position IN (${positions.map(Number).join(', ')})`
+  const filters = [['event', `NOT (stream = ${Number(filled.stream)} AND ${listed})`]]
+  for (const { name, row } of [filled.projection, ...(filled.projection.beside ?? [])]) {
+    if (name === filled.table) break
+    if (row.shape['position'] && row.shape['chain_id'])
+      filters.push([identifier(name), `NOT (chain_id = ${Number(filled.stream)} AND ${listed})`])
+  }
+  const entries = filters.map(([name, condition]) => `'${name}': '${condition}'`)
+  return { additional_table_filters: `{${entries.join(', ')}}` }
+}
+
+/**
+ * Fills a table over a range without the events that its SQL cannot digest. Each is a dead letter that names it, by which a
+ * replay leaves the same ones out; a higher version of the projection tries them again. `poison` takes up what is found.
+ */
+export async function fillWithoutPoison(
   pool: pg.Pool | pg.PoolClient,
   clickhouse: ClickHouseClient,
-  projection: Projection,
-  stream: number,
+  filled: Filled,
   range: { from: number; to: number },
-  apply: (without: readonly number[]) => Promise<void>,
+  poison: Poison,
+  fill: (without: readonly number[]) => Promise<void>,
 ): Promise<void> {
-  const poison = await readPoison(pool, projection, stream)
   while (true) {
     try {
-      return await apply(poison)
+      return await fill(leftOut(filled, poison))
     } catch (error) {
-      if (!isOfData(error) || poison.length >= MOST) throw error
-      const position = await findPoison(clickhouse, projection, stream, range, poison)
+      const known = [...poison.values()].reduce((sum, { length }) => sum + length, 0)
+      if (!isOfData(error) || known >= MOST) throw error
+      const position = await findPoison(clickhouse, filled, range, leftOut(filled, poison))
       if (position === undefined) throw error
-      await keepPoison(pool, projection, stream, position, error)
-      poison.push(position)
+      await keepPoison(pool, filled, position, error)
+      poison.set(filled.table, [...(poison.get(filled.table) ?? []), position])
     }
   }
 }
 
-async function readPoison(
+/** What the tables of a projection are made without on a stream, as its dead letters say. */
+export async function readPoison(
   pool: pg.Pool | pg.PoolClient,
-  { name, version }: Projection,
+  projection: Projection,
   stream: number,
-): Promise<number[]> {
-  const { rows } = await pool.query<{ position: number }>(
-    `SELECT (payload->>'position')::bigint AS position FROM dead_letter
-     WHERE stage = 'project' AND stream = $1 AND payload @> jsonb_build_object('poisoned', $2::text, 'version', $3::int)`,
-    [stream, name, version],
+): Promise<Poison> {
+  const { rows } = await pool.query<{ table: string; position: number }>(
+    `SELECT payload->>'poisoned' AS table, (payload->>'position')::bigint AS position FROM dead_letter
+     WHERE stage = 'project' AND stream = $1 AND payload->>'poisoned' = ANY ($2) AND payload @> jsonb_build_object('version', $3::int)
+     ORDER BY position`,
+    [stream, tablesOf(projection), projection.version],
   )
-  return rows.map(({ position }) => position)
+  const poison: Poison = new Map()
+  for (const { table, position } of rows) poison.set(table, [...(poison.get(table) ?? []), position])
+  return poison
 }
 
 /**
- * The first event with which the projection's own view fails. Undefined where it does not, or even without any event:
- * a companion then fails upon rows that are there already, or the view is broken.
+ * The first event with which the table's view fails. Undefined where it does not, or even without any event: it then fails
+ * upon rows that are there already, or is broken.
  */
 async function findPoison(
   clickhouse: ClickHouseClient,
-  { name }: Projection,
-  stream: number,
+  filled: Filled,
   { from, to }: { from: number; to: number },
   without: readonly number[],
 ): Promise<number | undefined> {
+  const { table, stream } = filled
   const fails = async (end: number): Promise<boolean> => {
     try {
       await clickhouse.command({
-        query: `SELECT * FROM ${identifier(name)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
-        clickhouse_settings: { ...withoutEvents(stream, without), log_comment: `poison of ${name}` },
+        query: `SELECT * FROM ${identifier(table)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
+        clickhouse_settings: { ...withoutEvents(filled, without), log_comment: `poison of ${table}` },
       })
       return false
     } catch (error) {
@@ -107,12 +139,11 @@ async function findPoison(
 
 async function keepPoison(
   pool: pg.Pool | pg.PoolClient,
-  { name, version }: Projection,
-  stream: number,
+  { projection: { name, version }, table, stream }: Filled,
   position: number,
   error: ClickHouseError,
 ): Promise<void> {
-  const reason = `${name} (version ${version}) cannot digest position ${position} and goes on without it: ${error.message}`
+  const reason = `${table} (version ${version}) cannot digest position ${position} and goes on without it: ${error.message}`
   const { rows } = await pool.query(
     `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload)
      SELECT 'project', stream, block_number, '0x' || encode(block_hash, 'hex'), '0x' || encode(tx_hash, 'hex'), log_index,
@@ -121,7 +152,7 @@ async function keepPoison(
      FROM event_log WHERE stream = $1 AND position = $2
      ON CONFLICT DO NOTHING
      RETURNING block_number AS block, log_index AS "logIndex", contract`,
-    [stream, position, reason, name, version],
+    [stream, position, reason, table, version],
   )
-  log.error({ projection: name, stream, position, ...rows[0], reason: error.message }, 'poison event')
+  log.error({ projection: name, table, stream, position, ...rows[0], reason: error.message }, 'poison event')
 }

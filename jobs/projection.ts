@@ -48,15 +48,17 @@ export function tablesOf(projection: Projection): string[] {
   return [projection.name, ...(projection.beside ?? []).filter(({ into }) => !into).map(({ name }) => name)]
 }
 
-/** The tables that events of these types change, each with the name of what makes its rows. */
-export function changesBy(
-  projection: Projection,
-  types: ReadonlySet<string>,
-): { name: string; table: string }[] {
-  const all: Pick<Companion, 'name' | 'into' | 'handles'>[] = [projection, ...(projection.beside ?? [])]
-  return all
+/** What events of these types change: the names of its parts, in order. */
+export function changesBy(projection: Projection, types: ReadonlySet<string>): string[] {
+  const parts: Pick<Companion, 'name' | 'handles'>[] = [projection, ...(projection.beside ?? [])]
+  return parts
     .filter(({ handles = projection.handles }) => handles.some(type => types.has(type)))
-    .map(({ name, into = name }) => ({ name, table: into }))
+    .map(({ name }) => name)
+}
+
+/** The table that a part's rows go into. */
+export function targetOf({ beside = [] }: Projection, part: string): string {
+  return beside.find(({ name }) => name === part)?.into ?? part
 }
 
 /** Whether its rows can only be made from a stream's beginning. */

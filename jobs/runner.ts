@@ -6,8 +6,8 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
 import { FEW, type MirroredBatch } from './mirror.ts'
-import { applyWithoutPoison, withoutEvents } from './poison.ts'
-import { changesBy, type Projection } from './projection.ts'
+import { type Filled, fillWithoutPoison, readPoison, withoutEvents } from './poison.ts'
+import { changesBy, type Projection, targetOf } from './projection.ts'
 
 export interface BatchLimits {
   /** Positions per batch. */
@@ -171,50 +171,58 @@ export async function applyBatch(
   stream: number,
   range: Range,
 ): Promise<void> {
-  if (changesBy(projection, range.types).length === 0) return
-  await applyWithoutPoison(db, clickhouse, projection, stream, range, without =>
-    applyRange(clickhouse, projection, stream, range, without),
-  )
+  const changed = changesBy(projection, range.types)
+  if (changed.length === 0 || !(await isDue(clickhouse, projection, stream, range))) return
+  const poison = await readPoison(db, projection, stream)
+  for (const table of changed) {
+    const filled = { projection, table, stream }
+    await fillWithoutPoison(db, clickhouse, filled, range, poison, without =>
+      fillTable(clickhouse, filled, range, without),
+    )
+  }
 }
 
-/** Makes a range's rows in the client's database, of all events but some. Repeated with the same it changes nothing. */
+/** Makes a range's rows in the client's database, of all events. Repeated it changes nothing. */
 export async function applyRange(
   clickhouse: ClickHouseClient,
   projection: Projection,
   stream: number,
   range: { from: number; to: number; types: ReadonlySet<string> },
-  without: readonly number[] = [],
 ): Promise<void> {
-  if (
-    projection.isSeldom &&
-    range.to - range.from <= FEW &&
-    !(await isDue(clickhouse, projection, stream, range))
-  )
-    return
-  const left = without.filter(position => position > range.from && position <= range.to)
+  if (!(await isDue(clickhouse, projection, stream, range))) return
   // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
-  for (const { name, table } of changesBy(projection, range.types)) {
-    await clickhouse.command({
-      query: `INSERT INTO ${identifier(table)} SELECT * FROM ${identifier(name)}_rows(stream = ${Number(stream)}, from = ${Number(range.from)}, to = ${Number(range.to)})`,
-      clickhouse_settings: {
-        ...withoutEvents(stream, without),
-        insert_deduplication_token: [name, projection.version, stream, range.from, range.to, ...left].join(
-          ':',
-        ),
-        min_insert_block_size_rows: '4194304',
-        min_insert_block_size_bytes: '0',
-        log_comment: `project ${name}`,
-      },
-    })
-  }
+  for (const table of changesBy(projection, range.types))
+    await fillTable(clickhouse, { projection, table, stream }, range, [])
 }
 
+async function fillTable(
+  clickhouse: ClickHouseClient,
+  filled: Filled,
+  { from, to }: { from: number; to: number },
+  without: readonly number[],
+): Promise<void> {
+  const { projection, table, stream } = filled
+  const left = without.filter(position => position > from && position <= to)
+  await clickhouse.command({
+    query: `INSERT INTO ${identifier(targetOf(projection, table))} SELECT * FROM ${identifier(table)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
+    clickhouse_settings: {
+      ...withoutEvents(filled, without),
+      insert_deduplication_token: [table, projection.version, stream, from, to, ...left].join(':'),
+      min_insert_block_size_rows: '4194304',
+      min_insert_block_size_bytes: '0',
+      log_comment: `project ${table}`,
+    },
+  })
+}
+
+/** Whether a range may give rows; of a long one nobody asks. */
 async function isDue(
   clickhouse: ClickHouseClient,
-  { name }: Projection,
+  { name, isSeldom }: Projection,
   stream: number,
   { from, to }: { from: number; to: number },
 ): Promise<boolean> {
+  if (!isSeldom || to - from > FEW) return true
   const answer = await clickhouse.query({
     query: `SELECT 1 FROM ${identifier(name)}_due(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)}) LIMIT 1`,
     format: 'JSONEachRow',
