@@ -43,6 +43,7 @@ export class RandomChain {
   private readonly other: () => number
   private blocks: CanonicalBlock[] = []
   private vaults: VaultModel[] = []
+  private readonly decimals = new Map<string, number>()
   private time = 1_700_000_000
   private height = 100
   private forks = 0
@@ -210,9 +211,13 @@ export class RandomChain {
   /** A vault seen for the first time: its earlier blocks are stored now, after newer ones of other vaults. */
   private discover(): void {
     const n = this.vaults.length
-    const assetDecimals = this.pick([0, 6, 18, 27])
+    const address = hex('vau', n)
+    // After a fork that took its discovery back it is found again, as the same contract: earlier samples of it may stand.
+    const drawn = this.pick([0, 6, 18, 27])
+    const assetDecimals = this.decimals.get(address) ?? drawn
+    this.decimals.set(address, assetDecimals)
     const vault: VaultModel = {
-      address: hex('vau', n),
+      address,
       ledger: n % 2 === 0 ? 'transfer' : 'self',
       decimals: 18,
       assetDecimals,
