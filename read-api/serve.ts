@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Express } from 'express'
@@ -72,8 +73,9 @@ function answerRaw(error: NodeJS.ErrnoException, socket: Socket): void {
         ? [408, 'The request did not arrive in time.']
         : [400, 'This is not an HTTP request.']
   const phrase = STATUS_CODES[status as number] ?? 'Error'
-  const body = JSON.stringify({ statusCode: status, error: phrase, message })
+  const errorId = randomUUID()
+  const body = JSON.stringify({ statusCode: status, error: phrase, message, errorId })
   socket.end(
-    `HTTP/1.1 ${status} ${phrase}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${phrase}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nX-Request-Id: ${errorId}\r\nX-Credits-Used: 0\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }

@@ -80,6 +80,8 @@ it.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   const body = ErrorBody.parse(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)))
   expect(body.statusCode).toBe(status)
+  expect(body.errorId).toMatch(/^[0-9a-f-]{36}$/)
+  expect(answer).toContain(`\r\nX-Request-Id: ${body.errorId}\r\n`)
   await serving.close()
 })
 
