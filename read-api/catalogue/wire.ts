@@ -127,6 +127,13 @@ export function compositeOf(vault: Vault) {
       return [window, { base, reward: total - base, total }]
     }),
   ) as ApyWire
+  // Two absurd hourly yields together may be more than a number holds, and JSON has no word for that.
+  if (
+    !WINDOWS.every(
+      window => Number.isFinite(totalApy[window].base) && Number.isFinite(totalApy[window].total),
+    )
+  )
+    return { apyComposite: undefined }
   const { vaultId, address } = identityOf(inner)
   return { apyComposite: { totalApy, intrinsicApy, asset: inner.asset.wire, vault: { vaultId, address } } }
 }

@@ -6,7 +6,8 @@ import { FactBook } from '../../read-api/catalogue/facts.ts'
 import { inOrder } from '../../read-api/catalogue/orders.ts'
 import { RawState } from '../../read-api/catalogue/raw.ts'
 import type { Vault } from '../../read-api/catalogue/vault.ts'
-import { detailedOf } from '../../read-api/catalogue/wire.ts'
+import { detailedJson, detailedOf } from '../../read-api/catalogue/wire.ts'
+import { DetailedVault } from '../../read-api/schemas/vault.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '1')}`
 const ASSETS = [address(0xa0), address(0xa1), address(0xa2)]
@@ -131,4 +132,21 @@ it('is the same catalogue however many advances led to it', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+it.each([
+  [0.05, true],
+  [1e160, false],
+])('a yield of %d a year, compounded with its like, is left out where no number holds it', (day, is) => {
+  const raw = new RawState()
+  for (const n of [0, 1]) {
+    apply(raw, { kind: 'vault', vault: n, asset: 0 }, 1)
+    apply(raw, { kind: 'sample', vault: n, assets: 5n, price: 1 }, 1)
+    apply(raw, { kind: 'apy', vault: n, day }, 1)
+  }
+  const outer = advanceCatalogue(Catalogue.empty(), raw, facts, moment).find(1, address(1))
+  if (!outer) return expect.unreachable()
+  const { apyComposite } = DetailedVault.parse(JSON.parse(detailedJson(outer)))
+  expect(apyComposite !== undefined).toBe(is)
+  if (is) expect(apyComposite?.totalApy['1day'].total).toBeCloseTo(1.05 ** 2 - 1, 12)
 })
