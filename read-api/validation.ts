@@ -37,7 +37,10 @@ function describeIssue(
   const label = what === 'query' ? 'query parameter' : what === 'path' ? 'path parameter' : 'body field'
   if (name === '')
     return `The ${what} ${issue.message === 'Invalid input' ? 'cannot be read' : lowerFirst(issue.message)}.`
-  if (given === undefined) return `The ${label} "${name}" is missing: it is required.`
+  if (given === undefined) {
+    const right = issue.message.startsWith('must be one of') ? `it ${issue.message}` : 'it is required'
+    return `The ${label} "${name}" is missing: ${right}.`
+  }
   return `The ${label} "${name}" ${lowerFirst(issue.message)}${describeGiven(given)}.`
 }
 

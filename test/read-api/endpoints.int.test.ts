@@ -268,6 +268,7 @@ describe('around the endpoints', () => {
     [`/v2/historical/mainnet/${w.USD_VAULT}?fromTimestamp=200&toTimestamp=100`, 422, 'fromTimestamp'],
     [`/v2/historical/mainnet/${w.USD_VAULT}?granularity=2hours`, 400, '1hour, 1day, 1week'],
     [`/v2/detailed-vaults?minTvl=much`, 400, 'minTvl'],
+    ['/v2/benchmarks/mainnet', 400, '"code" is missing: it must be one of usd, eth.'],
     [`/v2/detailed-vaults/mainnet/0x123`, 400, 'vaultId'],
     [`/v2/detailed-vaults/mainnet/some-name`, 404, 'some-name'],
     [`/v2/detailed-vaults/mainnet/%E0%A4%A`, 400, 'percent'],
