@@ -3,6 +3,7 @@ import { findNetwork, networkOfChain } from '../db/networks.ts'
 import { toWhole } from './amounts.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import { keyOf } from './catalogue/catalogue.ts'
+import { unservedNetworks } from './catalogue/filter.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
 import { nativeCoin } from './native-coins.ts'
@@ -71,7 +72,7 @@ export async function readIdleAssets(
     const balanceUsd = asset.price === undefined ? undefined : toWhole(balance, asset.decimals) * asset.price
     return [{ asset, network, balance, balanceUsd }]
   })
-  return { idle, unreachable, blocks }
+  return { idle, unreachable: [...unreachable, ...unservedNetworks(filter, catalogue)].sort(), blocks }
 }
 
 function compileAssetFilter(filter: AssetFilter): (asset: AssetInfo) => boolean {

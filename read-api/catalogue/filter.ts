@@ -88,6 +88,15 @@ function within(value: number | undefined, min: number | undefined, max: number 
   return (min === undefined || value >= min) && (max === undefined || value <= max)
 }
 
+/** Networks that a filter asks for and of which nothing is indexed here: what a wallet has there is not known. */
+export function unservedNetworks(
+  { allowedNetworks = [] }: Pick<VaultFilter, 'allowedNetworks'>,
+  catalogue: Catalogue,
+): string[] {
+  const asked = allowedNetworks.flatMap(name => findNetwork(name) ?? [])
+  return [...new Set(asked)].filter(({ chainId }) => !catalogue.chain(chainId)).map(({ name }) => name)
+}
+
 /** Names in a filter that nobody knows. */
 export function unsupportedNames(filter: VaultFilter, catalogue: Catalogue): Unsupported {
   const unknown = (names: (string[] | undefined)[], isKnown: (name: string) => boolean) => [

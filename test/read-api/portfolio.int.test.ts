@@ -49,6 +49,18 @@ const lower = (address: string) => address.toLowerCase()
 const { stateAt, heldAfter } = p.bookOf(wallets)
 const END = Number.MAX_SAFE_INTEGER
 
+it('a network that is asked for and not indexed here is named, and is no empty wallet', async () => {
+  for (const path of ['idle-assets', 'positions', 'best-deposit-options', 'best-vault']) {
+    const alone = await get(`/v2/portfolio/${path}/${w.ALICE}?allowedNetworks=eip155:100`)
+    expect(alone.errors.unreachableNetworks, path).toEqual(['gnosis'])
+    expect(alone.errors.unsupportedNetworks, path).toEqual([])
+    const beside = await get(
+      `/v2/portfolio/${path}/${w.ALICE}?allowedNetworks=gnosis&allowedNetworks=mainnet,eip155:100`,
+    )
+    expect(beside.errors.unreachableNetworks, path).toEqual(['gnosis'])
+  }
+})
+
 describe('positions', () => {
   const listed = async (wallet: string, query = '') =>
     (await get(`/v2/portfolio/positions/${wallet}${query}`)) as {

@@ -1,4 +1,4 @@
-import { compileFilter } from '../../../catalogue/filter.ts'
+import { compileFilter, unservedNetworks } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { positionOf, readPositions } from '../../../positions.ts'
 import { address } from '../../../schemas/parameters.ts'
@@ -21,11 +21,12 @@ export default defineEndpoint({
   cache: 'none',
   async handler({ params, query }, context) {
     const filter = compileFilter(query, context.catalogue)
-    const { held, unreachable } = await readPositions(
+    const { held, unreachable: silent } = await readPositions(
       params.userAddress,
       vault => filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) }),
       context,
     )
+    const unreachable = [...silent, ...unservedNetworks(query, context.catalogue)].sort()
     const { shown, errors } = selectPositions(held, query, context.catalogue)
     return {
       data: shown.map(position => positionOf(position, query.apyInterval)),
