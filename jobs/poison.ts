@@ -30,7 +30,7 @@ const isOfData = (error: unknown): error is ClickHouseError =>
  * Positions left out, by the table whose SQL cannot digest them. Those of a projection's first table are left out of all its
  * tables; a companion goes on without its own, while the tables before it have them.
  */
-export type Poison = Map<string, number[]>
+type Poison = Map<string, number[]>
 
 /** A table of a projection on one stream. */
 export interface Filled {
@@ -40,7 +40,7 @@ export interface Filled {
 }
 
 /** What a table is made without. */
-export function leftOut({ projection, table }: Filled, poison: Poison): number[] {
+function leftOut({ projection, table }: Filled, poison: Poison): number[] {
   return [...new Set([projection.name, table])].flatMap(name => poison.get(name) ?? [])
 }
 

@@ -138,6 +138,11 @@ describe('parameters', () => {
       page: 0,
       perPage: 50,
     })
+    expect(defaults(parametersOf('v2', '/v2/portfolio/idle-assets/{userAddress}'))).toEqual({
+      minUsdAssetValueThreshold: 0,
+      sortBy: 'balanceUsd',
+      sortDirection: 'asc',
+    })
     expect(defaults(advice)).toEqual({
       ...never,
       allowVaultsWithWarnings: false,

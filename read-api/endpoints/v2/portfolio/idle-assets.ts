@@ -26,7 +26,9 @@ export default defineEndpoint({
     allowedAssets,
     disallowedAssets,
     minUsdAssetValueThreshold,
-    sortBy: choice(['balanceUsd']).optional(),
+    sortBy: choice(['balanceUsd'])
+      .optional()
+      .openapi({ type: 'string', enum: ['balanceUsd'], default: 'balanceUsd' }),
     sortDirection: direction.openapi({ type: 'string', enum: ['asc', 'desc'], default: 'asc' }),
     sortOrder: direction.openapi({
       type: 'string',
