@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { log } from '../db/process/log.ts'
-import { type Projection, tablesOf } from './projection.ts'
+import { type Projection, partsOf } from './projection.ts'
 
 /** Errors of ClickHouse that lie in the data: the same statement over the same events fails at any time. */
 const OF_DATA = new Set([
@@ -32,7 +32,7 @@ const isOfData = (error: unknown): error is ClickHouseError =>
  */
 type Poison = Map<string, number[]>
 
-/** A table of a projection on one stream. */
+/** A table of a projection on one stream, by the name of the part that fills it. */
 export interface Filled {
   projection: Projection
   table: string
@@ -97,7 +97,7 @@ export async function readPoison(
     `SELECT payload->>'poisoned' AS table, (payload->>'position')::bigint AS position FROM dead_letter
      WHERE stage = 'project' AND stream = $1 AND payload->>'poisoned' = ANY ($2) AND payload @> jsonb_build_object('version', $3::int)
      ORDER BY position`,
-    [stream, tablesOf(projection), projection.version],
+    [stream, partsOf(projection), projection.version],
   )
   const poison: Poison = new Map()
   for (const { table, position } of rows) poison.set(table, [...(poison.get(table) ?? []), position])

@@ -48,7 +48,12 @@ export function tablesOf(projection: Projection): string[] {
   return [projection.name, ...(projection.beside ?? []).filter(({ into }) => !into).map(({ name }) => name)]
 }
 
-/** What events of these types change: the names of its parts, in order. */
+/** What fills them, each by its own `<name>_rows`. */
+export function partsOf(projection: Projection): string[] {
+  return [projection.name, ...(projection.beside ?? []).map(({ name }) => name)]
+}
+
+/** The parts that events of these types concern, in order. */
 export function changesBy(projection: Projection, types: ReadonlySet<string>): string[] {
   const parts: Pick<Companion, 'name' | 'handles'>[] = [projection, ...(projection.beside ?? [])]
   return parts
