@@ -16,6 +16,7 @@ export const CHAIN_PROJECTIONS = [
   'morpho_sampled_rate',
   'aave_reserve',
   'aave_revision',
+  'aave_liquidity',
   'comet_market',
   'evk_status',
   'oracle_price',

@@ -201,6 +201,8 @@ export const DeficitCovered: w.EventAbi<{ reserve: string; caller: string; amoun
 export const events = [Supply, Withdraw, Borrow, Repay, LiquidationCall, FlashLoan, ReserveDataUpdated, ReserveUsedAsCollateralEnabled, ReserveUsedAsCollateralDisabled, UserEModeSet, MintedToTreasury, IsolationModeTotalDebtUpdated, DeficitCreated, DeficitCovered] as const
 
 export const functions = {
+  getVirtualUnderlyingBalance: { signature: 'getVirtualUnderlyingBalance(address)', selector: '0x6fb07f96', inputs: ['address'] },
+  getReserveData: { signature: 'getReserveData(address)', selector: '0x35ea6a75', inputs: ['address'] },
   POOL_REVISION: { signature: 'POOL_REVISION()', selector: '0x0148170e', inputs: [] },
   getReserveNormalizedIncome: { signature: 'getReserveNormalizedIncome(address)', selector: '0xd15e0053', inputs: ['address'] },
   getReserveNormalizedVariableDebt: { signature: 'getReserveNormalizedVariableDebt(address)', selector: '0x386497fd', inputs: ['address'] },

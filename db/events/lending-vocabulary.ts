@@ -87,6 +87,12 @@ export const lendingVocabulary = {
    */
   PoolRevisionSampled: z.object({ pool: address, revision: count, sinceLog: count.optional() }),
 
+  /**
+   * What a reserve (`market`, of the pool that is `contract`) could pay out at the end of the block, base units: from v3.1
+   * on what the pool keeps of what came and went, before what the aToken held.
+   */
+  ReserveLiquiditySampled: z.object({ market: text, available: uint }),
+
   // ---- Euler v2; `market` is 'evk:' and the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
   VaultStatusChanged: z.object({

@@ -7,6 +7,7 @@ import * as StableDebt from '../../abi/aave-v3/StableDebtToken.ts'
 import * as VariableDebt from '../../abi/aave-v3/VariableDebtToken.ts'
 import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from '../aave/atoken-vault.ts'
 import { configuratorDecoders } from '../aave/configurator.ts'
+import { readLiquidity } from '../aave/liquidity.ts'
 import { type AaveMarket, aaveMarkets } from '../aave/markets.ts'
 import { readRevision, readScaled, revisionFact, scaledAccount } from '../aave/scaled-state.ts'
 import type { NetworkName } from '../chains.ts'
@@ -221,6 +222,7 @@ export default defineProtocol({
   wants: event => {
     const token = event.contract
     if (event.type === 'TokenUpgraded') return { lessons: [readRevision(token, event.logIndex)] }
+    if (event.type === 'RateUpdated') return { reads: [readLiquidity(token, event.data.market)] }
     const account = scaledAccount(event)
     if (account === undefined) return undefined
     return {

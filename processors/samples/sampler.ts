@@ -191,10 +191,15 @@ export class Sampler {
       const following = list.map((read, i) => read.follow?.(first[i] ?? []) ?? [])
       const followed = await this.answersTo(following, block)
       const events: DomainEvent[] = []
+      const by = (number: number) => (fact: string) => this.contracts.learnedBy(number, fact)
+      const entries = output.filter(entry => entry.block.hash === block.hash)
       for (const [i, read] of list.entries()) {
         const answers = [...(first[i] ?? []), ...(followed[i] ?? [])]
         events.push(...read.events(answers))
-        if (read.amend) this.amend(output, block, read.amend, answers)
+        const { amend } = read
+        if (!amend) continue
+        for (const entry of entries)
+          entry.events = amend(entry.events, answers, by(block.number), by(block.number - 1))
       }
       return events
     } catch (error) {
@@ -207,17 +212,6 @@ export class Sampler {
       letters.push({ stage: 'sample', block, contract, reason: error.message })
       return []
     }
-  }
-
-  private amend(
-    output: readonly BlockEvents[],
-    { hash, number }: BlockRef,
-    amend: NonNullable<StateRead['amend']>,
-    answers: readonly (string | undefined)[],
-  ): void {
-    const by = (block: number) => (fact: string) => this.contracts.learnedBy(block, fact)
-    for (const entry of output)
-      if (entry.block.hash === hash) entry.events = amend(entry.events, answers, by(number), by(number - 1))
   }
 
   /** Groups of calls in one round trip, and their answers in the same groups. */

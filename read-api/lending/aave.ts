@@ -57,7 +57,8 @@ export function aaveMarkets(
       borrowRate: yearlyOfRay(reserve.indexes.variableBorrowRate),
       supplied,
       borrowed,
-      liquidity: supplied > borrowed ? supplied - borrowed : 0n,
+      // Where no state is to be had, what the logs say: less what the treasury is yet to be given.
+      liquidity: BigInt(row.available ?? (supplied > borrowed ? supplied - borrowed : 0n)),
       feeRate: fractionOfWad(BigInt(reserve.setting('reserveFeeWad') ?? '0')),
       borrowCap: BigInt(reserve.setting('borrowCap') ?? '0') * unit,
       supplyCap: BigInt(reserve.setting('supplyCap') ?? '0') * unit,

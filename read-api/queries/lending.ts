@@ -49,10 +49,12 @@ export const aaveReserves = defineQuery({
   sql: `SELECT r.configurator AS configurator, t.pool AS pool, r.asset AS asset, r.a_token AS a_token,
       r.variable_debt_token AS debt_token, t.decimals AS decimals, toUnixTimestamp(i.timestamp) AS updated_at,
       toString(i.liquidity_rate) AS liquidity_rate, toString(i.variable_borrow_rate) AS borrow_rate,
-      toString(i.liquidity_index) AS liquidity_index, toString(i.variable_borrow_index) AS borrow_index
+      toString(i.liquidity_index) AS liquidity_index, toString(i.variable_borrow_index) AS borrow_index,
+      if(l.pool = '', NULL, toString(l.available)) AS available
     FROM (${newest('aave_reserve', 'configurator, asset')}) AS r
     INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON r.a_token = t.a_token
     INNER JOIN (${newest('aave_index', 'pool, asset')}) AS i ON t.pool = i.pool AND t.asset = i.asset
+    LEFT JOIN (${newest('aave_liquidity', 'pool, asset')}) AS l ON t.pool = l.pool AND t.asset = l.asset
     ORDER BY pool, asset`,
   row: z.object({
     configurator: z.string(),
@@ -66,6 +68,7 @@ export const aaveReserves = defineQuery({
     borrow_rate: z.string(),
     liquidity_index: z.string(),
     borrow_index: z.string(),
+    available: z.string().nullable(),
   }),
 })
 export type AaveRow = z.output<typeof aaveReserves.row>

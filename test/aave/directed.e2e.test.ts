@@ -33,6 +33,7 @@ const UPGRADE = 50
 const poolAbi = parseAbi([
   'function mintToTreasury(address[] assets)',
   'function repayWithATokens(address asset, uint256 amount, uint256 rateMode)',
+  'function getVirtualUnderlyingBalance(address asset) view returns (uint128)',
 ])
 
 let node: Node
@@ -81,7 +82,7 @@ beforeAll(async () => {
     1_700_000_000,
   )
   await walk()
-}, 300_000)
+}, 600_000)
 afterAll(async () => {
   await api?.stop()
   await pipeline?.drop()
@@ -193,7 +194,7 @@ const changes = (table: string, account: string, token: string, scaled: string) 
     toString(argMax(t.${scaled}, position)) AS scaled FROM ${table} AS t GROUP BY account, token, block_number`)
 
 test('each scaled balance and each share is the token’s own at the block of its change', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const asReserve = await changes('aave_balance', 'account', 'token', 'scaled')
   const asVault = await changes('balance', 'holder', 'vault', 'balance')
@@ -220,7 +221,7 @@ test('each scaled balance and each share is the token’s own at the block of it
 })
 
 test('what they are worth and their totals are the tokens’ own, before and after the upgrade', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const random = seededRandom(4)
   const picked = Array.from({ length: 12 }, () => random.pick(blocks) ?? { number: 0, timestamp: 0 })
@@ -269,7 +270,7 @@ test('what they are worth and their totals are the tokens’ own, before and aft
 })
 
 test('the shares of each deposit and withdrawal are what the token added or took', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const flows = await pipeline.rows<
     Record<'vault' | 'account' | 'block' | 'kind' | 'shares' | 'others', string>
@@ -339,10 +340,41 @@ test('the API says of wallets what the tokens say', { timeout: 120_000 }, async 
   }
 })
 
-const OF_EVENTS = ['aave_reserve', 'aave_revision', 'balance', 'flow', 'lending_event']
+test('what can be had of a reserve is what the pool says', { timeout: 120_000 }, async () => {
+  const said = await pipeline.rows<Record<'asset' | 'block' | 'available', string>>(
+    'SELECT asset, toString(block_number) AS block, toString(l.available) AS available FROM aave_liquidity AS l',
+  )
+  expect(said.length).toBeGreaterThan(100)
+  for (const { asset, block, available } of said) {
+    const { aToken } = world.aave.reserves.find(of => of.asset.address === asset) ?? { aToken: '0x' }
+    const held = {
+      address: asset as Address,
+      abi: viewAbi,
+      functionName: 'balanceOf',
+      args: [aToken],
+    } as const
+    expect(available, `${asset} at ${block}`).toBe(
+      `${await node.client.readContract({ ...held, ...at(Number(block)) })}`,
+    )
+  }
+  const market = await request(api.app)
+    .get(`/beta/borrow/markets/mainnet/${world.aave.pool}`)
+    .set('x-api-key', api.apiKey)
+  for (const { marketAssetId, availableLiquidity } of market.body.assetsData) {
+    const virtual = await node.client.readContract({
+      address: world.aave.pool,
+      abi: poolAbi,
+      functionName: 'getVirtualUnderlyingBalance',
+      args: [marketAssetId],
+    })
+    expect(availableLiquidity.native, marketAssetId).toBe(`${virtual}`)
+  }
+})
+
+const OF_EVENTS = ['aave_liquidity', 'aave_reserve', 'aave_revision', 'balance', 'flow', 'lending_event']
 
 test('another processor that sees it all at once, and a replay, give the same', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const sums = await pipeline.visibleSums()
   const second = await createPipeline()

@@ -121,6 +121,7 @@ describe('every projection', () => {
   it('is listed', () => {
     expect(projections.map(({ name, version }) => `${name} ${version}`)).toMatchInlineSnapshot(`
       [
+        "aave_liquidity 1",
         "aave_reserve 1",
         "aave_revision 1",
         "asset 1",

@@ -1,7 +1,7 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
 import { seededRandom } from '../chain/random.ts'
-import { ofDirectedPools } from './aave-acts.ts'
+import { withState } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
 import { claims, suffixes } from './reward-acts.ts'
@@ -205,7 +205,7 @@ export class RandomChain {
         },
       }),
     ]
-    return ofDirectedPools(Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)()))
+    return withState(Array.from({ length: 1 + this.int(4) }, () => this.pick(choices)()))
   }
 
   /** A vault seen for the first time: its earlier blocks are stored now, after newer ones of other vaults. */

@@ -28,6 +28,7 @@ export async function compareAave(
     'liquidity_rate, variable_borrow_rate, liquidity_index, variable_borrow_index, timestamp',
     block,
   )
+  const liquidity = await lastRows(pipeline, 'aave_liquidity', 'asset', 'available', block)
   const settings = await lastRows(pipeline, 'aave_setting', 'market, key', 'value', block)
   const choices = await lastRows(pipeline, 'aave_choice', 'account, market', 'value', block)
   const prices = await lastRows(pipeline, 'feed_price', 'feed', 'answer', block)
@@ -67,11 +68,21 @@ export async function compareAave(
       await read(aToken, 'scaledTotalSupply'),
       await read(variableDebtToken, 'scaledTotalSupply'),
     ])
+    const available = liquidity.find(of => of['asset'] === asset.address)?.['available']
+    expect(big(available), `${asset.symbol} to be had at ${block}`).toBe(
+      await node.client.readContract({
+        address: asset.address,
+        abi: viewAbi,
+        functionName: 'balanceOf',
+        args: [aToken],
+        ...at,
+      }),
+    )
     expect([rayMul(total(aToken), income), rayMul(total(variableDebtToken), debt)]).toEqual([
       data[2],
       data[4],
     ])
-    counted.values += 9
+    counted.values += 10
     const setting = (key: string, market: string = asset.address) =>
       settings.find(s => s['market'] === market && s['key'] === key)?.['value']
     for (const user of everyone) {

@@ -28,6 +28,8 @@ interface Health {
 interface Said {
   id: string
   totals: Record<string, Figures>
+  /** What can be withdrawn or borrowed, by asset. */
+  available?: Record<string, bigint>
   of(user: Address): Promise<{ assets: Record<string, Figures>; health: Health }>
 }
 interface Others {
@@ -69,6 +71,10 @@ export async function compareHttp(walk: Walk, others: Others, api: ApiHarness): 
     ])
     expect(Object.fromEntries(totals), `${market.id} at ${at}`).toEqual(market.totals)
     walk.counted.values += 2 * totals.length
+    for (const { marketAssetId, availableLiquidity } of market.available ? assetsData : [])
+      expect(BigInt(availableLiquidity.native), `to be had of ${marketAssetId} at ${at}`).toBe(
+        market.available?.[marketAssetId],
+      )
     for (const user of walk.everyone) {
       const what = `${user} in ${market.id} at ${at}`
       const position = await get(`/portfolio/positions/${user}/mainnet/${market.id}`, BorrowPosition)
@@ -197,6 +203,14 @@ async function aaveSaid({ node, world }: Walk, blockNumber: bigint): Promise<Sai
   return {
     id: pool,
     totals: await figures('totalSupply'),
+    available: Object.fromEntries(
+      await Promise.all(
+        reserves.map(async ({ asset, aToken }) => [
+          asset.address,
+          await read(asset.address, 'balanceOf', [aToken]),
+        ]),
+      ),
+    ),
     async of(user) {
       const [collateral, debt, , , , health] = await node.client.readContract({
         address: pool,

@@ -199,6 +199,11 @@ contract RevisedPool {
 
   function initialize(address) external {}
 
+  /// v3.5 keeps a balance of its own; it is this one as long as nobody gives the aToken anything.
+  function getVirtualUnderlyingBalance(address asset) external view returns (uint128) {
+    return uint128(IERC20(asset).balanceOf(IPool(address(this)).getReserveData(asset).aTokenAddress));
+  }
+
   fallback() external payable {
     address to = code;
     assembly {
