@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { log } from '../db/process/log.ts'
-import { type Projection, partsOf } from './projection.ts'
+import { type Companion, type Projection, partsOf } from './projection.ts'
 
 /** Errors of ClickHouse that lie in the data: the same statement over the same events fails at any time. */
 const OF_DATA = new Set([
@@ -27,34 +27,34 @@ const isOfData = (error: unknown): error is ClickHouseError =>
   error instanceof ClickHouseError && OF_DATA.has(error.type ?? '')
 
 /**
- * Positions left out, by the table whose SQL cannot digest them. Those of a projection's first table are left out of all its
- * tables; a companion goes on without its own, while the tables before it have them.
+ * Positions left out, by the part whose SQL cannot digest them. Those of a projection's own are left out of all its tables; a
+ * companion goes on without its own, while the tables before it have them.
  */
-type Poison = Map<string, number[]>
+export type Poison = Map<string, number[]>
 
-/** A table of a projection on one stream, by the name of the part that fills it. */
+/** A part of a projection on one stream. */
 export interface Filled {
   projection: Projection
-  table: string
+  part: Companion
   stream: number
 }
 
-/** What a table is made without. */
-function leftOut({ projection, table }: Filled, poison: Poison): number[] {
-  return [...new Set([projection.name, table])].flatMap(name => poison.get(name) ?? [])
+/** What a part is made without. */
+function leftOut({ projection, part }: Filled, poison: Poison): number[] {
+  return [...new Set([projection.name, part.name])].flatMap(name => poison.get(name) ?? [])
 }
 
 /**
- * Leaves events out wherever the statement of a table reads them: in the staging table, or the view on it in a shadow, and in
+ * Leaves events out wherever the statement of a part reads them: in the staging table, or the view on it in a shadow, and in
  * the tables before it.
  */
 export function withoutEvents(filled: Filled, positions: readonly number[]): Record<string, string> {
   if (positions.length === 0) return {}
   const listed = `position IN (${positions.map(Number).join(', ')})`
   const filters = [['event', `NOT (stream = ${Number(filled.stream)} AND ${listed})`]]
-  for (const { name, row } of [filled.projection, ...(filled.projection.beside ?? [])]) {
-    if (name === filled.table) break
-    if (row.shape['position'] && row.shape['chain_id'])
+  for (const { name, into, row } of partsOf(filled.projection)) {
+    if (name === filled.part.name) break
+    if (!into && row.shape['position'] && row.shape['chain_id'])
       filters.push([identifier(name), `NOT (chain_id = ${Number(filled.stream)} AND ${listed})`])
   }
   const entries = filters.map(([name, condition]) => `'${name}': '${condition}'`)
@@ -62,7 +62,7 @@ export function withoutEvents(filled: Filled, positions: readonly number[]): Rec
 }
 
 /**
- * Fills a table over a range without the events that its SQL cannot digest. Each is a dead letter that names it, by which a
+ * Fills a part's table over a range without the events that its SQL cannot digest. Each is a dead letter that names it, by which a
  * replay leaves the same ones out; a higher version of the projection tries them again. `poison` takes up what is found.
  */
 export async function fillWithoutPoison(
@@ -82,30 +82,30 @@ export async function fillWithoutPoison(
       const position = await findPoison(clickhouse, filled, range, leftOut(filled, poison))
       if (position === undefined) throw error
       await keepPoison(pool, filled, position, error)
-      poison.set(filled.table, [...(poison.get(filled.table) ?? []), position])
+      poison.set(filled.part.name, [...(poison.get(filled.part.name) ?? []), position])
     }
   }
 }
 
-/** What the tables of a projection are made without on a stream, as its dead letters say. */
+/** What the parts of a projection are made without on a stream, as its dead letters say. */
 export async function readPoison(
   pool: pg.Pool | pg.PoolClient,
   projection: Projection,
   stream: number,
 ): Promise<Poison> {
-  const { rows } = await pool.query<{ table: string; position: number }>(
-    `SELECT payload->>'poisoned' AS table, (payload->>'position')::bigint AS position FROM dead_letter
+  const { rows } = await pool.query<{ part: string; position: number }>(
+    `SELECT payload->>'poisoned' AS part, (payload->>'position')::bigint AS position FROM dead_letter
      WHERE stage = 'project' AND stream = $1 AND payload->>'poisoned' = ANY ($2) AND payload @> jsonb_build_object('version', $3::int)
      ORDER BY position`,
-    [stream, partsOf(projection), projection.version],
+    [stream, partsOf(projection).map(({ name }) => name), projection.version],
   )
   const poison: Poison = new Map()
-  for (const { table, position } of rows) poison.set(table, [...(poison.get(table) ?? []), position])
+  for (const { part, position } of rows) poison.set(part, [...(poison.get(part) ?? []), position])
   return poison
 }
 
 /**
- * The first event with which the table's view fails. Undefined where it does not, or even without any event: it then fails
+ * The first event with which the part's view fails. Undefined where it does not, or even without any event: it then fails
  * upon rows that are there already, or is broken.
  */
 async function findPoison(
@@ -114,12 +114,12 @@ async function findPoison(
   { from, to }: { from: number; to: number },
   without: readonly number[],
 ): Promise<number | undefined> {
-  const { table, stream } = filled
+  const { part, stream } = filled
   const fails = async (end: number): Promise<boolean> => {
     try {
       await clickhouse.command({
-        query: `SELECT * FROM ${identifier(table)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
-        clickhouse_settings: { ...withoutEvents(filled, without), log_comment: `poison of ${table}` },
+        query: `SELECT * FROM ${identifier(part.name)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
+        clickhouse_settings: { ...withoutEvents(filled, without), log_comment: `poison of ${part.name}` },
       })
       return false
     } catch (error) {
@@ -139,11 +139,11 @@ async function findPoison(
 
 async function keepPoison(
   pool: pg.Pool | pg.PoolClient,
-  { projection: { name, version }, table, stream }: Filled,
+  { projection: { name, version }, part, stream }: Filled,
   position: number,
   error: ClickHouseError,
 ): Promise<void> {
-  const reason = `${table} (version ${version}) cannot digest position ${position} and goes on without it: ${error.message}`
+  const reason = `${part.name} (version ${version}) cannot digest position ${position} and goes on without it: ${error.message}`
   const { rows } = await pool.query(
     `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload)
      SELECT 'project', stream, block_number, '0x' || encode(block_hash, 'hex'), '0x' || encode(tx_hash, 'hex'), log_index,
@@ -152,7 +152,10 @@ async function keepPoison(
      FROM event_log WHERE stream = $1 AND position = $2
      ON CONFLICT DO NOTHING
      RETURNING block_number AS block, log_index AS "logIndex", contract`,
-    [stream, position, reason, table, version],
+    [stream, position, reason, part.name, version],
   )
-  log.error({ projection: name, table, stream, position, ...rows[0], reason: error.message }, 'poison event')
+  log.error(
+    { projection: name, part: part.name, stream, position, ...rows[0], reason: error.message },
+    'poison event',
+  )
 }

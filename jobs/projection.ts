@@ -43,27 +43,21 @@ export interface Companion {
   isHead?: boolean
 }
 
-/** The tables a projection fills, in the order in which a batch fills them. */
-export function tablesOf(projection: Projection): string[] {
-  return [projection.name, ...(projection.beside ?? []).filter(({ into }) => !into).map(({ name }) => name)]
+/** What fills a projection's tables, in order, each by its own `<name>_rows`. */
+export function partsOf(projection: Projection): Companion[] {
+  return [projection, ...(projection.beside ?? [])]
 }
 
-/** What fills them, each by its own `<name>_rows`. */
-export function partsOf(projection: Projection): string[] {
-  return [projection.name, ...(projection.beside ?? []).map(({ name }) => name)]
+/** The tables a projection fills, in the order in which a batch fills them. */
+export function tablesOf(projection: Projection): string[] {
+  return partsOf(projection).flatMap(({ name, into }) => (into ? [] : [name]))
 }
 
 /** The parts that events of these types concern, in order. */
-export function changesBy(projection: Projection, types: ReadonlySet<string>): string[] {
-  const parts: Pick<Companion, 'name' | 'handles'>[] = [projection, ...(projection.beside ?? [])]
-  return parts
-    .filter(({ handles = projection.handles }) => handles.some(type => types.has(type)))
-    .map(({ name }) => name)
-}
-
-/** The table that a part's rows go into. */
-export function targetOf({ beside = [] }: Projection, part: string): string {
-  return beside.find(({ name }) => name === part)?.into ?? part
+export function changesBy(projection: Projection, types: ReadonlySet<string>): Companion[] {
+  return partsOf(projection).filter(({ handles = projection.handles }) =>
+    handles.some(type => types.has(type)),
+  )
 }
 
 /** Whether its rows can only be made from a stream's beginning. */

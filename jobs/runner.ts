@@ -6,8 +6,8 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
 import { FEW, type MirroredBatch } from './mirror.ts'
-import { type Filled, fillWithoutPoison, readPoison, withoutEvents } from './poison.ts'
-import { changesBy, type Projection, targetOf } from './projection.ts'
+import { type Filled, fillWithoutPoison, type Poison, readPoison, withoutEvents } from './poison.ts'
+import { changesBy, type Projection } from './projection.ts'
 
 export interface BatchLimits {
   /** Positions per batch. */
@@ -171,46 +171,46 @@ export async function applyBatch(
   stream: number,
   range: Range,
 ): Promise<void> {
-  const changed = changesBy(projection, range.types)
-  if (changed.length === 0 || !(await isDue(clickhouse, projection, stream, range))) return
-  const poison = await readPoison(db, projection, stream)
-  for (const table of changed) {
-    const filled = { projection, table, stream }
+  let poison: Poison | undefined
+  await applyRange(clickhouse, projection, stream, range, async filled => {
+    poison ??= await readPoison(db, projection, stream)
     await fillWithoutPoison(db, clickhouse, filled, range, poison, without =>
-      fillTable(clickhouse, filled, range, without),
+      fillPart(clickhouse, filled, range, without),
     )
-  }
+  })
 }
 
-/** Makes a range's rows in the client's database, of all events. Repeated it changes nothing. */
+/** Makes a range's rows in the client's database, of all events unless `fill` knows better. Repeated it changes nothing. */
 export async function applyRange(
   clickhouse: ClickHouseClient,
   projection: Projection,
   stream: number,
   range: { from: number; to: number; types: ReadonlySet<string> },
+  fill = (filled: Filled) => fillPart(clickhouse, filled, range, []),
 ): Promise<void> {
-  if (!(await isDue(clickhouse, projection, stream, range))) return
+  const changed = changesBy(projection, range.types)
+  if (changed.length === 0 || !(await isDue(clickhouse, projection, stream, range))) return
   // One after the other: a companion is made of the rows before it, and a head is moved after the rows that read it.
-  for (const table of changesBy(projection, range.types))
-    await fillTable(clickhouse, { projection, table, stream }, range, [])
+  for (const part of changed) await fill({ projection, part, stream })
 }
 
-async function fillTable(
+async function fillPart(
   clickhouse: ClickHouseClient,
   filled: Filled,
   { from, to }: { from: number; to: number },
   without: readonly number[],
 ): Promise<void> {
-  const { projection, table, stream } = filled
+  const { projection, stream } = filled
+  const { name, into = name } = filled.part
   const left = without.filter(position => position > from && position <= to)
   await clickhouse.command({
-    query: `INSERT INTO ${identifier(targetOf(projection, table))} SELECT * FROM ${identifier(table)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
+    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${identifier(name)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
     clickhouse_settings: {
       ...withoutEvents(filled, without),
-      insert_deduplication_token: [table, projection.version, stream, from, to, ...left].join(':'),
+      insert_deduplication_token: [name, projection.version, stream, from, to, ...left].join(':'),
       min_insert_block_size_rows: '4194304',
       min_insert_block_size_bytes: '0',
-      log_comment: `project ${table}`,
+      log_comment: `project ${name}`,
     },
   })
 }

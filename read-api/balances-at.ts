@@ -9,7 +9,7 @@ import { pastRewards } from './past-rewards.ts'
 import { legsOf, plansOver } from './price-history.ts'
 import type { StateRow } from './queries/accounts.ts'
 import { apysAt, feedsAt, newestBalances, statesAt, theseBalancesAt } from './queries/accounts.ts'
-import { inHundreds } from './queries/chunks.ts'
+import { groupBy, inChunks } from './queries/chunks.ts'
 import type { ApyInterval } from './queries/history.ts'
 import { ask } from './queries/query.ts'
 import { assetsOf, shareStateOf } from './share-value.ts'
@@ -89,10 +89,10 @@ async function readBalances(
 ): Promise<Map<string, bigint>> {
   const balances = new Map<string, bigint>()
   await Promise.all(
-    [...new Set(vaults.map(({ state }) => state.chainId))].map(async chain => {
+    [...groupBy(vaults, ({ state }) => state.chainId)].map(async ([chain, there]) => {
       const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account, at }
       const rows = await inChunks(
-        vaults.flatMap(({ state }) => (state.chainId === chain ? [state.address] : [])),
+        there.map(({ state }) => state.address),
         names => ask(deps.clickhouse, theseBalancesAt, { ...pinned, vaults: names }, signal),
       )
       for (const { vault, balance } of rows) balances.set(keyOf(chain, vault), BigInt(balance))
@@ -169,10 +169,6 @@ async function recentFirst<T extends { vault: string }>(
   const found = new Set(recent.map(({ vault }) => vault))
   const missing = names.filter(name => !found.has(name))
   return [...recent, ...(await inChunks(missing, chunk => read(chunk, 0)))]
-}
-
-async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
-  return (await Promise.all(inHundreds(names).map(read))).flat()
 }
 
 function describe(vault: Vault, balance: bigint, figures: FiguresAt): Omit<BalanceAt, 'apy' | 'apys'> {

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import * as queries from '../queries/catalogue.ts'
+import { inChunks } from '../queries/chunks.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
 import { allHolderSummaries, newestHolderSummaries, theseHolderSummaries } from '../queries/holders.ts'
 import type { PriceRangeRow } from '../queries/price-range.ts'
@@ -12,9 +13,6 @@ import type { SettingRow } from '../queries/settings.ts'
 import { allSettings, theseSettings } from '../queries/settings.ts'
 import { noteRetractions } from '../queries/visible.ts'
 import type { RawState } from './raw.ts'
-
-/** Contracts named in one query: their addresses travel in its URL. */
-const CHUNK = 100
 
 /** When more contracts than this moved, reading the whole range is cheaper than naming them. */
 const MANY = 2_000
@@ -209,10 +207,4 @@ async function holderSummaries(
   const ahead = rows.filter(({ newest }) => newest > p).map(({ vault }) => vault)
   const again = await inChunks(ahead, vaults => ask(clickhouse, theseHolderSummaries, { chain, p, vaults }))
   return [...rows.filter(({ newest, holders }) => newest <= p && holders > 0), ...again]
-}
-
-async function inChunks<T>(names: string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
-  const chunks: string[][] = []
-  for (let i = 0; i < names.length; i += CHUNK) chunks.push(names.slice(i, i + CHUNK))
-  return (await Promise.all(chunks.map(read))).flat()
 }

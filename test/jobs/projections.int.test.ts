@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { vocabulary } from '../../db/events/vocabulary.ts'
-import { type Companion, loadProjections, type Projection, tablesOf } from '../../jobs/projection.ts'
+import { loadProjections, type Projection, partsOf, tablesOf } from '../../jobs/projection.ts'
 import { applyRange, planRange } from '../../jobs/runner.ts'
 import { seededRandom } from '../chain/random.ts'
 import { Engine } from './engine.ts'
@@ -13,7 +13,6 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 const projections = await loadProjections()
 const ofChains = projections.filter(({ streams }) => streams === 'chains')
 const STREAM = 1
-const entriesOf = (projection: Projection): Companion[] => [projection, ...(projection.beside ?? [])]
 /** One history here, more of them with the slow tests. */
 const SEEDS = Array.from({ length: Number(process.env['HISTORIES'] ?? 1) }, (_, i) => i + 1)
 
@@ -153,7 +152,7 @@ describe('every projection', () => {
   it('has the columns of its row schema, in table and view', async () => {
     const { database } = (await fresh([])).house
     for (const projection of projections) {
-      for (const { name, into = name, row } of entriesOf(projection)) {
+      for (const { name, into = name, row } of partsOf(projection)) {
         const table = await engine.rows<{ name: string; type: string }>(
           `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${into}' ORDER BY position`,
         )
@@ -192,7 +191,7 @@ describe('every projection', () => {
       ]
     }
     for (const projection of projections) {
-      for (const table of entriesOf(projection)) {
+      for (const table of partsOf(projection)) {
         if (table.into) {
           expect(table.handles, table.name).toEqual(['BlockRetracted'])
           continue
