@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { createKey } from '../db/keys/keys.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
 import { type Running, start } from '../test/faults/command.ts'
 import type { Stage } from './bench.ts'
@@ -13,7 +14,7 @@ export async function startApi(
 ): Promise<{ api: Running; port: number; key: string }> {
   const { key } = await createKey(pool, { name: 'bench', plan: 'unlimited' })
   const port = await freePort()
-  const api = start(['read-api/main.ts'], {
+  const api = start(API_COMMAND, {
     DATABASE_URL: url,
     CLICKHOUSE_URL: stage.clickhouseUrl,
     CLICKHOUSE_DATABASE: clickhouse.database,

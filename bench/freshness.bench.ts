@@ -1,4 +1,5 @@
 import { createKey } from '../db/keys/keys.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
 import { calls } from '../test/chain/deploy.ts'
 import { balancesOf } from '../test/chain/views.ts'
@@ -32,7 +33,7 @@ export const bench: Bench = {
       API_PORT: String(port),
       ...Object.fromEntries(['PROCESSOR', 'WORKER', 'API'].map(name => [`${name}_METRICS_PORT`, 'off'])),
     }
-    const processes = [['processors/main.ts', 'mainnet'], ['jobs/main.ts'], ['read-api/main.ts']].map(args =>
+    const processes = [['processors/main.ts', 'mainnet'], ['jobs/main.ts'], API_COMMAND].map(args =>
       start(args, environment),
     )
     stage.afterwards(async () => {

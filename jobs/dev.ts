@@ -1,5 +1,6 @@
 import { startEmbedded } from '../db/embedded/up.ts'
 import { networkIds } from '../db/networks.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
   const specs: ProcessSpec[] = [
     ...networks.map(name => ({ name, args: ['processors/main.ts', name], env: urls })),
     { name: 'worker', args: ['jobs/main.ts'], env: urls },
-    { name: 'api', args: ['read-api/main.ts'], env: urls },
+    { name: 'api', args: API_COMMAND, env: urls },
     { name: 'graphql', args: ['db/graphql.ts'], env: urls },
   ]
   const processes = supervise(specs, line => process.stdout.write(`${line}\n`))

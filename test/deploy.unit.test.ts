@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { networkIds } from '../db/networks.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { envSchema } from '../db/process/env.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -39,6 +40,17 @@ describe('deploy/', () => {
       command?.includes('processors/main.ts'),
     )
     expect(processors.map(({ command }) => command?.at(-1))).toEqual(networkIds.map(({ name }) => name))
+  })
+
+  it('starts the read API everywhere as it is started here, within its memory', () => {
+    const text = (file: string) => readFileSync(join(root, file), 'utf8')
+    const starts = [
+      (JSON.parse(text('package.json')) as { scripts: { api: string } }).scripts.api.split(' '),
+      (parse(text('squid.yaml')) as { deploy: { api: { cmd: string[] } } }).deploy.api.cmd,
+      JSON.parse(/^CMD (.+)$/m.exec(text('deploy/Dockerfile'))?.[1] ?? '[]') as string[],
+      alone.services['api']?.command ?? [],
+    ]
+    for (const command of starts) expect(command).toEqual(['node', '--import', 'tsx', ...API_COMMAND])
   })
 
   it('sets only what is read from the environment', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createKey } from '../db/keys/keys.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from './chain/anvil-process.ts'
 import { createClickHouse, createPostgres, type TestClickHouse, type TestPostgres } from './databases.ts'
 import { type Running, start, vaultlog } from './faults/command.ts'
@@ -58,7 +59,7 @@ beforeAll(async () => {
   }
   running['processor'] = start(['processors/main.ts', CHAIN], env)
   running['worker'] = start(['jobs/main.ts'], env)
-  running['api'] = start(['read-api/main.ts'], env)
+  running['api'] = start(API_COMMAND, env)
   await running['api'].until(/read API listening/)
 }, 120_000)
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { identifier, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
 import { startEmbedded } from '../../db/embedded/up.ts'
 import { createKey } from '../../db/keys/keys.ts'
 import { migratePostgres, openPostgres } from '../../db/postgres.ts'
+import { API_COMMAND } from '../../db/process/api-command.ts'
 import { readEnv } from '../../db/process/env.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import { onShutdown, shutdown } from '../../db/process/shutdown.ts'
@@ -80,7 +81,7 @@ async function demo(): Promise<void> {
     [
       { name: 'processor', args: ['processors/main.ts', 'mainnet'], env: shared },
       { name: 'worker', args: ['jobs/main.ts'], env: shared },
-      { name: 'api', args: ['read-api/main.ts'], env: shared },
+      { name: 'api', args: API_COMMAND, env: shared },
       ...(values.exit ? [] : [{ name: 'graphql', args: ['db/graphql.ts'], env: shared }]),
     ],
     line => process.stderr.write(`${line}\n`),

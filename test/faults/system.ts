@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { API_COMMAND } from '../../db/process/api-command.ts'
 import { readStatus } from '../../db/status.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { type Network, networks } from '../../processors/chains.ts'
@@ -48,7 +49,7 @@ const scriptOf = (part: Part, network: Network): string[] =>
   ({
     processor: ['processors/main.ts', network.name],
     worker: ['jobs/main.ts'],
-    api: ['read-api/main.ts'],
+    api: API_COMMAND,
   })[part]
 
 /** Milliseconds after which nobody waits any more, ten times what a busy machine takes. */

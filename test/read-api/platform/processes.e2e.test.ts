@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createKey, definePlan, listKeys } from '../../../db/keys/keys.ts'
+import { API_COMMAND } from '../../../db/process/api-command.ts'
 import { freePort } from '../../chain/anvil-process.ts'
 import { type Running, start } from '../../faults/command.ts'
 import { findRedis } from '../../redis.ts'
@@ -28,7 +29,7 @@ describe.each([
   beforeAll(async () => {
     if (skip) return
     for (const port of [await freePort(), await freePort()]) {
-      const running = start(['read-api/main.ts'], {
+      const running = start(API_COMMAND, {
         DATABASE_URL: api.databaseUrl,
         CLICKHOUSE_URL: inject('clickhouseUrl'),
         CLICKHOUSE_DATABASE: api.house.database,
