@@ -68,14 +68,15 @@ export default defineEndpoint({
     }
     const known = Math.min(deployedAt ?? seenAt, seenAt)
     let page = pageFrom(known)
-    let [[firstFlow], rows] = await Promise.all([
-      ask(deps.clickhouse, firstFlowDay, found.pinned, signal),
+    // A vault may have lived before it was seen: then the days begin earlier, and so does the page.
+    const knownDay = Math.floor(known / DAY)
+    const [[firstFlow] = [], ofPage] = await Promise.all([
+      query.fromDate / DAY < knownDay ? ask(deps.clickhouse, firstFlowDay, found.pinned, signal) : undefined,
       flowsOf(page),
     ])
-    // A vault may have lived before it was seen: then the days begin earlier, and so does the page.
-    const first = Math.min(known, firstFlow?.begins ?? known)
-    if (Math.floor(first / DAY) < Math.floor(known / DAY) && query.fromDate < known) {
-      page = pageFrom(first)
+    let rows = ofPage
+    if (firstFlow && Math.floor(firstFlow.begins / DAY) < knownDay) {
+      page = pageFrom(firstFlow.begins)
       rows = await flowsOf(page)
     }
     const byDay = new Map(rows.map(row => [row.date, row]))
