@@ -34,7 +34,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
-          WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL GROUP BY cursor) AS waiting) AS backfills,
+          WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL AND NOT learned GROUP BY cursor) AS waiting) AS backfills,
        (SELECT json_agg(json_build_object('projection', projection, 'position', position, 'applying', applying_to IS NOT NULL) ORDER BY projection)
         FROM checkpoint c WHERE c.stream = s.id) AS checkpoints
      FROM stream s ORDER BY s.id`,

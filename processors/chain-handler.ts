@@ -3,9 +3,9 @@ import type { EventWriter } from '../db/events/event-writer.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { attribute, toAttribute } from './attribute.ts'
-import type { Backfill } from './backfill.ts'
 import type { KnownContracts } from './contracts.ts'
 import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
+import type { History } from './history.ts'
 import type { Protocol, RawLog } from './protocol.ts'
 import type { BlockLogs, ChainRpc, TransactionCall } from './rpc.ts'
 import { Sampler } from './samples/sampler.ts'
@@ -15,8 +15,6 @@ export interface SourceBlock {
   logs: RawLog[]
   /** What the transactions call whose input matters, by hash, as far as the source gives them. */
   calls?: ReadonlyMap<string, TransactionCall>
-  /** Of history that is added later: what the block's logs were not read as before. */
-  view?: ContractView
 }
 
 /** A log or state read that gave no event, for the dead-letter table. */
@@ -35,10 +33,10 @@ export interface ChainHandlerOptions {
   /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
   rpc?: ChainRpc
   samples: boolean
-  /** Fetches what came before a source was watched. */
-  backfill?: Backfill
-  /** Blocks after which a block is final. */
-  finality: number
+  /** The blocks are of the past. */
+  isPast?: boolean
+  /** What came before a source was watched. */
+  history?: History
   /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
   listed?: readonly Candidate[]
   /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
@@ -74,8 +72,8 @@ export class ChainHandler {
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
-    const { rpc, samples, contracts, protocols, collateralHolders: holders } = options
-    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders })
+    const { rpc, samples, contracts, protocols, isPast, collateralHolders: holders } = options
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, isPast, holders })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
@@ -88,13 +86,12 @@ export class ChainHandler {
     const output: BlockEvents[] = []
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
-    await this.addHistory(store, queue, numbers, last.ref)
+    await this.addHistory(store, queue, numbers, last.ref.number)
     let hasLooked = false
     for (let i = 0; i < numbers.length; i++) {
       const block = queue.get(numbers[i] ?? -1)
-      // History is of what was not watched when the block was stored.
-      if (!block || (!block.view && store.isStored(block.ref.number, block.ref.hash))) continue
-      const looks: boolean = !hasLooked && !block.view && Number.isFinite(block.ref.timestamp)
+      if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
       const found = looks ? await this.inspectListed(block, output, queue, numbers, last.ref, letters) : []
       hasLooked ||= looks
       const events = [...found, ...(await this.handleBlock(block, output, queue, numbers, last.ref, letters))]
@@ -219,49 +216,22 @@ export class ChainHandler {
     }
   }
 
-  private decode(block: SourceBlock): DecodedBlock {
-    const { decoder, contracts } = this.options
+  private decode(block: SourceBlock, view: ContractView = this.options.contracts): DecodedBlock {
     block.logs.sort((a, b) => a.logIndex - b.logIndex)
-    return decoder.decodeBlock(block.logs, block.view ?? contracts)
+    return this.options.decoder.decodeBlock(block.logs, view)
   }
 
-  /** Puts the history of what is watched since lately beside the batch's blocks. */
+  /** Stores what is ready of the history of new sources; where it ends, their logs are among the batch's from here on. */
   private async addHistory(
     store: EventWriter,
     queue: Map<number, SourceBlock>,
     numbers: number[],
-    last: BlockRef,
+    last: number,
   ): Promise<void> {
-    const { backfill, contracts, finality } = this.options
-    const first = Math.min(...queue.keys())
-    const history = await backfill?.take(last.number, last.number - finality)
-    if (!history) return
-    const { sources, blocks, to, joins } = history
-    for (const source of sources) {
-      store.setSourceCursor(source, joins ? null : to)
-      if (joins && source.contract) contracts.watch(source.kind, source.contract)
-    }
-    this.watchesMore ||= joins
-    // Of logs that come from anywhere, those of contracts that are known were stored when these were discovered.
-    const isAnywhere = sources.some(({ contract }) => contract === '')
-    const isNew = (contract: string) => !(isAnywhere && contracts.isInspected(contract))
-    const only = this.viewOf(sources)
-    // What is learned on the way puts its logs into these blocks too.
-    const view = {
-      ...only,
-      isWatched: (kind: string, contract: string) =>
-        only.isWatched(kind, contract) || contracts.isNew(kind, contract),
-    }
-    for (const found of blocks) {
-      found.logs = found.logs.filter(({ address }) => isNew(address))
-      if (found.logs.length === 0) continue
-      const own = queue.get(found.number)
-      if (found.number < first || (own && store.isStored(found.number, found.hash))) {
-        queue.set(found.number, { ...own, ref: await this.refOf(found), logs: found.logs, view })
-        if (!own) numbers.push(found.number)
-      } else await this.merge(found, queue, numbers)
-    }
-    numbers.sort((a, b) => a - b)
+    const joining = await this.options.history?.take(store, last)
+    if (!joining) return
+    this.watchesMore = true
+    for (const found of joining) await this.merge(found, queue, numbers)
   }
 
   /** These contracts as these kinds alone: what they were watched as before has its earlier events already. */
@@ -327,7 +297,7 @@ export class ChainHandler {
       if (found.logs.length === 0) continue
       if (found.number < block.ref.number) {
         const ref = await this.refOf(found)
-        const decoded = this.decode({ ref, logs: found.logs, view })
+        const decoded = this.decode({ ref, logs: found.logs }, view)
         letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
         if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
         continue

@@ -5,11 +5,11 @@ import { readCollateralHolders, readStandingLogs } from '../db/events/event-stor
 import { type PendingSource, reconcileSources, type WatchedSource } from '../db/events/watched-sources.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
-import { Backfill } from './backfill.ts'
-import { ChainHandler, type DeadLetter } from './chain-handler.ts'
+import { ChainHandler, type ChainHandlerOptions, type DeadLetter } from './chain-handler.ts'
 import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
-import { createDecoder, type Decoder } from './decode.ts'
+import { createDecoder } from './decode.ts'
+import { History, namesOf } from './history.ts'
 import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
 import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
 import type { Protocol } from './protocol.ts'
@@ -139,6 +139,7 @@ async function runOnce(
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
   let handler: ChainHandler | undefined
+  let history: History | undefined
   const database = new ChainDatabase({
     pool,
     stream: network.chainId,
@@ -146,6 +147,7 @@ async function runOnce(
     getBlockHash: async height => (await rpc?.header(height))?.hash,
     onCommit: async committed => {
       contracts.commit()
+      history?.commit()
       progressed()
       observeCommit(network.name, committed)
       await options.onCommit?.(committed)
@@ -160,21 +162,30 @@ async function runOnce(
     const isPending = ({ kind, contract }: WatchedSource) =>
       pending.some(source => source.kind === kind && source.contract === contract)
     contracts.watchSources(sources.filter(source => !isPending(source)))
+    // Those that are as far as the first of them are fetched now, the others wait.
+    const [late, waiting] = [new KnownContracts(protocols), new KnownContracts(protocols)]
+    const isNext = ({ cursor }: PendingSource) => cursor === pending[0]?.cursor
+    late.watchSources(pending.filter(isNext))
+    waiting.watchSources(pending.filter(source => !isNext(source)))
+    contracts.knowBeside(late, waiting)
     await contracts.load(pool, network.chainId)
-    handler = new ChainHandler({
+    const common: Omit<ChainHandlerOptions, 'contracts'> = {
       protocols,
       decoder,
-      contracts,
       rpc,
-      backfill: openBackfill(options, rpc, decoder, pending),
-      finality: options.finality ?? network.finality,
       samples: options.samples ?? true,
-      listed: (options.listedVaults ?? []).flatMap(contract =>
-        protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
-      ),
       collateralHolders: contract => readCollateralHolders(pool, network.chainId, contract),
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => keepDeadLetters(pool, network, letters),
+    }
+    history = openHistory(options, { ...common, contracts, late, pending: pending.filter(isNext) })
+    handler = new ChainHandler({
+      ...common,
+      contracts,
+      history,
+      listed: (options.listedVaults ?? []).flatMap(contract =>
+        protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
+      ),
     })
     const current = handler
     log.info(
@@ -204,24 +215,47 @@ async function runOnce(
       signal,
     )
   } finally {
+    history?.stop()
     await database.close()
   }
 }
 
-function openBackfill(
-  { network, backfillRange }: ChainProcessorOptions,
-  rpc: ChainRpc | undefined,
-  decoder: Decoder,
-  pending: readonly PendingSource[],
-): Backfill | undefined {
+function openHistory(
+  { network, backfillRange, finality }: ChainProcessorOptions,
+  common: Omit<ChainHandlerOptions, 'contracts'> & {
+    contracts: KnownContracts
+    late: KnownContracts
+    pending: readonly PendingSource[]
+  },
+): History | undefined {
+  const { rpc, pending, late, contracts, decoder } = common
   if (pending.length === 0) return undefined
-  const facts = { network: network.name, sources: pending.map(({ kind, contract }) => `${kind} ${contract}`) }
+  const facts = { network: network.name, sources: namesOf(pending) }
   if (!rpc) {
     log.error(facts, 'history of new sources cannot be fetched without an RPC endpoint: they are left out')
     return undefined
   }
   log.info(facts, 'fetching the history of new sources beside the live blocks')
-  return new Backfill({ rpc, pending, topics: kind => decoder.topicsOf(kind), range: backfillRange })
+  const history: History = new History({
+    rpc,
+    pending,
+    late,
+    contracts,
+    handler: new ChainHandler({
+      ...common,
+      contracts: late,
+      isPast: true,
+      collateralHolders: async contract => [
+        ...(await common.collateralHolders(contract)),
+        ...history.collateralHolders(contract),
+      ],
+    }),
+    topics: kind => decoder.topicsOf(kind),
+    finality: finality ?? network.finality,
+    blockTime: network.blockTime,
+    range: backfillRange,
+  })
+  return history
 }
 
 /** Kind of contract under which configuration names price feeds (their proxies). */

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { decodeEventData } from '../db/events/event-json.ts'
 import { readEvents } from '../db/events/event-store.ts'
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
-import type { WatchedSource } from '../db/events/watched-sources.ts'
+import type { SourceCursor, WatchedSource } from '../db/events/watched-sources.ts'
 import type { Protocol, StateRead, VaultTerms } from './protocol.ts'
 
 /** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
@@ -45,10 +45,12 @@ interface Fact extends Learned {
 
 /**
  * What a processor knows about contracts: a fold of its own stored events, so that a restart or a fork gives the
- * same. What an attempt learns is undone by the next `begin` unless `commit` came first.
+ * same. What an attempt learns is undone by the next `begin` unless `commit` came first. Contracts whose history is
+ * still being fetched are known apart from those that come with the blocks; what one of the two has is left alone by the other.
  */
 export class KnownContracts {
   private readonly protocols: readonly Protocol[]
+  private others: readonly KnownContracts[] = []
   private readonly watched = new Map<string, Map<string, Learned>>()
   private readonly inspected = new Map<string, Learned>()
   private readonly vaults = new Map<string, KnownVault>()
@@ -58,17 +60,23 @@ export class KnownContracts {
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
-  /** Watched since the last commit, as kind and address. */
-  private readonly fresh = new Set<string>()
+  /** Watched because of events since the last commit, by kind and address. */
+  private readonly fresh = new Map<string, WatchedSource & { learnedAt: number }>()
 
   constructor(protocols: readonly Protocol[]) {
     this.protocols = protocols
   }
 
-  /** Contracts named by configuration or by a protocol's own table. */
+  /** Contracts that no event of these has to name: configuration, a protocol's own table or an unfinished history does. */
   watchSources(sources: readonly WatchedSource[]): void {
     for (const { kind, contract } of sources) if (contract) this.watch(kind, contract)
     this.commit()
+  }
+
+  /** Contracts that are known beside these, each by one of them: `load` finds out by whom, from its sources on. */
+  knowBeside(...others: KnownContracts[]): void {
+    const all = [this, ...others]
+    for (const one of all) one.others = all.filter(other => other !== one)
   }
 
   async load(db: pg.Pool, stream: number): Promise<void> {
@@ -83,12 +91,35 @@ export class KnownContracts {
       if (
         retracted.some(range => range.fromPosition <= event.position && event.position <= range.toPosition)
       ) {
-        for (const { contract } of this.watchedBecauseOf(taught)) this.forgotten.add(contract)
+        for (const { contract } of this.watchedBecauseOf(taught)) {
+          for (const one of [this, ...this.others]) one.forgotten.add(contract)
+        }
       } else {
-        this.learn(taught, event.block_number)
+        const owner = this.others.find(other => other.owns(taught)) ?? this
+        owner.learn(taught, event.block_number)
       }
     }
-    this.commit()
+    for (const one of [this, ...this.others]) one.commit()
+  }
+
+  /** Whether an event was taught by one of these contracts, or is of a vault among them. */
+  private owns(event: DomainEvent): boolean {
+    const watches = event.type === 'VaultDiscovered' ? this.watchedBecauseOf(event) : []
+    if (watches.length > 0) return watches.some(({ kind, contract }) => this.isWatched(kind, contract))
+    return [...this.watched.values()].some(contracts => contracts.has(event.contract))
+  }
+
+  /** Takes over what is known of contracts whose history is complete. */
+  adopt(late: KnownContracts): void {
+    for (const [kind, contracts] of late.watched)
+      for (const [contract, learned] of contracts) this.put(this.watchedOf(kind), contract, learned)
+    for (const [contract, learned] of late.inspected) this.put(this.inspected, contract, learned)
+    for (const [contract, vault] of late.vaults) this.put(this.vaults, contract, vault)
+    for (const [key, versions] of late.facts)
+      for (const version of versions) this.add(this.facts, key, version)
+    for (const [subject, reads] of late.reads)
+      for (const [key, versions] of reads)
+        for (const version of versions) this.add(this.readsOf(subject), key, version)
   }
 
   /** Forgets what an unfinished attempt learned, and what was learned above a fork's base. */
@@ -127,24 +158,23 @@ export class KnownContracts {
     if (SUBJECTS.includes(event.type)) this.add(this.facts, learnedKey(event), { block, event })
     for (const protocol of this.protocols) {
       for (const { subject, read } of protocol.samples?.(event) ?? []) {
-        const byKey = this.reads.get(subject) ?? new Map<string, StandingRead[]>()
-        this.reads.set(subject, byKey)
-        this.add(byKey, read.key, { block, read })
+        this.add(this.readsOf(subject), read.key, { block, read })
       }
     }
     return this.watchedBecauseOf(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
   }
 
   /** From here on; false where it is watched already. */
-  watch(kind: string, contract: string, block = -1): boolean {
+  private watch(kind: string, contract: string, block = -1): boolean {
+    if (this.others.some(other => other.isWatched(kind, contract))) return false
     const isFresh = this.put(this.watchedOf(kind), contract, { block })
-    if (isFresh) this.fresh.add(kind + contract)
+    if (isFresh) this.fresh.set(kind + contract, { kind, contract, learnedAt: block })
     return isFresh
   }
 
-  /** Whether it is watched since the last commit only. */
-  isNew(kind: string, contract: string): boolean {
-    return this.fresh.has(kind + contract)
+  /** What is watched since the last commit. */
+  watchedLately(): Omit<SourceCursor, 'cursor'>[] {
+    return [...this.fresh.values()]
   }
 
   private watchedBecauseOf(event: DomainEvent): { kind: string; contract: string }[] {
@@ -161,7 +191,14 @@ export class KnownContracts {
   }
 
   isInspected(contract: string): boolean {
-    return this.inspected.has(contract)
+    return [this, ...this.others].some(({ inspected }) => inspected.has(contract))
+  }
+
+  /** All contracts watched, with their kinds. */
+  watchedSources(): WatchedSource[] {
+    return [...this.watched].flatMap(([kind, contracts]) =>
+      [...contracts.keys()].map(contract => ({ kind, contract })),
+    )
   }
 
   watchedContracts(kind: string): string[] {
@@ -170,12 +207,19 @@ export class KnownContracts {
 
   /** Whether an event of this type and contract was seen, as `<type> <contract>`. */
   hasLearned(fact: string): boolean {
-    return (this.facts.get(fact)?.length ?? 0) > 0
+    return this.versionsOf(fact).length > 0
   }
 
   /** The last such event up to a block. */
   learnedBy(block: number, fact: string): DomainEvent | undefined {
-    return this.facts.get(fact)?.findLast(of => of.block <= block)?.event
+    let last: Fact | undefined
+    for (const version of this.versionsOf(fact))
+      if (version.block <= block && version.block >= (last?.block ?? -1)) last = version
+    return last?.event
+  }
+
+  private versionsOf(fact: string): Fact[] {
+    return [...this.others, this].flatMap(({ facts }) => facts.get(fact) ?? [])
   }
 
   /** The standing reads known at a block: all, or those of these subjects. */
@@ -194,8 +238,20 @@ export class KnownContracts {
     return this.reads.size > 0
   }
 
+  /** How many samples and standing reads a full hour takes. */
+  samplesAnHour(): number {
+    let reads = 0
+    for (const { size } of this.reads.values()) reads += size
+    return this.vaults.size + reads
+  }
+
   vault(contract: string): KnownVault | undefined {
-    return this.vaults.get(contract)
+    return [this, ...this.others].find(({ vaults }) => vaults.has(contract))?.vaults.get(contract)
+  }
+
+  /** Whether it is a vault whose state is sampled with these contracts' events. */
+  isOwnVault(contract: string): boolean {
+    return this.vaults.has(contract)
   }
 
   allVaults(): string[] {
@@ -209,6 +265,15 @@ export class KnownContracts {
       this.watched.set(kind, contracts)
     }
     return contracts
+  }
+
+  private readsOf(subject: string): Map<string, StandingRead[]> {
+    let reads = this.reads.get(subject)
+    if (!reads) {
+      reads = new Map()
+      this.reads.set(subject, reads)
+    }
+    return reads
   }
 
   private add<T extends Learned>(map: Map<string, T[]>, key: string, version: T): void {

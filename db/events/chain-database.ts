@@ -9,8 +9,9 @@ import { inTransaction } from '../postgres.ts'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
 import type { BlockEvents } from './event-store.ts'
 import { appendEvents, lockStream, registerStream } from './event-store.ts'
-import { type EventWriter, openWriter, type SourceCursor } from './event-writer.ts'
+import { type EventWriter, openWriter } from './event-writer.ts'
 import type { DomainEvent } from './vocabulary.ts'
+import { type SourceCursor, storeSourceCursors } from './watched-sources.ts'
 
 /** Another process appends to the same stream. */
 export class SecondWriterError extends VaultlogError {
@@ -299,12 +300,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
          WHERE id = $1`,
         [stream, next, final.height, final.hash, head.height, head.hash, headTime],
       )
-      for (const { kind, contract, cursor } of sources) {
-        await tx.query(
-          'UPDATE watched_source SET cursor = $4 WHERE stream = $1 AND kind = $2 AND contract = $3',
-          [stream, kind, contract, cursor],
-        )
-      }
+      await storeSourceCursors(tx, stream, sources)
       return {
         head: next,
         appended: next - base,

@@ -1,5 +1,5 @@
 import type { BlockEvents } from './event-store.ts'
-import type { WatchedSource } from './watched-sources.ts'
+import type { SourceCursor } from './watched-sources.ts'
 
 /** What a handler may do inside the transaction that advances the cursor. */
 export interface EventWriter {
@@ -7,18 +7,16 @@ export interface EventWriter {
   readonly baseHeight: number
   /** The stored block upon which these blocks stand; height -1 at the beginning of a chain. */
   readonly parent: { height: number; hash: string }
+  /** The newest block that is stored and stays: `parent`, or a block above it that was seen hot. */
+  readonly storedTo: number
   /** True when this very block is stored already (seen hot, now final): append only what was not watched then. */
   isStored(height: number, hash: string): boolean
   /** Events of blocks, in block order for each contract. Stored when the handler has returned. */
   append(blocks: BlockEvents[]): void
   /** Unix seconds of the newest block handled, whether or not it has events. */
   setHeadTime(timestamp: number): void
-  /** How far the history of a source is stored with this; null: all of it, and its logs come with the blocks. */
-  setSourceCursor(source: WatchedSource, cursor: number | null): void
-}
-
-export interface SourceCursor extends WatchedSource {
-  cursor: number | null
+  /** How far the history of a source is stored with this. */
+  setSourceCursor(source: SourceCursor): void
 }
 
 /** A writer, and what a handler did with it. */
@@ -46,6 +44,7 @@ export function openWriter(
     writer: {
       baseHeight,
       parent,
+      storedTo: Math.max(parent.height, ...stored.keys()),
       isStored: (height, hash) => {
         canonical.set(height, hash)
         return stored.get(height) === hash
@@ -56,8 +55,8 @@ export function openWriter(
       setHeadTime: timestamp => {
         newest = timestamp
       },
-      setSourceCursor: ({ kind, contract }, cursor) => {
-        sources.push({ kind, contract, cursor })
+      setSourceCursor: source => {
+        sources.push(source)
       },
     },
   }

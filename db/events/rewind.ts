@@ -60,6 +60,10 @@ export async function rewindChain(
     )
     const next = await appendEvents(tx, stream, head, retractions)
     await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height > $2', [stream, toBlock])
+    await tx.query('DELETE FROM watched_source WHERE stream = $1 AND learned AND from_block > $2', [
+      stream,
+      toBlock,
+    ])
     await tx.query('UPDATE watched_source SET cursor = $2 WHERE stream = $1 AND cursor > $2', [
       stream,
       toBlock,

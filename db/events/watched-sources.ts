@@ -10,6 +10,16 @@ export interface WatchedSource {
 export interface PendingSource extends WatchedSource {
   /** Everything of it up to this block is stored. */
   cursor: number
+  /** It is watched because of an event of the history of another one. */
+  learned: boolean
+}
+
+/** How far the history of a source is stored. */
+export interface SourceCursor extends WatchedSource {
+  /** null: all of it is, and its logs come with the blocks. */
+  cursor: number | null
+  /** The block in which the history of another source taught it. */
+  learnedAt?: number | undefined
 }
 
 /**
@@ -36,7 +46,7 @@ export async function reconcileSources(
   )
   await pool.query(
     `UPDATE watched_source w SET cursor = coalesce(w.cursor, s.head_height), removed_at = clock_timestamp() FROM stream s
-     WHERE w.stream = $1 AND s.id = $1 AND removed_at IS NULL
+     WHERE w.stream = $1 AND s.id = $1 AND removed_at IS NULL AND NOT learned
        AND (w.kind, w.contract) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
     [stream, kinds, contracts],
   )
@@ -46,11 +56,36 @@ export async function reconcileSources(
     [stream, kinds, contracts],
   )
   const { rows } = await pool.query<PendingSource>(
-    `SELECT kind, contract, cursor FROM watched_source WHERE stream = $1 AND cursor IS NOT NULL AND removed_at IS NULL
+    `SELECT kind, contract, cursor, learned FROM watched_source WHERE stream = $1 AND cursor IS NOT NULL AND removed_at IS NULL
      ORDER BY added_at, kind, contract`,
     [stream],
   )
   return rows
+}
+
+/** Keeps how far sources are, in the transaction that stores their history. */
+export async function storeSourceCursors(
+  tx: pg.PoolClient,
+  stream: number,
+  sources: readonly SourceCursor[],
+): Promise<void> {
+  if (sources.length === 0) return
+  await tx.query(
+    `INSERT INTO watched_source AS w (stream, kind, contract, cursor, from_block, learned)
+     SELECT $1, kind, contract, cursor, coalesce(learned_at, 0), learned_at IS NOT NULL
+     FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS now(kind, contract, cursor, learned_at)
+     ON CONFLICT (stream, kind, contract) DO UPDATE
+     SET cursor = excluded.cursor, removed_at = NULL, learned = w.learned OR (excluded.learned AND w.removed_at IS NOT NULL)`,
+    [
+      stream,
+      sources.map(({ kind }) => kind),
+      sources.map(({ contract }) => contract),
+      sources.map(({ cursor }) => cursor),
+      sources.map(({ learnedAt }) => learnedAt ?? null),
+    ],
+  )
+  if (sources.some(({ cursor }) => cursor === null))
+    await tx.query('DELETE FROM watched_source WHERE stream = $1 AND learned AND cursor IS NULL', [stream])
 }
 
 /** Whether history is being fetched that new sources of a stream still lack. */

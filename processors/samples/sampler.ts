@@ -39,6 +39,8 @@ export interface SamplerOptions {
   rpc: ChainRpc
   contracts: KnownContracts
   protocols: readonly Protocol[]
+  /** The blocks are of long ago: a node may well have no state of them. */
+  isPast?: boolean
   /** Accounts that stored events say ever had collateral in a contract. */
   holders(contract: string): Promise<readonly string[]>
 }
@@ -49,9 +51,13 @@ export class Sampler {
   private readonly contracts: KnownContracts
   private readonly protocols: readonly Protocol[]
   private readonly holders: SamplerOptions['holders']
+  private readonly isPast: boolean
   private previous: BlockRef | undefined
+  /** The newest block that was tried had no state. */
+  private isLost = false
 
   constructor(options: SamplerOptions) {
+    this.isPast = options.isPast ?? false
     this.rpc = options.rpc
     this.holders = options.holders
     this.contracts = options.contracts
@@ -85,7 +91,7 @@ export class Sampler {
       return task
     }
     const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
-      const known = this.contracts.vault(vault)
+      const known = this.contracts.isOwnVault(vault) ? this.contracts.vault(vault) : undefined
       if (!known || known.block > block.number) return
       const { asset, protocol, decimals, assetDecimals, pool } = known
       const { vaults } = taskOf(block)
@@ -139,15 +145,7 @@ export class Sampler {
   }
 
   private async holdersOf(contract: string, output: readonly BlockEvents[]): Promise<string[]> {
-    const accounts = new Set(await this.holders(contract))
-    for (const { events } of output) {
-      for (const event of events) {
-        if (event.contract !== contract) continue
-        if (event.type === 'CollateralSupplied') accounts.add(event.data.onBehalf)
-        if (event.type === 'CollateralTransferred') accounts.add(event.data.to)
-      }
-    }
-    return [...accounts]
+    return [...new Set([...(await this.holders(contract)), ...collateralHolders(contract, output)])]
   }
 
   /** In the order of blocks: what one teaches decides what is read later. */
@@ -201,10 +199,15 @@ export class Sampler {
         for (const entry of entries)
           entry.events = amend(entry.events, answers, by(block.number), by(block.number - 1))
       }
+      this.isLost = false
       return events
     } catch (error) {
       if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
-      // A node without old states: the state of that block stays unknown, and the operator sees it.
+      // A node without old states: the state of that block stays unknown, and the operator sees it; of a stretch of the
+      // past, whose blocks are many, the first of them.
+      const isTold = this.isPast && this.isLost
+      this.isLost = true
+      if (isTold) return []
       log.warn({ block: block.number, error: error.message }, 'state could not be sampled')
       const [vault = ''] = vaults.keys()
       const [read] = reads.values()
@@ -253,6 +256,16 @@ export class Sampler {
     }
     return async height => (known.has(height) ? known.get(height) : this.rpc.header(height))
   }
+}
+
+/** Accounts that got collateral in a contract by these events. */
+export function collateralHolders(contract: string, output: readonly BlockEvents[]): string[] {
+  return output
+    .flatMap(({ events }) => events.filter(event => event.contract === contract))
+    .flatMap(event => {
+      if (event.type === 'CollateralSupplied') return [event.data.onBehalf]
+      return event.type === 'CollateralTransferred' ? [event.data.to] : []
+    })
 }
 
 function put(output: BlockEvents[], block: BlockRef, events: readonly DomainEvent[]): void {

@@ -1,0 +1,264 @@
+import type { BlockEvents } from '../db/events/event-store.ts'
+import { type EventWriter, openWriter } from '../db/events/event-writer.ts'
+import type { PendingSource, SourceCursor, WatchedSource } from '../db/events/watched-sources.ts'
+import { log } from '../db/process/log.ts'
+import { BranchMismatchError, type ChainHandler, type SourceBlock } from './chain-handler.ts'
+import type { KnownContracts } from './contracts.ts'
+import { type BlockLogs, type ChainRpc, eachOnce } from './rpc.ts'
+import { collateralHolders } from './samples/sampler.ts'
+
+/** Blocks whose logs are asked for at once. */
+const RANGE = 10_000
+/** Blocks that are left when what is left comes together with the batch that it joins. */
+const REST = 1_000
+/** Contracts named in one request for logs. */
+const ADDRESSES = 500
+/** Blocks with logs that are handled at once. */
+const MOST_BLOCKS = 25
+/** Hourly samples that are taken at once, and their hours. */
+const MOST_SAMPLES = 500
+const MOST_HOURS = 24
+/** Events that are added to one batch of the chain: what that costs, live blocks wait for. */
+const MOST_EVENTS = 500
+/** Events that are made ahead. */
+const AHEAD = 4 * MOST_EVENTS
+
+export interface HistoryOptions {
+  rpc: ChainRpc
+  /** Sources that lack history, all as far as one another. */
+  pending: readonly PendingSource[]
+  /** Handles the blocks of the past, by what is known of these sources alone. */
+  handler: ChainHandler
+  /** What that is; and of those that come with the blocks. */
+  late: KnownContracts
+  contracts: KnownContracts
+  /** Topics by kind. */
+  topics(kind: string): string[]
+  /** Blocks after which a block is final. */
+  finality: number
+  /** Seconds between blocks, about. */
+  blockTime: number
+  /** Blocks asked for at once, 10,000 unless told. */
+  range?: number | undefined
+}
+
+/** Blocks of the past up to `to`, as they are to be stored. */
+interface Slice {
+  to: number
+  output: BlockEvents[]
+  events: number
+  /** What is watched because of it. */
+  learned: Learned[]
+}
+
+type Learned = Omit<SourceCursor, 'cursor'>
+
+/**
+ * The history of what is watched since lately: the past is handled again as a chain from its start would be, for these
+ * sources and the contracts that they lead to, with samples and hours, while the chain goes on. It is made beside the
+ * live blocks, stored with them, and never above what is final, until the rest is short enough to come together with the
+ * batch that it joins. How far it is stands in the store: a new run goes on from there.
+ */
+export class History {
+  private readonly options: HistoryOptions
+  private readonly range: number
+  private readonly anywhere: WatchedSource[]
+  /** What is stored as far as `cursor`. */
+  private readonly sources: Learned[]
+  private cursor: number
+  /** Made and not stored yet, up to `madeTo`. */
+  private ahead: Slice[] = []
+  private madeTo: number
+  private madeHash = '0x'
+  /** Logs above that, as far as they are fetched. */
+  private logs: BlockLogs[] = []
+  private fetchedTo: number
+  /** The newest block that may be handled. */
+  private limit = -1
+  /** Slices at the front of `ahead` that the batch under way stores. */
+  private taken = 0
+  private making: Promise<void> | undefined
+  /** Ends with the batch under way. */
+  private batch: Promise<void> | undefined
+  private goOn: (() => void) | undefined
+  private isStopped = false
+  private failure: unknown
+
+  constructor(options: HistoryOptions) {
+    this.options = options
+    this.range = options.range ?? RANGE
+    this.cursor = options.pending[0]?.cursor ?? -1
+    this.sources = options.pending.map(({ kind, contract }) => ({ kind, contract }))
+    this.anywhere = this.sources.filter(({ contract }) => contract === '')
+    this.madeTo = this.cursor
+    this.fetchedTo = this.cursor
+  }
+
+  /**
+   * Stores with a batch what is ready, to be called before its blocks are handled. Where the sources join them here:
+   * their logs of the batch's own blocks.
+   * @param last the batch's newest block
+   */
+  async take(store: EventWriter, last: number): Promise<BlockLogs[] | undefined> {
+    const { contracts, late, finality } = this.options
+    const joins = last - this.cursor <= Math.min(this.range, REST)
+    this.goOn?.()
+    if (joins) {
+      this.isStopped = true
+      await this.making
+      while (!this.failure && this.madeTo < store.storedTo) await this.make(store.storedTo)
+      this.taken = this.ahead.length
+    } else {
+      this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
+      this.makeAhead()
+      this.taken = this.fitting()
+    }
+    if (this.failure) throw this.failure
+    const slices = this.ahead.slice(0, this.taken)
+    const to = slices.at(-1)?.to ?? this.cursor
+    for (const { output } of slices) store.append(output)
+    if (joins || to > this.cursor) {
+      for (const source of [...this.sources, ...slices.flatMap(({ learned }) => learned)])
+        store.setSourceCursor({ ...source, cursor: joins ? null : to })
+    }
+    if (!joins) return undefined
+    log.info({ sources: namesOf(this.sources) }, 'history is complete')
+    contracts.adopt(late)
+    return this.logsOf(this.watched(), store.storedTo + 1, last)
+  }
+
+  /** What was taken is stored. */
+  commit(): void {
+    for (const { to, learned } of this.ahead.splice(0, this.taken)) {
+      this.cursor = to
+      this.sources.push(...learned)
+    }
+    this.taken = 0
+    this.goOn?.()
+  }
+
+  /** Nothing more is made. */
+  stop(): void {
+    this.isStopped = true
+    this.goOn?.()
+  }
+
+  /** Accounts that got collateral in a contract by what is not stored yet. */
+  collateralHolders(contract: string): string[] {
+    return this.ahead.flatMap(({ output }) => collateralHolders(contract, output))
+  }
+
+  /** As many slices as a batch may hold, at least one. */
+  private fitting(): number {
+    let events = 0
+    const tooMany = this.ahead.findIndex(slice => {
+      events += slice.events
+      return events > MOST_EVENTS
+    })
+    return tooMany < 0 ? this.ahead.length : Math.max(1, tooMany)
+  }
+
+  /** While it is not far ahead, and never beside the handling of a batch; what goes wrong is told to whoever takes next. */
+  private makeAhead(): void {
+    this.batch = new Promise(resolve => {
+      this.goOn = resolve
+    })
+    const isWanted = () =>
+      this.madeTo < this.limit && this.ahead.reduce((sum, { events }) => sum + events, 0) < AHEAD
+    this.making ??= (async () => {
+      await this.batch
+      while (!this.isStopped && isWanted()) {
+        await this.make(this.limit)
+        await this.batch
+      }
+    })()
+      .catch(error => {
+        this.failure = error
+      })
+      .finally(() => {
+        this.making = undefined
+      })
+  }
+
+  /** Handles the next blocks, up to `limit` at most. */
+  private async make(limit: number): Promise<void> {
+    const { rpc, handler, late } = this.options
+    if (this.fetchedTo <= this.madeTo) {
+      const to = Math.min(limit, this.madeTo + this.range)
+      this.logs = await this.logsOf(this.watched(), this.madeTo + 1, to)
+      this.fetchedTo = to
+    }
+    const to = Math.min(
+      this.fetchedTo,
+      this.madeTo + this.span(),
+      this.logs[MOST_BLOCKS - 1]?.number ?? this.fetchedTo,
+    )
+    const found = this.logs.filter(({ number }) => number <= to)
+    const [end, ...refs] = await Promise.all([to, ...found.map(({ number }) => number)].map(rpc.header))
+    const blocks = found.map(({ number, hash, logs }, i): SourceBlock => {
+      const ref = refs[i]
+      if (ref?.hash !== hash) throw new BranchMismatchError(number)
+      return { ref, logs }
+    })
+    if (!end) throw new BranchMismatchError(to)
+    if (blocks.at(-1)?.ref.number !== to) blocks.push({ ref: end, logs: [] })
+    const { writer, blocks: output } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, {
+      height: this.madeTo,
+      hash: this.madeHash,
+    })
+    await handler.handle(writer, blocks)
+    const learned = late.watchedLately()
+    late.commit()
+    // Their logs up to here came with the slice.
+    const more = await this.logsOf(learned, to + 1, this.fetchedTo)
+    this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
+    const events = output.reduce((sum, block) => sum + block.events.length, 0)
+    this.ahead.push({ to, output, events, learned })
+    this.madeTo = to
+    this.madeHash = end.hash
+  }
+
+  /** Blocks that may be handled at once, for the hours that are in them. */
+  private span(): number {
+    const samples = this.options.late.samplesAnHour()
+    if (samples === 0) return this.range
+    const hours = Math.min(MOST_HOURS, Math.max(1, Math.floor(MOST_SAMPLES / samples)))
+    return Math.ceil((hours * 3600) / this.options.blockTime)
+  }
+
+  private watched(): WatchedSource[] {
+    return [...this.anywhere, ...this.options.late.watchedSources()]
+  }
+
+  private async logsOf(sources: readonly WatchedSource[], from: number, to: number): Promise<BlockLogs[]> {
+    const { rpc } = this.options
+    if (from > to || sources.length === 0) return []
+    const topicsOf = (some: readonly WatchedSource[]) => [
+      [...new Set(some.flatMap(({ kind }) => this.options.topics(kind)))],
+    ]
+    const anywhere = sources.filter(({ contract }) => contract === '')
+    const named = sources.filter(({ contract }) => contract !== '')
+    const found = anywhere.length > 0 ? await rpc.logs({ topics: topicsOf(anywhere), from, to }) : []
+    for (let i = 0; i < named.length; i += ADDRESSES) {
+      const some = named.slice(i, i + ADDRESSES)
+      const address = [...new Set(some.map(({ contract }) => contract))]
+      found.push(...(await rpc.logs({ address, topics: topicsOf(some), from, to })))
+    }
+    return merged(found)
+  }
+}
+
+export function namesOf(sources: readonly WatchedSource[]): string[] {
+  return sources.map(({ kind, contract }) => `${kind} ${contract}`)
+}
+
+/** The logs of each block together, ascending. */
+function merged(found: readonly BlockLogs[]): BlockLogs[] {
+  const blocks = new Map<number, BlockLogs>()
+  for (const { number, hash, logs } of found) {
+    const block = blocks.get(number)
+    if (block && block.hash !== hash) throw new BranchMismatchError(number)
+    blocks.set(number, { number, hash, logs: eachOnce([...(block?.logs ?? []), ...logs]) })
+  }
+  return [...blocks.values()].sort((a, b) => a.number - b.number)
+}
