@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockEvents } from '../db/events/event-store.ts'
 import { type EventWriter, openWriter } from '../db/events/event-writer.ts'
 import type { PendingSource, SourceCursor, WatchedSource } from '../db/events/watched-sources.ts'
+import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { BranchMismatchError, type ChainHandler, type SourceBlock } from './chain-handler.ts'
 import type { KnownContracts } from './contracts.ts'
@@ -14,14 +16,21 @@ const REST = 1_000
 /** Contracts named in one request for logs. */
 const ADDRESSES = 500
 /** Blocks with logs that are handled at once. */
-const MOST_BLOCKS = 25
+const MOST_BLOCKS = 10
 /** Hourly samples that are taken at once, and their hours. */
-const MOST_SAMPLES = 500
-const MOST_HOURS = 24
+const MOST_SAMPLES = 200
+const MOST_HOURS = 12
 /** Events that are added to one batch of the chain: what that costs, live blocks wait for. */
-const MOST_EVENTS = 500
+const MOST_EVENTS = 300
 /** Events that are made ahead. */
 const AHEAD = 4 * MOST_EVENTS
+/** Milliseconds that are left to live blocks between two slices. */
+const SHORTEST_REST = 50
+const LONGEST_REST = 250
+/** Milliseconds after which history goes on, however many batches there are. */
+const PATIENCE = 2_000
+/** Milliseconds until it is tried again after something went wrong. */
+const PAUSE = 5_000
 
 export interface HistoryOptions {
   rpc: ChainRpc
@@ -82,6 +91,9 @@ export class History {
   private batch: Promise<void> | undefined
   private goOn: (() => void) | undefined
   private isStopped = false
+  /** Of performance.now(): before that nothing is made, since something went wrong. */
+  private pausedUntil = 0
+  /** What went wrong and cannot be mended by trying again. */
   private failure: unknown
 
   constructor(options: HistoryOptions) {
@@ -101,19 +113,16 @@ export class History {
    */
   async take(store: EventWriter, last: number): Promise<BlockLogs[] | undefined> {
     const { contracts, late, finality } = this.options
-    const joins = last - this.cursor <= Math.min(this.range, REST)
     this.goOn?.()
-    if (joins) {
-      this.isStopped = true
-      await this.making
-      while (!this.failure && this.madeTo < store.storedTo) await this.make(store.storedTo)
-      this.taken = this.ahead.length
-    } else {
+    if (this.failure) throw this.failure
+    const isPaused = performance.now() < this.pausedUntil
+    const isShort = last - this.cursor <= Math.min(this.range, REST)
+    const joins = isShort && !isPaused && (await this.makeRest(store.storedTo))
+    if (!joins && !isPaused) {
       this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
       this.makeAhead()
-      this.taken = this.fitting()
     }
-    if (this.failure) throw this.failure
+    this.taken = joins ? this.ahead.length : this.fitting()
     const slices = this.ahead.slice(0, this.taken)
     const to = slices.at(-1)?.to ?? this.cursor
     for (const { output } of slices) store.append(output)
@@ -158,7 +167,7 @@ export class History {
     return tooMany < 0 ? this.ahead.length : Math.max(1, tooMany)
   }
 
-  /** While it is not far ahead, and never beside the handling of a batch; what goes wrong is told to whoever takes next. */
+  /** While it is not far ahead, and never beside the handling of a batch. */
   private makeAhead(): void {
     this.batch = new Promise(resolve => {
       this.goOn = resolve
@@ -166,18 +175,57 @@ export class History {
     const isWanted = () =>
       this.madeTo < this.limit && this.ahead.reduce((sum, { events }) => sum + events, 0) < AHEAD
     this.making ??= (async () => {
-      await this.batch
-      while (!this.isStopped && isWanted()) {
+      for (let took = 0; isWanted(); ) {
+        await this.quiet(took)
+        if (this.isStopped) return
+        const startedAt = performance.now()
         await this.make(this.limit)
-        await this.batch
+        took = performance.now() - startedAt
       }
     })()
-      .catch(error => {
-        this.failure = error
-      })
+      .catch(error => this.fail(error))
       .finally(() => {
         this.making = undefined
       })
+  }
+
+  /** Makes all that is left up to a block, at once; false where that did not work now. */
+  private async makeRest(to: number): Promise<boolean> {
+    this.isStopped = true
+    try {
+      await this.making
+      while (this.madeTo < to) await this.make(to)
+      return true
+    } catch (error) {
+      this.fail(error)
+      if (this.failure) throw this.failure
+      this.isStopped = false
+      return false
+    }
+  }
+
+  /** The blocks of the chain do not wait for the past: it is tried again later. */
+  private fail(error: unknown): void {
+    if (error instanceof VaultlogError && !error.retryable) this.failure = error
+    log.warn({ above: this.madeTo, error: String(error) }, 'history could not be made, trying again')
+    this.pausedUntil = performance.now() + PAUSE
+    this.logs = []
+    this.fetchedTo = this.madeTo
+  }
+
+  /**
+   * Waits for a time without batches, as long as making the last slice took: half of it is the live blocks' alone, and
+   * nearly all of it while blocks are caught up with, one batch after the other.
+   */
+  private async quiet(took: number): Promise<void> {
+    const since = performance.now()
+    let batch: Promise<void> | undefined
+    do {
+      batch = this.batch
+      await batch
+      await sleep(Math.min(LONGEST_REST, Math.max(SHORTEST_REST, took)))
+    } while (!this.isStopped && this.batch !== batch && performance.now() - since < PATIENCE)
+    await this.batch
   }
 
   /** Handles the next blocks, up to `limit` at most. */

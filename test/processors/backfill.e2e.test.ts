@@ -1,4 +1,7 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
 import { readStatus } from '../../db/status.ts'
 import { statusTable } from '../../jobs/watch.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
@@ -19,6 +22,7 @@ let early: Pipeline
 let late: Pipeline
 let bare: Pipeline
 let later: Pipeline
+let pruned: Pipeline
 const following = new Map<Pipeline, ReturnType<Pipeline['follow']>>()
 
 beforeAll(async () => {
@@ -27,24 +31,69 @@ beforeAll(async () => {
   late = await createPipeline()
   bare = await createPipeline()
   later = await createPipeline()
+  pruned = await createPipeline()
   scenario = await runScenario(node, { days: 20 })
 })
 afterAll(async () => {
   for (const run of following.values()) await run.stop().catch(() => {})
-  for (const pipeline of [early, late, bare, later]) await pipeline?.drop()
+  for (const pipeline of [early, late, bare, later, pruned]) await pipeline?.drop()
   await node?.stop()
 })
 
 /** Every canonical event, in words; samples too, by which block and of what state. */
-async function events({ postgres }: Pipeline): Promise<string[]> {
+async function events({ postgres }: Pipeline, to = Number.MAX_SAFE_INTEGER): Promise<string[]> {
   const { rows } = await postgres.pool.query<{ event: string }>(
     `SELECT concat_ws(' ', block_number, encode(block_hash, 'hex'), log_index, type, encode(contract, 'hex'), data) AS event
-     FROM event_log e WHERE stream = 1 AND type <> 'BlockRetracted' AND NOT EXISTS (
+     FROM event_log e WHERE stream = 1 AND type <> 'BlockRetracted' AND block_number < $1 AND NOT EXISTS (
        SELECT FROM event_log r WHERE r.stream = 1 AND r.type = 'BlockRetracted'
          AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint)
      ORDER BY event`,
+    [to],
   )
   return rows.map(({ event }) => event)
+}
+
+/** Passes on what is asked of a node but calls at the end of these blocks, whose state it has forgotten. */
+async function startForgetfulProxy(target: string, blocks: ReadonlySet<unknown>) {
+  const asked = z.object({
+    jsonrpc: z.string(),
+    id: z.unknown(),
+    method: z.string(),
+    params: z.array(z.unknown()).optional(),
+  })
+  const isForgotten = ({ method, params }: z.infer<typeof asked>) => {
+    const at = params?.[1]
+    return method === 'eth_call' && typeof at === 'object' && at !== null && blocks.has(Object.values(at)[0])
+  }
+  const error = { code: -32000, message: 'missing trie node 5af1 (path )' }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const all: unknown = JSON.parse(body)
+    const list = z.array(asked).parse(Array.isArray(all) ? all : [all])
+    const passed = list.filter(one => !isForgotten(one))
+    const answered = passed.length > 0 ? await post(target, passed) : []
+    const answers = [
+      ...answered,
+      ...list.filter(isForgotten).map(({ id }) => ({ jsonrpc: '2.0', id, error })),
+    ]
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(Array.isArray(all) ? answers : answers[0]))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
+
+async function post(url: string, body: unknown): Promise<unknown[]> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  return z.array(z.unknown()).parse(await response.json())
 }
 
 /** Every event, and every sample, once and no other. */
@@ -151,4 +200,47 @@ it('a short history joins the first batch, also where that has blocks which were
   await later.indexTo(number, options)
   await early.indexTo(number, options)
   await expectSameEvents(later)
+})
+
+it('a node without the state of old blocks: what logs tell is added all the same, and one dead letter says what is not', async () => {
+  const { number } = await node.head()
+  const old = new Set<unknown>()
+  for (let height = 0; height < number - FINALITY; height++)
+    old.add((await node.client.getBlock({ blockNumber: BigInt(height) })).hash)
+  const proxy = await startForgetfulProxy(node.rpcUrl, old)
+  const all = await loadProtocols()
+  const { 'chainlink-feed': feeds = [], ...contracts } = scenarioContracts(scenario)
+  const options = { rpcUrl: proxy.url, finality: FINALITY }
+  const only = (...names: string[]) => all.filter(({ name }) => names.includes(name))
+  try {
+    await pruned.indexTo(number, {
+      ...options,
+      contracts: { 'chainlink-feed': feeds },
+      protocols: only('chainlink'),
+    })
+    const run = pruned.follow({
+      ...options,
+      contracts: { ...contracts, 'chainlink-feed': feeds },
+      protocols: only('chainlink', 'morpho-blue'),
+      backfillRange: RANGE,
+    })
+    following.set(pruned, run)
+    for (let round = 0; round < 200; round++) {
+      await live(1)
+      await new Promise(resolve => setTimeout(resolve, 100))
+      await run.reached((await node.head()).number)
+      if ((await backfillsOf(pruned)).backfills.length === 0) break
+    }
+    await run.stop()
+  } finally {
+    await proxy.stop()
+  }
+  const morpho = (event: string) => event.includes(scenario.morpho.address.slice(2))
+  const isOfState = (event: string) => event.includes('Sampled')
+  const before = await events(early, number - FINALITY)
+  const found = await events(pruned, number - FINALITY)
+  expect(found.filter(morpho)).toEqual(before.filter(event => morpho(event) && !isOfState(event)))
+  expect(before.filter(event => morpho(event) && isOfState(event)).length).toBeGreaterThan(500)
+  const { rows } = await pruned.postgres.pool.query('SELECT stage FROM dead_letter')
+  expect(rows).toEqual([{ stage: 'sample' }])
 })
