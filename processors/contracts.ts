@@ -191,7 +191,7 @@ export class KnownContracts {
   }
 
   isInspected(contract: string): boolean {
-    return [this, ...this.others].some(({ inspected }) => inspected.has(contract))
+    return this.inspected.has(contract) || this.others.some(({ inspected }) => inspected.has(contract))
   }
 
   /** All contracts watched, with their kinds. */
@@ -246,7 +246,10 @@ export class KnownContracts {
   }
 
   vault(contract: string): KnownVault | undefined {
-    return [this, ...this.others].find(({ vaults }) => vaults.has(contract))?.vaults.get(contract)
+    return (
+      this.vaults.get(contract) ??
+      this.others.find(({ vaults }) => vaults.has(contract))?.vaults.get(contract)
+    )
   }
 
   /** Whether it is a vault whose state is sampled with these contracts' events. */

@@ -13,6 +13,8 @@ import { collateralHolders } from './samples/sampler.ts'
 const RANGE = 10_000
 /** Blocks that are left when what is left comes together with the batch that it joins. */
 const REST = 1_000
+/** Batches for which it does not join while some of it is final and not made. */
+const MOST_DELAYED = 20
 /** Contracts named in one request for logs. */
 const ADDRESSES = 500
 /** Blocks with logs that are handled at once. */
@@ -84,6 +86,8 @@ export class History {
   private fetchedTo: number
   /** The newest block that may be handled. */
   private limit = -1
+  /** Batches that it could have joined. */
+  private delayed = 0
   /** Slices at the front of `ahead` that the batch under way stores. */
   private taken = 0
   private making: Promise<void> | undefined
@@ -117,7 +121,9 @@ export class History {
     if (this.failure) throw this.failure
     const isPaused = performance.now() < this.pausedUntil
     const isShort = last - this.cursor <= Math.min(this.range, REST)
-    const joins = isShort && !isPaused && (await this.makeRest(store.storedTo))
+    // What can still be made beside the blocks is not left to one of their batches, except to the first of a run.
+    const isLeft = this.madeTo < this.limit && (!isShort || this.delayed++ < MOST_DELAYED)
+    const joins = isShort && !isLeft && !isPaused && (await this.makeRest(store.storedTo))
     if (!joins && !isPaused) {
       this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
       this.makeAhead()
