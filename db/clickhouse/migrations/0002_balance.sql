@@ -92,7 +92,8 @@ CREATE TABLE IF NOT EXISTS account_vault (
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (account, chain_id, vault)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 -- A head may be ahead of `from` when a killed batch is repeated: what it already holds of this batch is taken off
 -- again, which sums allow, so the balance as of `from` is known either way. Keys are 128-bit hashes: joining and

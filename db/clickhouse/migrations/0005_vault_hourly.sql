@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS vault_daily (
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
-SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 CREATE VIEW IF NOT EXISTS vault_daily_rows AS
 SELECT chain_id, vault, toDate(hour) AS day, position, block_number, timestamp, total_assets, total_supply,

@@ -100,7 +100,8 @@ CREATE TABLE IF NOT EXISTS daily_flow_head (
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day)
-SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 -- What is left of the days of which retractions took flows back; a flow of the batch after the retraction wins.
 CREATE VIEW IF NOT EXISTS daily_flow_head_taken_back_rows AS
