@@ -60,21 +60,18 @@ SELECT
   days.chain_id AS chain_id,
   days.vault AS vault,
   days.day AS day,
-  toFloat64(days.last.2) / pow(10., known.asset_decimals) AS deposits,
-  toFloat64(days.last.3) / pow(10., known.asset_decimals) AS redemptions,
+  toFloat64(days.total_deposits) / pow(10., known.asset_decimals) AS deposits,
+  toFloat64(days.total_redemptions) / pow(10., known.asset_decimals) AS redemptions,
   deposits - redemptions AS net_flow,
-  days.last.2 AS deposits_raw,
-  days.last.3 AS redemptions_raw,
-  days.last.4 AS deposit_count,
-  days.last.5 AS redemption_count,
-  days.last.6 AS unique_depositors,
-  days.last.7 AS unique_redeemers
+  days.total_deposits AS deposits_raw,
+  days.total_redemptions AS redemptions_raw,
+  days.deposit_count AS deposit_count,
+  days.redemption_count AS redemption_count,
+  days.unique_depositors AS unique_depositors,
+  days.unique_redeemers AS unique_redeemers
 FROM (
-  SELECT chain_id, vault, day,
-    max((position, total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers)) AS last
-  FROM daily_flow
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-  GROUP BY chain_id, vault, day
+  -- A day whose flows were all retracted keeps a head of zeros.
+  SELECT * FROM daily_flow_head FINAL WHERE deposit_count + redemption_count > 0
 ) AS days
 INNER JOIN (
   SELECT chain_id, vault, asset_decimals FROM vault FINAL
