@@ -44,7 +44,7 @@ export const bench: Bench = {
       await stage.postgres(),
     ]
     for (const { url, pool } of [followed, behind, behindAdding]) {
-      const processor = await run(stage, chain, url, false)
+      const processor = await startProcessor(stage, chain, url, false)
       await untilStored(pool, (await node.head()).number)
       await processor.stop()
     }
@@ -99,7 +99,12 @@ interface Store {
   pool: pg.Pool
 }
 
-async function run(stage: Stage, { node, scenario, folder }: Chain, url: string, isAdded: boolean) {
+async function startProcessor(
+  stage: Stage,
+  { node, scenario, folder }: Chain,
+  url: string,
+  isAdded: boolean,
+) {
   const file = join(folder, `${isAdded}.json`)
   const { 'chainlink-feed': feeds, ...added } = scenarioContracts(scenario)
   const contracts = { 'chainlink-feed': feeds, ...(isAdded ? added : {}) }
@@ -123,7 +128,7 @@ async function run(stage: Stage, { node, scenario, folder }: Chain, url: string,
 
 /** Milliseconds from mining to store of each block, and events of history that were stored in a second. */
 async function live(stage: Stage, chain: Chain, { url, pool }: Store, isAdded: boolean) {
-  const processor = await run(stage, chain, url, isAdded)
+  const processor = await startProcessor(stage, chain, url, isAdded)
   const delays: number[] = []
   let before = 0
   const started = performance.now()
@@ -151,7 +156,7 @@ async function live(stage: Stage, chain: Chain, { url, pool }: Store, isAdded: b
 /** Milliseconds that a processor takes from its start to the chain's head. */
 async function catchUp(stage: Stage, chain: Chain, { url, pool }: Store, isAdded: boolean): Promise<number> {
   const { number } = await chain.node.head()
-  const processor = await run(stage, chain, url, isAdded)
+  const processor = await startProcessor(stage, chain, url, isAdded)
   await processor.until(/processor runs/)
   const { ms } = await timed(() => untilStored(pool, number))
   if (isAdded && !(await isAdding(pool))) throw new RangeError('the history was complete before the blocks')

@@ -182,6 +182,7 @@ it('read models are those of a chain indexed from the start', async () => {
   for (const name of [
     'balance',
     'flow',
+    'daily_flow',
     'lending_event',
     'morpho_market',
     'feed_price',
