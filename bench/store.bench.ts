@@ -8,6 +8,8 @@ import { replay } from '../jobs/replay.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { startApi } from './api.ts'
 import { type Bench, percentiles, perSecond, type Result, type Stage, timed } from './bench.ts'
+import { startGraphql } from './graphql.ts'
+import { questionsOf } from './questions.ts'
 import { fillStore, type GeneratedStore } from './store.ts'
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000_000)
@@ -20,7 +22,8 @@ export const bench: Bench = {
   about:
     `A generated store of ${EVENTS.toLocaleString('en')} events, ${VAULTS.toLocaleString('en')} vaults and one year: replay of every ` +
     'projection, disk, and the questions of the read API, one client, one request after the other. Beside each answer: the same ' +
-    'question asked of the event store in SQL (median of three). The vault asked about is the one with the most events.',
+    'question asked of the event store in SQL (median of three), and of @subsquid/graphql-server over it, which gives events and no ' +
+    'sums: pages of 10,000, added up by the client (once). The vault asked about is the one with the most events.',
   async run(stage) {
     const { pool, url } = await stage.postgres()
     const clickhouse = await stage.clickhouse()
@@ -136,64 +139,6 @@ async function disk(pool: pg.Pool, clickhouse: ClickHouse, store: GeneratedStore
   ]
 }
 
-interface Question {
-  what: string
-  path: string
-  /** The same asked of event_log: $1 vault (0x…), $2 account, $3 a moment in the middle, unix seconds. */
-  sql: string
-}
-
-function ask({ busiest, begins, ends }: GeneratedStore): { list: Question[]; parameters: unknown[] } {
-  const middle = Math.floor((begins + ends) / 2)
-  const { vault, account } = busiest
-  const moved = `SELECT block_time, lower(data->>'to') AS account, (data->>'shares')::numeric AS shares FROM event_log
-      WHERE stream = 1 AND type = 'ShareTransferred' AND contract = decode(substr($1, 3), 'hex')
-    UNION ALL SELECT block_time, lower(data->>'from'), -(data->>'shares')::numeric FROM event_log
-      WHERE stream = 1 AND type = 'ShareTransferred' AND contract = decode(substr($1, 3), 'hex')`
-  return {
-    parameters: [vault, account, middle],
-    list: [
-      {
-        what: 'history page (1 day, a year)',
-        path: `/v2/historical/mainnet/${vault}?granularity=1day&perPage=100&fromTimestamp=${begins}&toTimestamp=${ends}`,
-        sql: `SELECT DISTINCT ON (block_time / 86400) block_time / 86400 AS day, data->>'sharePrice', data->>'totalAssets', data->>'totalSupply'
-          FROM event_log WHERE stream = 1 AND type = 'StateSampled' AND contract = decode(substr($1, 3), 'hex')
-            AND ($2::text, $3::bigint) IS NOT NULL
-          ORDER BY block_time / 86400, position DESC LIMIT 100`,
-      },
-      {
-        what: 'daily flows',
-        path: `/alpha/historical/mainnet/${vault}/daily-flows?fromDate=2025-01-01&toDate=2025-12-31&perPage=100`,
-        sql: `SELECT block_time / 86400 AS day, type, sum((data->>'assets')::numeric), count(DISTINCT data->>'owner')
-          FROM event_log WHERE stream = 1 AND type IN ('Deposited', 'Redeemed') AND contract = decode(substr($1, 3), 'hex')
-            AND ($2::text, $3::bigint) IS NOT NULL
-          GROUP BY 1, 2 ORDER BY 1`,
-      },
-      {
-        what: 'holders page',
-        path: `/alpha/mainnet/${vault}/holders?perPage=50`,
-        sql: `SELECT account, sum(shares) AS balance FROM (${moved}) m WHERE ($2::text, $3::bigint) IS NOT NULL
-          GROUP BY account HAVING sum(shares) > 0 ORDER BY balance DESC LIMIT 50`,
-      },
-      {
-        what: 'positions of a wallet',
-        path: `/v2/portfolio/positions/${account}`,
-        sql: `SELECT contract, sum(shares) AS balance FROM (
-            SELECT contract, (data->>'shares')::numeric AS shares FROM event_log
-              WHERE stream = 1 AND type = 'ShareTransferred' AND data->>'to' = $2
-            UNION ALL SELECT contract, -(data->>'shares')::numeric FROM event_log
-              WHERE stream = 1 AND type = 'ShareTransferred' AND data->>'from' = $2) m
-          WHERE ($1::text, $3::bigint) IS NOT NULL GROUP BY contract HAVING sum(shares) > 0`,
-      },
-      {
-        what: 'balance at a timestamp',
-        path: `/alpha/historical-balances/${account}/${middle}`,
-        sql: `SELECT sum(shares) FROM (${moved}) m WHERE account = $2 AND block_time <= $3`,
-      },
-    ],
-  }
-}
-
 async function questions(
   stage: Stage,
   pool: pg.Pool,
@@ -202,9 +147,11 @@ async function questions(
   store: GeneratedStore,
 ): Promise<Result[]> {
   const { port, key } = await startApi(stage, { pool, url: databaseUrl, clickhouse })
-  const { list, parameters } = ask(store)
+  const { list, parameters } = questionsOf(store)
+  const rawEvents = await startGraphql(stage, databaseUrl)
   const results: Result[] = []
-  for (const { what, path, sql } of list) {
+  const byGraphql: Result[] = []
+  for (const { what, path, sql, fold } of list) {
     const request = async () => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         // Another's entity tag: the answer is made anew, not sent again.
@@ -218,9 +165,19 @@ async function questions(
     for (let i = 0; i < REQUESTS; i++) sample.push((await timed(request)).ms)
     const { p50, p99 } = percentiles(sample)
     const inSql: number[] = []
-    for (let i = 0; i < 3; i++) inSql.push((await timed(() => pool.query(sql, parameters))).ms)
+    let rows = 0
+    for (let i = 0; i < 3; i++) {
+      const { ms, result } = await timed(() => pool.query(sql, parameters))
+      inSql.push(ms)
+      rows = result.rows.length
+    }
     const beside = percentiles(inSql).p50
-    stage.say(`${what}: ${p50.toFixed(1)} ms`)
+    const graphql = await timed(() => fold(rawEvents))
+    if (graphql.result !== rows)
+      throw new RangeError(`${what}: ${graphql.result} rows by GraphQL, ${rows} by SQL`)
+    stage.say(
+      `${what}: ${p50.toFixed(1)} ms, in SQL ${beside.toFixed(0)}, by GraphQL ${graphql.ms.toFixed(0)}`,
+    )
     results.push({
       what,
       ours: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
@@ -229,8 +186,14 @@ async function questions(
       budget: 'p50 10 ms, p99 50 ms, 20 × faster',
       holds: p50 <= 10 && p99 <= 50 && beside / p50 >= 20,
     })
+    byGraphql.push({
+      what: `${what}, by GraphQL`,
+      ours: `p50 ${p50.toFixed(1)} ms`,
+      beside: `@subsquid/graphql-server ${graphql.ms.toFixed(0)} ms`,
+      ratio: graphql.ms / p50,
+    })
   }
-  return results
+  return [...results, ...byGraphql]
 }
 
 /** The questions of docs/questions.md, of the busiest vault and account and the year of the store. */
