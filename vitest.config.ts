@@ -4,7 +4,6 @@ export const SLOW = [
   'test/faults/instances.e2e.test.ts',
   'test/faults/kills.e2e.test.ts',
   'test/faults/reorgs.e2e.test.ts',
-  'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
 ]
 

@@ -40,6 +40,7 @@ function servers(name: OwnName): Check[] {
         group: 'crashes',
         phase,
         own: name === 'redis' ? [...stores, 'redis'] : stores,
+        isQuick: way === 'killed' && phase === 'head' && name !== 'redis',
         inject: hurt(name, way),
       }),
     ),
@@ -151,7 +152,7 @@ function kills(part: 'processor' | 'worker'): Check[] {
     },
     {
       name: `SIGKILL of the ${part} in the middle of a commit`,
-      isQuick: part === 'worker',
+      isQuick: true,
       group: 'crashes',
       phase: 'head',
       inject: system =>

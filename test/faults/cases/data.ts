@@ -43,6 +43,7 @@ const checks: Check[] = [
   {
     ...atStart,
     name: 'an empty symbol, and one of NUL bytes and half characters',
+    isQuick: true,
     prepare({ chain }) {
       chain.live(10)
       bear(chain, { symbol: '', name: '' })
@@ -123,6 +124,7 @@ const checks: Check[] = [
   {
     ...atStart,
     name: 'a transaction of 1,050 logs',
+    isQuick: true,
     prepare({ chain }) {
       chain.live(10)
       const [vault] = chain.vaults
@@ -140,6 +142,7 @@ const checks: Check[] = [
     ...atStart,
     phase: 'head',
     name: 'a log that cannot be read is a dead letter, once, and the rest goes on',
+    isQuick: true,
     async inject(system) {
       const { chain } = system
       const [vault] = chain.vaults

@@ -43,6 +43,7 @@ const checks: Check[] = [
   {
     ...atHead,
     name: '6 blocks replaced by 3',
+    isQuick: true,
     async inject({ chain }) {
       chain.reorg(6, 3)
     },
@@ -51,6 +52,7 @@ const checks: Check[] = [
   {
     ...atHead,
     name: '80 blocks deep, above finality',
+    isQuick: true,
     options: { finality: 100 },
     prepare: ({ chain }) => chain.live(150),
     async inject({ chain }) {
