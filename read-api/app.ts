@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import { parse } from 'node:querystring'
 import compression from 'compression'
 import cors from 'cors'
@@ -11,11 +12,9 @@ import type { LoadedEndpoint } from './load-endpoints.ts'
 import { loadEndpoints } from './load-endpoints.ts'
 import { createEntityTags } from './middleware/entity-tags.ts'
 import { handleErrors, methodNotAllowed, notFound } from './middleware/errors.ts'
-import { costless } from './middleware/limits.ts'
 import type { Payments } from './middleware/payments.ts'
 import { COMPRESSION_THRESHOLD, createReadyAnswers } from './middleware/ready-answers.ts'
-import { requestId } from './middleware/request-id.ts'
-import { requestLog } from './middleware/request-log.ts'
+import { takeNotes } from './middleware/request-log.ts'
 import { mountEndpoint } from './mount.ts'
 import { mountRedirects } from './redirects.ts'
 
@@ -36,8 +35,14 @@ export interface AppOptions {
   endpoints?: readonly LoadedEndpoint[]
 }
 
-/** The API as an Express app. Everything it stands on is in `deps`; it listens nowhere and closes nothing. */
-export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promise<Express> {
+/** What a server listens with. `router`: the routes of Express behind it. */
+export type App = RequestListener & Pick<Express, 'router'>
+
+/**
+ * The API: an Express app, and before it the answers that are at hand. Everything it stands on is in `deps`; it listens
+ * nowhere and closes nothing.
+ */
+export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promise<App> {
   const app = express()
   app.disable('x-powered-by')
   // Tags are made of positions, and before an answer is charged; Express would hash the body again.
@@ -45,11 +50,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   app.set('trust proxy', options.trustProxy ?? false)
   // Node reads the first 1,000 parameters and drops the rest without a word; the length of an address is bounded anyway.
   app.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }))
-  app.use(requestId)
-  app.use(costless)
-  app.use(requestLog)
   const ready = createReadyAnswers(deps, { isForEveryOrigin: options.corsOrigins === undefined })
-  app.use(ready.handle)
   app.use(
     helmet({
       // Plain http is how people run it at home: a browser told to upgrade would load none of the page's parts.
@@ -109,5 +110,13 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
 
   app.use(notFound)
   app.use(handleErrors)
-  return app
+  const listen: RequestListener = (request, response) => {
+    const notes = takeNotes(request, response)
+    if (ready.answer(request, response, notes)) return
+    response.setHeader('x-request-id', notes.requestId)
+    // Every answer says what it cost, and one that nobody is charged for nothing.
+    response.setHeader('x-credits-used', 0)
+    app(request, response)
+  }
+  return Object.assign(listen, { router: app.router })
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, STATUS_CODES } from 'node:http'
+import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Express } from 'express'
 import { PortInUseError } from '../db/process/errors.ts'
 
 export interface Serving {
@@ -19,7 +18,7 @@ export interface ServeOptions {
 }
 
 /** The app behind a socket: time limits for slow callers, error bodies also for what is not HTTP, an orderly end. */
-export async function serve(app: Express, options: ServeOptions): Promise<Serving> {
+export async function serve(app: RequestListener, options: ServeOptions): Promise<Serving> {
   const requestTimeout = options.requestTimeoutMs ?? 30_000
   const server = createServer({
     requestTimeout,

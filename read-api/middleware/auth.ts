@@ -1,12 +1,16 @@
-import type { Request } from 'express'
+import type { IncomingMessage } from 'node:http'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { ApiDeps } from '../endpoint.ts'
 import { DependencyDownError, MissingKeyError } from '../errors.ts'
 import { isConnectionError } from '../queries/query.ts'
 
 /** The key of a request, from x-api-key. */
-export async function authenticate(request: Request, deps: Pick<ApiDeps, 'verifyKey'>): Promise<ApiKey> {
-  const given = request.get('x-api-key')?.trim()
+export async function authenticate(
+  request: IncomingMessage,
+  deps: Pick<ApiDeps, 'verifyKey'>,
+): Promise<ApiKey> {
+  const header = request.headers['x-api-key']
+  const given = typeof header === 'string' ? header.trim() : undefined
   if (!given) {
     throw new MissingKeyError('No API key: send yours in the header x-api-key.')
   }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http'
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import {
@@ -11,14 +11,14 @@ import {
   RequestError,
 } from '../errors.ts'
 import { isConnectionError } from '../queries/query.ts'
+import { notesOf } from './request-log.ts'
 
 /** The body of every answer that is not 200: {statusCode, error, message, errorId}. */
-export function sendError(response: Response, error: unknown): void {
+export function sendError(response: ServerResponse, error: unknown): void {
   const known = asRequestError(error)
   const status = known?.status ?? 500
-  const errorId = response.locals['requestId'] as string | undefined
-  if (status >= 500)
-    log.error({ requestId: errorId, err: error, route: response.locals['route'] }, 'request failed')
+  const { requestId: errorId, route } = notesOf(response)
+  if (status >= 500) log.error({ requestId: errorId, err: error, route }, 'request failed')
   if (response.headersSent) {
     response.destroy()
     return
@@ -27,13 +27,13 @@ export function sendError(response: Response, error: unknown): void {
   for (const [name, value] of Object.entries(known?.headers ?? {})) response.setHeader(name, value)
   // Relative, so that it holds behind a proxy that takes a part of the path off.
   if (known instanceof MovedError) {
-    const [path = '', ...query] = response.req.originalUrl.split('?')
+    const [path = '', ...query] = (response.req as Request).originalUrl.split('?')
     const up = path.endsWith('/') ? '..' : '.'
     response.setHeader('location', [`${up}/${encodeURIComponent(known.to)}`, ...query].join('?'))
   }
   response.removeHeader('etag')
   response.setHeader('cache-control', 'no-store')
-  response.status(status).json({
+  const body = JSON.stringify({
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
     message:
@@ -42,6 +42,12 @@ export function sendError(response: Response, error: unknown): void {
     errorId,
     ...known?.details,
   })
+  response.statusCode = status
+  if (!response.hasHeader('content-type'))
+    response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  if (response.req.method === 'HEAD') response.end()
+  else response.end(body)
 }
 
 function asRequestError(error: unknown): RequestError | undefined {

@@ -1,9 +1,14 @@
-import type { RequestHandler, Response } from 'express'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { RATE_WINDOW_SECONDS } from '../../db/keys/rates.ts'
 import type { ApiDeps } from '../endpoint.ts'
 import { CreditsExhaustedError, RateLimitError } from '../errors.ts'
 import { creditsCharged } from '../metrics.ts'
+
+/** Where headers are said: a response, or what becomes its head. */
+export interface Head {
+  setHeader(name: string, value: OutgoingHttpHeader): unknown
+}
 
 /**
  * Takes one of the key's requests of this minute and says so in the headers: RateLimit and RateLimit-Policy as
@@ -12,14 +17,14 @@ import { creditsCharged } from '../metrics.ts'
  *
  * @throws RateLimitError
  */
-export async function admit(key: ApiKey, deps: Pick<ApiDeps, 'rates'>, response: Response): Promise<void> {
+export async function admit(key: ApiKey, deps: Pick<ApiDeps, 'rates'>, head: Head): Promise<void> {
   const { isAdmitted, limit, remaining, resetMs } = await deps.rates.admit(key)
   const seconds = Math.max(1, Math.ceil(resetMs / 1000))
-  response.setHeader('ratelimit-limit', limit)
-  response.setHeader('ratelimit-remaining', remaining)
-  response.setHeader('ratelimit-reset', seconds)
-  response.setHeader('ratelimit-policy', `"minute";q=${limit};w=${RATE_WINDOW_SECONDS}`)
-  response.setHeader('ratelimit', `"minute";r=${remaining};t=${seconds}`)
+  head.setHeader('ratelimit-limit', limit)
+  head.setHeader('ratelimit-remaining', remaining)
+  head.setHeader('ratelimit-reset', seconds)
+  head.setHeader('ratelimit-policy', `"minute";q=${limit};w=${RATE_WINDOW_SECONDS}`)
+  head.setHeader('ratelimit', `"minute";r=${remaining};t=${seconds}`)
   if (!isAdmitted) throw new RateLimitError(limit, seconds)
 }
 
@@ -38,26 +43,20 @@ export async function charge(
   key: ApiKey,
   deps: Pick<ApiDeps, 'credits'>,
   credits: number,
-  response: Response,
+  head: Head,
 ): Promise<void> {
   const { isAccepted, remaining } = await deps.credits.charge(key, credits)
   if (!isAccepted) throw new CreditsExhaustedError(credits, remaining)
   creditsCharged.inc({ plan: key.plan }, credits)
-  response.setHeader('x-credits-used', credits)
-  response.setHeader('x-credits-remaining', remaining)
-}
-
-/** Every answer says what it cost, and one that nobody is charged for nothing. */
-export const costless: RequestHandler = (_request, response, next) => {
-  response.setHeader('x-credits-used', 0)
-  next()
+  head.setHeader('x-credits-used', credits)
+  head.setHeader('x-credits-remaining', remaining)
 }
 
 /** How much is left, said with an error where it can be found out. */
 export async function sayRemaining(
   key: ApiKey,
   deps: Pick<ApiDeps, 'credits'>,
-  response: Response,
+  response: ServerResponse,
 ): Promise<void> {
   try {
     response.setHeader('x-credits-remaining', await deps.credits.remaining(key))

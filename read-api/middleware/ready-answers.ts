@@ -1,12 +1,15 @@
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Request, RequestHandler, Response } from 'express'
+import type { Request, Response } from 'express'
+import express from 'express'
 import { LRUCache } from 'lru-cache'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ApiDeps } from '../endpoint.ts'
 import { authenticate } from './auth.ts'
 import { sendError } from './errors.ts'
-import { admit, charge, sayRemaining } from './limits.ts'
+import { admit, charge, type Head, sayRemaining } from './limits.ts'
+import type { Notes } from './request-log.ts'
 
 const squeeze = {
   gzip: promisify(gzip),
@@ -23,18 +26,28 @@ const MAX_BODY_BYTES = 2 ** 20
 const PER_REQUEST =
   /^(x-request-id|x-credits-.*|ratelimit.*|content-length|content-encoding|transfer-encoding|connection|date)$/
 
+/** Headers that an error has, too. */
+const OF_ANY_ANSWER = /^(?!(x-as-of-block|etag|content-type|vary)$)/
+
+/** Bytes as they go out, with the headers that are said of them: name, value, name, value. */
+interface Form {
+  headers: OutgoingHttpHeader[]
+  bytes: Buffer
+}
+
 interface ReadyAnswer {
   catalogue: Catalogue
+  path: string
   route: string
   credits: number
   headers: [name: string, value: string | string[]][]
-  body: Buffer
-  squeezed: Partial<Record<Encoding, Buffer>>
+  plain: Form
+  squeezed: Partial<Record<Encoding, Form>>
 }
 
 export interface ReadyAnswers {
-  /** Answers a request whose answer is at hand; everything else goes on to the endpoints. */
-  handle: RequestHandler
+  /** Answers a request whose answer is at hand; false: it is for the endpoints. */
+  answer(request: IncomingMessage, response: ServerResponse, notes: Notes): boolean
   /** Keeps an answer that is true until a projection moves, with the headers that `response` has by now. */
   keep(
     request: Request,
@@ -43,9 +56,21 @@ export interface ReadyAnswers {
   ): void
 }
 
+/** Headers of one request, gathered so that all can be said at once: one by one they cost more than the rest. */
+class RequestHead implements Head {
+  readonly lines: OutgoingHttpHeader[]
+  constructor(requestId: string) {
+    this.lines = ['x-request-id', requestId]
+  }
+  setHeader(name: string, value: OutgoingHttpHeader): void {
+    this.lines.push(name, value)
+  }
+}
+
 /**
  * Answers as bytes, by URL, for as long as the catalogue stands: what was worked out, serialised and compressed for one
- * caller is sent to the next as it is. Key, rate and credits of every request are checked and booked all the same.
+ * caller is sent to the next as it is, before Express has looked at the request. Key, rate and credits of every request
+ * are checked and booked all the same.
  */
 export function createReadyAnswers(
   deps: Pick<ApiDeps, 'verifyKey' | 'rates' | 'credits' | 'catalogue'>,
@@ -54,37 +79,46 @@ export function createReadyAnswers(
   const answers = new LRUCache<string, ReadyAnswer>({
     maxSize: MAX_TOTAL_BYTES,
     maxEntrySize: 3 * MAX_BODY_BYTES,
-    sizeCalculation: ({ body }) => 2 * body.length + 1_024,
+    sizeCalculation: ({ plain }) => 2 * plain.bytes.length + 1_024,
   })
 
   /** Only what does not depend on anything else than URL, key and encoding. */
-  const isPlain = (request: Request): boolean =>
-    request.method === 'GET' &&
-    request.headers['x-api-key'] !== undefined &&
-    request.headers['if-none-match'] === undefined &&
-    request.headers['content-length'] === undefined &&
-    request.headers['transfer-encoding'] === undefined &&
-    (options.isForEveryOrigin || request.headers.origin === undefined)
+  const isPlain = ({ method, headers }: IncomingMessage): boolean =>
+    method === 'GET' &&
+    headers['x-api-key'] !== undefined &&
+    headers['if-none-match'] === undefined &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined &&
+    (options.isForEveryOrigin || headers.origin === undefined)
 
-  const send = async (request: Request, response: Response, answer: ReadyAnswer): Promise<void> => {
-    response.locals['route'] = answer.route
+  const formOf = async (answer: ReadyAnswer, encoding: Encoding): Promise<Form> => {
+    const known = answer.squeezed[encoding]
+    if (known) return known
+    const bytes = await squeeze[encoding](answer.plain.bytes)
+    return {
+      bytes,
+      headers: [...answer.headers.flat(), 'content-encoding', encoding, 'content-length', bytes.length],
+    }
+  }
+
+  const send = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: ReadyAnswer,
+    notes: Notes,
+    head: RequestHead,
+  ): Promise<void> => {
     const key = await authenticate(request, deps)
-    response.locals['keyCode'] = key.code
+    notes.keyCode = key.code
     try {
-      await admit(key, deps, response)
-      const encoding = encodingOf(request, answer.body)
-      const bytes = encoding
-        ? (answer.squeezed[encoding] ?? (await squeeze[encoding](answer.body)))
-        : answer.body
+      await admit(key, deps, head)
+      const encoding = encodingOf(request, answer.plain.bytes)
+      const form = encoding ? await formOf(answer, encoding) : answer.plain
       if (response.destroyed) return
-      await charge(key, deps, answer.credits, response)
-      for (const [name, value] of answer.headers) response.setHeader(name, value)
-      if (encoding) {
-        answer.squeezed[encoding] = bytes
-        response.setHeader('content-encoding', encoding)
-      }
-      response.setHeader('content-length', bytes.length)
-      response.end(bytes)
+      await charge(key, deps, answer.credits, head)
+      if (encoding) answer.squeezed[encoding] = form
+      response.writeHead(200, head.lines.concat(form.headers))
+      response.end(form.bytes)
     } catch (error) {
       if (!response.headersSent) await sayRemaining(key, deps, response)
       throw error
@@ -92,19 +126,28 @@ export function createReadyAnswers(
   }
 
   return {
-    handle(request, response, next) {
-      const answer = isPlain(request) ? answers.get(request.originalUrl) : undefined
-      if (!answer) return next()
+    answer(request, response, notes) {
+      const url = request.url ?? ''
+      const answer = isPlain(request) ? answers.get(url) : undefined
+      if (!answer) return false
       if (answer.catalogue !== deps.catalogue.current()) {
-        answers.delete(request.originalUrl)
-        return next()
+        answers.delete(url)
+        return false
       }
-      send(request, response, answer).catch(error => {
-        for (const [name, value] of answer.headers) {
-          if (!/^(x-as-of-block|etag|content-type|vary)$/.test(name)) response.setHeader(name, value)
+      notes.route = answer.route
+      notes.path = answer.path
+      const head = new RequestHead(notes.requestId)
+      send(request, response, answer, notes, head).catch(error => {
+        if (!response.headersSent) {
+          response.setHeader('x-credits-used', 0)
+          for (let i = 0; i < head.lines.length; i += 2)
+            response.setHeader(String(head.lines[i]), head.lines[i + 1] ?? '')
+          for (const [name, value] of answer.headers)
+            if (OF_ANY_ANSWER.test(name)) response.setHeader(name, value)
         }
         sendError(response, error)
       })
+      return true
     },
     keep(request, response, { catalogue, route, credits, text }) {
       if (!isPlain(request) || text.length > MAX_BODY_BYTES) return
@@ -114,21 +157,23 @@ export function createReadyAnswers(
             ? []
             : [[name, typeof value === 'number' ? String(value) : value]],
       )
+      const bytes = Buffer.from(text)
       answers.set(request.originalUrl, {
         catalogue,
+        path: request.path,
         route,
         credits,
         headers,
-        body: Buffer.from(text),
+        plain: { bytes, headers: [...headers.flat(), 'content-length', bytes.length] },
         squeezed: {},
       })
     },
   }
 }
 
-function encodingOf(request: Request, body: Buffer): Encoding | undefined {
+function encodingOf(request: IncomingMessage, body: Buffer): Encoding | undefined {
   if (body.length < COMPRESSION_THRESHOLD || request.headers['accept-encoding'] === undefined)
     return undefined
-  const accepted = request.acceptsEncodings(['br', 'gzip', 'identity'])
+  const accepted = express.request.acceptsEncodings.call(request as Request, 'br', 'gzip', 'identity')
   return accepted === 'br' || accepted === 'gzip' ? accepted : undefined
 }

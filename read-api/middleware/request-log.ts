@@ -1,26 +1,47 @@
-import type { RequestHandler } from 'express'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request } from 'express'
 import { log } from '../../db/process/log.ts'
 import { observeRequest } from '../metrics.ts'
 
-/** One line per request, and its duration as a metric. Keys are never logged, their public code is. */
-export const requestLog: RequestHandler = (request, response, next) => {
+/** What is known of a request, for its log line and metric; to Express it is `response.locals`. */
+export interface Notes {
+  /** Names the request; an error body has the same name as errorId. */
+  readonly requestId: string
+  /** The pattern that answers it. */
+  route?: string
+  keyCode?: string
+  /** Where Express has not looked at the request. */
+  path?: string
+}
+
+export function notesOf(response: ServerResponse): Partial<Notes> {
+  return (response as ServerResponse & { locals?: Notes }).locals ?? {}
+}
+
+/** Names a request. When it is over: one line, and its duration as a metric. Keys are never logged, their public code is. */
+export function takeNotes(request: IncomingMessage, response: ServerResponse): Notes {
+  const notes: Notes = { requestId: randomUUID(), route: undefined, keyCode: undefined, path: undefined }
+  ;(response as ServerResponse & { locals?: Notes }).locals = notes
   const startedAt = performance.now()
   response.on('close', () => {
     const ms = performance.now() - startedAt
     const status = response.writableFinished ? response.statusCode : 499
-    observeRequest(response.locals['route'] as string | undefined, request.method, status, ms / 1000)
+    const { requestId, route, keyCode, path } = notes
+    const { method = '' } = request
+    observeRequest(route, method, status, ms / 1000)
     log.info(
       {
-        requestId: response.locals['requestId'],
-        method: request.method,
-        path: request.path,
-        route: response.locals['route'],
+        requestId,
+        method,
+        path: path ?? (request as Request).path,
+        route,
         status,
         ms: Math.round(ms * 10) / 10,
-        key: response.locals['keyCode'],
+        key: keyCode,
       },
       'request',
     )
   })
-  next()
+  return notes
 }

@@ -1,5 +1,4 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Express } from 'express'
 import type pg from 'pg'
 import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
@@ -8,7 +7,7 @@ import { createKey, createKeyVerifier } from '../../db/keys/keys.ts'
 import { createRateMeter } from '../../db/keys/rates.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { catchUpAll } from '../../jobs/work.ts'
-import { createApp } from '../../read-api/app.ts'
+import { type App, createApp } from '../../read-api/app.ts'
 import type { CatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import type { ApiDeps } from '../../read-api/endpoint.ts'
@@ -19,7 +18,7 @@ import { appendBlocks, recordFacts } from './append.ts'
 
 /** An API on databases of its own, and the means to tell it what happened. */
 export interface ApiHarness {
-  app: Express
+  app: App
   deps: ApiDeps
   pool: pg.Pool
   databaseUrl: string

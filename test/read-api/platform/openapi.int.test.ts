@@ -1,8 +1,7 @@
-import type { Express } from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { networkIds } from '../../../db/networks.ts'
-import { createApp } from '../../../read-api/app.ts'
+import { type App, createApp } from '../../../read-api/app.ts'
 import { openApiDocument } from '../../../read-api/documentation.ts'
 import type { Endpoint, Tier } from '../../../read-api/endpoint.ts'
 import { isPayable, tiersOf } from '../../../read-api/endpoint.ts'
@@ -14,7 +13,7 @@ import { startApi } from '../harness.ts'
 const endpoints = await loadEndpoints()
 const tiers: Tier[] = ['v2', 'beta', 'alpha']
 let api: ApiHarness
-let app: Express
+let app: App
 
 beforeAll(async () => {
   api = await startApi()
