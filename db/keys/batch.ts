@@ -1,7 +1,8 @@
 /**
- * Turns many small questions into few: while one batch is under way the next gathers. A lone question is asked at
- * once, so nothing waits for a timer. `ask` answers in the order of its items: an
- * item without an answer fails with `missing`, and all of them where it throws.
+ * Turns many small questions into few: while one batch is under way the next gathers. A batch is asked once all that has
+ * arrived on sockets was read, so that callers who come together are asked for together; a lone question is asked at
+ * once, too, and nothing waits for a timer. `ask` answers in the order of its items: an item without an answer fails with
+ * `missing`, and all of them where it throws.
  */
 export function createBatcher<Item, Answer>(
   ask: (items: readonly Item[]) => Promise<readonly (Answer | undefined)[]>,
@@ -14,6 +15,7 @@ export function createBatcher<Item, Answer>(
   const run = async () => {
     isBusy = true
     while (waiting.length > 0) {
+      await afterIo()
       const batch = waiting.slice(0, max)
       waiting = waiting.slice(max)
       try {
@@ -33,10 +35,8 @@ export function createBatcher<Item, Answer>(
   return item =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      // After this tick, so that requests that arrive together are asked together.
-      if (!isBusy) {
-        isBusy = true
-        queueMicrotask(run)
-      }
+      if (!isBusy) void run()
     })
 }
+
+const afterIo = () => new Promise<void>(resolve => setImmediate(resolve))
