@@ -46,7 +46,7 @@ export async function createKey(
   const { rows } = await pool.query<ApiKey>(
     `WITH k AS (INSERT INTO api_key (code, name, hash, plan, admin) VALUES ($1, $2, $3, $4, $5) RETURNING *)
      SELECT ${COLUMNS} FROM k JOIN api_plan p ON p.name = k.plan`,
-    [randomBytes(4).toString('hex'), options.name, hashKey(key), plan, options.admin ?? false],
+    [randomBytes(4).toString('hex'), options.name, digestOf(key).digest(), plan, options.admin ?? false],
   )
   const [row] = rows
   if (!row) throw new UnknownPlanError(plan, [])
@@ -123,13 +123,13 @@ export const KEY_CACHE_MS = 5_000
 export function createKeyVerifier(pool: pg.Pool): (key: string) => Promise<ApiKey | undefined> {
   const known = new LRUCache<string, ApiKey>({ max: 10_000, ttl: KEY_CACHE_MS })
   return async key => {
-    const hash = hashKey(key)
-    const id = hash.toString('base64')
+    // Every request comes by here, and a digest as text costs half of one as bytes that is made text then.
+    const id = digestOf(key).digest('base64')
     const cached = known.get(id)
     if (cached) return cached
     const { rows } = await pool.query<ApiKey>(
       `SELECT ${COLUMNS} FROM api_key k JOIN api_plan p ON p.name = k.plan WHERE k.hash = $1 AND k.revoked_at IS NULL`,
-      [hash],
+      [Buffer.from(id, 'base64')],
     )
     const [row] = rows
     if (row) known.set(id, row)
@@ -137,6 +137,4 @@ export function createKeyVerifier(pool: pg.Pool): (key: string) => Promise<ApiKe
   }
 }
 
-function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
-}
+const digestOf = (key: string) => createHash('sha256').update(key)
