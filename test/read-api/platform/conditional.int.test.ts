@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { log } from '../../../db/process/log.ts'
+import { registry } from '../../../db/process/metrics.ts'
 import type { ApiHarness } from '../harness.ts'
 import { startApi } from '../harness.ts'
 import * as w from '../world.ts'
@@ -60,6 +62,36 @@ describe('an answer that is at hand', () => {
     const left = ({ answer }: typeof made) => Number(answer.headers.get('x-credits-remaining'))
     expect(left(made) - left(again)).toBe(Number(made.answer.headers.get('x-credits-used')))
     expect(left(again)).toBeLessThan(left(made))
+  })
+
+  it('is logged and measured like one that was made, and so is its refusal', async () => {
+    const lines = vi.spyOn(log, 'info')
+    const measured = async () => {
+      const metric = await registry.getSingleMetric('vaultlog_http_request_duration_seconds')?.get()
+      const counts = (metric?.values ?? []) as { metricName?: string; labels: object; value: number }[]
+      return counts.filter(({ metricName }) => metricName?.endsWith('_count'))
+    }
+    const count = async (labels: object) =>
+      (await measured()).find(each => JSON.stringify(each.labels) === JSON.stringify(labels))?.value ?? 0
+    const labels = { route: '/v2/detailed-vaults', method: 'GET', status: 200 }
+    const before = await count(labels)
+    const path = '/v2/detailed-vaults?perPage=8'
+    const answers = [await asked(path, 'identity'), await asked(path, 'identity')]
+    answers.push(await asked(path, 'identity', 'vl_nobody'))
+    const ids = answers.map(({ answer }) => answer.headers.get('x-request-id'))
+    const logged = () =>
+      ids.map(id => {
+        const [line] =
+          lines.mock.calls.find(([each]) => (each as { requestId?: string })?.requestId === id) ?? []
+        return line as unknown as Record<string, unknown> | undefined
+      })
+    await vi.waitFor(() => expect(logged()).not.toContain(undefined))
+    const [made, again, refused] = logged().map(line => ({ ...line, ms: typeof line?.['ms'], requestId: '' }))
+    expect(made).toMatchObject({ path: '/v2/detailed-vaults', route: '/v2/detailed-vaults', status: 200 })
+    expect(again).toEqual(made)
+    expect(refused).toEqual({ ...made, status: 401, key: undefined })
+    expect(await count(labels)).toBe(before + 2)
+    lines.mockRestore()
   })
 
   it('is for keys only', async () => {
