@@ -5,8 +5,10 @@ import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError } from '../db/process/errors.ts'
 import type { SourceBlock } from './chain-handler.ts'
 import type { Subscription } from './decode.ts'
+import { type BatchClient, type FinalSource, finalBlocks, withLittlePatience } from './final-blocks.ts'
 import { followHead, type HeadClient, type HotSource, withPlainRefusals } from './head.ts'
 import { eachOnce } from './rpc.ts'
+import type { SqdBlock } from './rpc-block.ts'
 
 export interface SourceOptions {
   gateway?: string
@@ -30,8 +32,8 @@ type Config = RunnerConfig<unknown, unknown>
 interface ProcessorParts {
   getBatchRequests(): Config['requests']
   getArchiveDataSource(): Config['archive']
-  getHotDataSource(): Config['hotDataSource'] & HotSource
-  getChainRpcClient(): HeadClient & { close(error?: Error): void }
+  getHotDataSource(): NonNullable<Config['hotDataSource']> & HotSource & FinalSource
+  getChainRpcClient(): HeadClient & BatchClient & { close(error?: Error): void }
   getLogger(): Logger
 }
 
@@ -72,10 +74,16 @@ export async function runSource<Store>(
   if (options.rpc) {
     const client = parts.getChainRpcClient()
     withPlainRefusals(client)
+    withLittlePatience(client)
     const hot = parts.getHotDataSource()
-    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, options.pollInterval, goTo, isEnd)
+    const { pollInterval, subscriptions } = options
+    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, pollInterval, goTo, isEnd)
     hot.polling = follow
     hot.subscription = follow
+    hot.getFinalizedBlocks = (requests, stopOnHead = false) => {
+      const ranges = requests.map(({ range }) => range)
+      return finalBlocks(hot, subscriptions, ranges, { stopOnHead, pollInterval })
+    }
   }
   let before: SqdBlock | undefined
   let abort: (() => void) | undefined
@@ -121,12 +129,6 @@ export async function runSource<Store>(
     if (abort) signal?.removeEventListener('abort', abort)
     if (options.rpc) parts.getChainRpcClient().close()
   }
-}
-
-interface SqdBlock {
-  header: { height: number; hash: string; parentHash: string; timestamp: number }
-  logs: { address: string; topics: string[]; data: string; logIndex: number; transactionHash: string }[]
-  transactions: { hash: string; to?: string; input: string }[]
 }
 
 /** Finalized blocks are fetched side by side and by number: a node that changed its mind between would not be noticed. */
