@@ -4,11 +4,11 @@ import { encodeFunctionData } from 'viem'
 import { runChain } from '../processors/chain-processor.ts'
 import { networks } from '../processors/chains.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
-import { runSource } from '../processors/source.ts'
 import { ownArtifacts } from '../test/chain/compile.ts'
 import { calls, deployVault, sendDeployment } from '../test/chain/deploy.ts'
 import { placeMulticall3 } from '../test/chain/multicall.ts'
 import { type Node, startNode } from '../test/chain/node.ts'
+import { runBare } from './bare-processor.ts'
 import { type Bench, perSecond, type Result, type Stage, timed } from './bench.ts'
 import { indexWithPonder, installPonder, PONDER_VERSION } from './ponder.ts'
 
@@ -144,18 +144,19 @@ async function indexBare(
     transact: async (_, handle) => handle(pool),
   }
   const { ms } = await timed(() =>
-    runSource(
-      {
-        rpc: node.rpcUrl,
-        finality: 0,
-        pollInterval: 100,
-        from: first,
-        to: last,
-        subscriptions: [{ address: [vault], topic0: [...TOPICS] }],
-      },
+    runBare(
+      { rpc: node.rpcUrl, from: first, to: last, address: vault, topics: TOPICS },
       database,
       async (to, blocks) => {
-        const logs = blocks.flatMap(({ ref, logs }) => logs.map(log => ({ ...log, block: ref.number })))
+        const logs = blocks.flatMap(({ header, logs }) =>
+          logs.map(({ logIndex, address, topics, data }) => ({
+            block: header.height,
+            logIndex,
+            address,
+            topics,
+            data,
+          })),
+        )
         await to.query(
           `INSERT INTO bare SELECT block, log, address, string_to_array(topics, ','), data
            FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::text[]) AS t(block, log, address, topics, data)`,
