@@ -47,7 +47,8 @@ CREATE TABLE IF NOT EXISTS balance (
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, holder, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 -- The head of balance: each holder's balance after the last change, the last write wins. Unlike rows of other tables
 -- it knows of retractions, whose reversals are changes like any other. Kept so that a batch finds what went before by
@@ -64,7 +65,8 @@ CREATE TABLE IF NOT EXISTS holder (
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, holder)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 -- When an account began and ceased to hold shares of a vault: its balance rose above zero, or fell to it.
 CREATE TABLE IF NOT EXISTS position_change (

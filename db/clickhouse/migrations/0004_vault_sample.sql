@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS vault_sample (
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 CREATE VIEW IF NOT EXISTS vault_sample_rows AS
 SELECT

@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS vault_hourly (
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, hour, position)
-SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
+  min_bytes_for_wide_part = 268435456;
 
 -- The day's first sample is its hour's first too: daily rows are those hourly ones, once more and close together, so
 -- that a year of days is not read from among its hours.
