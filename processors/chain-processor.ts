@@ -9,7 +9,7 @@ import { ChainHandler, type ChainHandlerOptions, type DeadLetter } from './chain
 import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
 import { createDecoder } from './decode.ts'
-import { History, namesOf } from './history.ts'
+import { History, type HistoryOptions, namesOf } from './history.ts'
 import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
 import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
 import type { Protocol } from './protocol.ts'
@@ -178,7 +178,19 @@ async function runOnce(
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => keepDeadLetters(pool, network, letters),
     }
-    history = openHistory(options, { ...common, contracts, late, pending: pending.filter(isNext) })
+    history = openHistory(options, {
+      ...common,
+      contracts,
+      late,
+      pending: pending.filter(isNext),
+      async store(blocks, cursors) {
+        const committed = await database.appendPast(blocks, cursors)
+        if (!committed) return false
+        observeCommit(network.name, committed)
+        await options.onCommit?.(committed)
+        return true
+      },
+    })
     handler = new ChainHandler({
       ...common,
       contracts,
@@ -226,9 +238,10 @@ function openHistory(
     contracts: KnownContracts
     late: KnownContracts
     pending: readonly PendingSource[]
+    store: HistoryOptions['store']
   },
 ): History | undefined {
-  const { rpc, pending, late, contracts, decoder } = common
+  const { rpc, pending, late, contracts, decoder, store } = common
   if (pending.length === 0) return undefined
   const facts = { network: network.name, sources: namesOf(pending) }
   if (!rpc) {
@@ -254,6 +267,7 @@ function openHistory(
     finality: finality ?? network.finality,
     blockTime: network.blockTime,
     range: backfillRange,
+    store,
   })
   return history
 }

@@ -22,10 +22,6 @@ const MOST_BLOCKS = 10
 /** Hourly samples that are taken at once, and their hours. */
 const MOST_SAMPLES = 200
 const MOST_HOURS = 12
-/** Events that are added to one batch of the chain: what that costs, live blocks wait for. */
-const MOST_EVENTS = 300
-/** Events that are made ahead. */
-const AHEAD = 4 * MOST_EVENTS
 /** Milliseconds that are left to live blocks between two slices. */
 const SHORTEST_REST = 50
 const LONGEST_REST = 250
@@ -51,13 +47,13 @@ export interface HistoryOptions {
   blockTime: number
   /** Blocks asked for at once, 10,000 unless told. */
   range?: number | undefined
+  /** Stores events of the past with the cursors of their sources; false, and nothing is, while a batch is being stored. */
+  store(blocks: readonly BlockEvents[], sources: readonly SourceCursor[]): Promise<boolean>
 }
 
-/** Blocks of the past up to `to`, as they are to be stored. */
+/** Blocks of the past, as they are to be stored. */
 interface Slice {
-  to: number
   output: BlockEvents[]
-  events: number
   /** What is watched because of it. */
   learned: Learned[]
 }
@@ -66,16 +62,16 @@ type Learned = Omit<SourceCursor, 'cursor'>
 
 /**
  * The history of what is watched since lately: the past is handled again as a chain from its start would be, for these
- * sources and the contracts that they lead to, with samples and hours, while the chain goes on. It is made beside the
- * live blocks, stored with them, and never above what is final, until the rest is short enough to come together with the
- * batch that it joins. How far it is stands in the store: a new run goes on from there.
+ * sources and the contracts that they lead to, with samples and hours, while the chain goes on. It is made and stored
+ * between the live blocks, and never above what is final, until the rest is short enough to come together with the batch
+ * that it joins. How far it is stands in the store: a new run goes on from there.
  */
 export class History {
   private readonly options: HistoryOptions
   private readonly range: number
   private readonly anywhere: WatchedSource[]
   /** What is stored as far as `cursor`. */
-  private readonly sources: Learned[]
+  private sources: Learned[]
   private cursor: number
   /** Made and not stored yet, up to `madeTo`. */
   private ahead: Slice[] = []
@@ -88,8 +84,8 @@ export class History {
   private limit = -1
   /** Batches that it could have joined. */
   private delayed = 0
-  /** Slices at the front of `ahead` that the batch under way stores. */
-  private taken = 0
+  /** Rejected: what is stored is not known, and the run is over. */
+  private storing: Promise<void> | undefined
   private making: Promise<void> | undefined
   /** Ends with the batch under way. */
   private batch: Promise<void> | undefined
@@ -111,44 +107,36 @@ export class History {
   }
 
   /**
-   * Stores with a batch what is ready, to be called before its blocks are handled. Where the sources join them here:
-   * their logs of the batch's own blocks.
+   * To be called before a batch's blocks are handled. Where the sources join them here: their logs of the batch's own
+   * blocks, and what was before these is stored with it.
    * @param last the batch's newest block
    */
   async take(store: EventWriter, last: number): Promise<BlockLogs[] | undefined> {
     const { contracts, late, finality } = this.options
     this.goOn?.()
+    await this.storing
     if (this.failure) throw this.failure
     const isPaused = performance.now() < this.pausedUntil
     const isShort = last - this.cursor <= Math.min(this.range, REST)
     // What can still be made beside the blocks is not left to one of their batches, except to the first of a run.
     const isLeft = this.madeTo < this.limit && (!isShort || this.delayed++ < MOST_DELAYED)
     const joins = isShort && !isLeft && !isPaused && (await this.makeRest(store.storedTo))
-    if (!joins && !isPaused) {
-      this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
-      this.makeAhead()
+    if (!joins) {
+      if (!isPaused) {
+        this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
+        this.makeAhead()
+      }
+      return undefined
     }
-    this.taken = joins ? this.ahead.length : this.fitting()
-    const slices = this.ahead.slice(0, this.taken)
-    const to = slices.at(-1)?.to ?? this.cursor
-    for (const { output } of slices) store.append(output)
-    if (joins || to > this.cursor) {
-      for (const source of [...this.sources, ...slices.flatMap(({ learned }) => learned)])
-        store.setSourceCursor({ ...source, cursor: joins ? null : to })
-    }
-    if (!joins) return undefined
+    for (const { output } of this.ahead) store.append(output)
+    for (const source of this.withAhead()) store.setSourceCursor({ ...source, cursor: null })
     log.info({ sources: namesOf(this.sources) }, 'history is complete')
     contracts.adopt(late)
     return this.logsOf(this.watched(), store.storedTo + 1, last)
   }
 
-  /** What was taken is stored. */
+  /** The batch is stored. */
   commit(): void {
-    for (const { to, learned } of this.ahead.splice(0, this.taken)) {
-      this.cursor = to
-      this.sources.push(...learned)
-    }
-    this.taken = 0
     this.goOn?.()
   }
 
@@ -163,36 +151,49 @@ export class History {
     return this.ahead.flatMap(({ output }) => collateralHolders(contract, output))
   }
 
-  /** As many slices as a batch may hold, at least one. */
-  private fitting(): number {
-    let events = 0
-    const tooMany = this.ahead.findIndex(slice => {
-      events += slice.events
-      return events > MOST_EVENTS
-    })
-    return tooMany < 0 ? this.ahead.length : Math.max(1, tooMany)
+  /** The sources, with those that what is made has led to. */
+  private withAhead(): Learned[] {
+    return [...this.sources, ...this.ahead.flatMap(({ learned }) => learned)]
   }
 
-  /** While it is not far ahead, and never beside the handling of a batch. */
+  /** Never beside the handling of a batch. */
   private makeAhead(): void {
     this.batch = new Promise(resolve => {
       this.goOn = resolve
     })
-    const isWanted = () =>
-      this.madeTo < this.limit && this.ahead.reduce((sum, { events }) => sum + events, 0) < AHEAD
     this.making ??= (async () => {
-      for (let took = 0; isWanted(); ) {
-        await this.quiet(took)
+      for (let took = 0; this.ahead.length > 0 || this.madeTo < this.limit; ) {
+        if (this.ahead.length === 0) {
+          await this.quiet(took)
+          if (this.isStopped) return
+          const startedAt = performance.now()
+          await this.make(this.limit)
+          took = performance.now() - startedAt
+        } else await this.batch
+        // Told to stop meanwhile: it is stored with the batch that it joins, or made again.
         if (this.isStopped) return
-        const startedAt = performance.now()
-        await this.make(this.limit)
-        took = performance.now() - startedAt
+        this.storing = this.storeAhead()
+        await this.storing
       }
     })()
       .catch(error => this.fail(error))
       .finally(() => {
         this.making = undefined
       })
+  }
+
+  /** What is made, unless a batch came first: then after it. */
+  private async storeAhead(): Promise<void> {
+    const to = this.madeTo
+    const sources = this.withAhead()
+    const isStored = await this.options.store(
+      this.ahead.flatMap(({ output }) => output),
+      sources.map(source => ({ ...source, cursor: to })),
+    )
+    if (!isStored) return
+    this.sources = sources
+    this.cursor = to
+    this.ahead = []
   }
 
   /** Makes all that is left up to a block, at once; false where that did not work now. */
@@ -266,8 +267,7 @@ export class History {
     // Their logs up to here came with the slice.
     const more = await this.logsOf(learned, to + 1, this.fetchedTo)
     this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
-    const events = output.reduce((sum, block) => sum + block.events.length, 0)
-    this.ahead.push({ to, output, events, learned })
+    this.ahead.push({ output, learned })
     this.madeTo = to
     this.madeHash = end.hash
   }

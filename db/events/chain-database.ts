@@ -98,7 +98,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   readonly supportsHotBlocks = true
   private readonly options: ChainDatabaseOptions
   private lock: pg.PoolClient | undefined
-  private committing: Promise<unknown> = Promise.resolve()
+  private readonly underWay = new Set<Promise<unknown>>()
   private isClosed = false
 
   constructor(options: ChainDatabaseOptions) {
@@ -149,7 +149,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   /** For good: evm-processor may connect once more while a stop is under way. */
   async close(): Promise<void> {
     this.isClosed = true
-    await this.committing.catch(() => {})
+    await Promise.allSettled(this.underWay)
     const client = this.lock
     this.lock = undefined
     if (!client) return
@@ -309,9 +309,46 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         headTime,
       }
     })
-    this.committing = commit
-    const committed = await commit
+    const committed = await this.tracked(commit)
     await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000 })
+  }
+
+  /**
+   * Stores events of final blocks below the cursor between two batches, with how far the history of their sources is then.
+   * Undefined, and nothing is stored, while a batch is: whoever waited for it could keep it waiting.
+   */
+  async appendPast(
+    blocks: readonly BlockEvents[],
+    sources: readonly SourceCursor[],
+  ): Promise<Committed | undefined> {
+    const { pool, stream, name } = this.options
+    this.assertOpen()
+    if (!this.lock) throw new LockLostError(name)
+    const startedAt = performance.now()
+    const commit = inTransaction(pool, async tx => {
+      const { rows } = await tx.query<{ head: number; headBlock: number; headTime: number }>(
+        `SELECT head, head_height AS "headBlock", head_time AS "headTime" FROM stream WHERE id = $1 FOR UPDATE SKIP LOCKED`,
+        [stream],
+      )
+      const [state] = rows
+      if (!state) return undefined
+      if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
+      const head = await appendEvents(tx, stream, state.head, blocks)
+      await tx.query('UPDATE stream SET head = $2, updated_at = clock_timestamp() WHERE id = $1', [
+        stream,
+        head,
+      ])
+      await storeSourceCursors(tx, stream, sources)
+      return { ...state, head, appended: head - state.head, retracted: 0 }
+    })
+    const committed = await this.tracked(commit)
+    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000 }
+  }
+
+  private tracked<T>(commit: Promise<T>): Promise<T> {
+    const done = commit.finally(() => this.underWay.delete(done))
+    this.underWay.add(done)
+    return done
   }
 
   private writerRole: boolean | undefined

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { readStatus } from '../../db/status.ts'
 import { statusTable } from '../../jobs/watch.ts'
@@ -23,6 +23,7 @@ let late: Pipeline
 let bare: Pipeline
 let later: Pipeline
 let pruned: Pipeline
+let still: Pipeline
 const following = new Map<Pipeline, ReturnType<Pipeline['follow']>>()
 
 beforeAll(async () => {
@@ -32,11 +33,12 @@ beforeAll(async () => {
   bare = await createPipeline()
   later = await createPipeline()
   pruned = await createPipeline()
+  still = await createPipeline()
   scenario = await runScenario(node, { days: 20 })
 })
 afterAll(async () => {
   for (const run of following.values()) await run.stop().catch(() => {})
-  for (const pipeline of [early, late, bare, later, pruned]) await pipeline?.drop()
+  for (const pipeline of [early, late, bare, later, pruned, still]) await pipeline?.drop()
   await node?.stop()
 })
 
@@ -136,12 +138,12 @@ it('protocols added to an indexed chain have the same history as if they had alw
   expect(before.some(event => / (Supplied|MarketCreated|ReserveListed) /.test(event))).toBe(false)
   expect((await events(bare)).every(event => event.includes(' PriceReported '))).toBe(true)
 
-  // The chain goes on all the while: history is stored with its blocks, and ends by joining them.
+  // The chain goes on all the while: history is stored between its blocks, and ends by joining them.
   for (const pipeline of [late, bare]) {
     const seen: number[] = []
-    for (let round = 0; round < 200; round++) {
+    for (let round = 0; round < 500; round++) {
       // Stopped amid the history, again and again: what was made and not stored is made anew.
-      if (round % 8 === 0) {
+      if (round % 8 === 0 && round < 80) {
         await following.get(pipeline)?.stop()
         following.set(pipeline, pipeline.follow({ ...options, backfillRange: RANGE }))
       }
@@ -172,7 +174,7 @@ it('protocols added to an indexed chain have the same history as if they had alw
     const { rows } = await pipeline.postgres.pool.query('SELECT FROM watched_source WHERE learned')
     expect(rows).toEqual([])
   }
-})
+}, 300_000)
 
 it('read models are those of a chain indexed from the start', async () => {
   for (const pipeline of [early, late, bare]) await pipeline.project()
@@ -202,6 +204,42 @@ it('a short history joins the first batch, also where that has blocks which were
   await early.indexTo(number, options)
   await expectSameEvents(later)
 })
+
+it('a chain that stands still has its history made all the same, as far as it is final', async () => {
+  const all = await loadProtocols()
+  const contracts = scenarioContracts(scenario)
+  const options = { rpcUrl: node.rpcUrl, contracts, finality: FINALITY, backfillRange: RANGE }
+  const { 'chainlink-feed': feeds = [] } = contracts
+  const { number } = await node.head()
+  await still.indexTo(number, {
+    ...options,
+    contracts: { 'chainlink-feed': feeds },
+    protocols: all.filter(({ name }) => name === 'chainlink'),
+  })
+  const run = still.follow(options)
+  following.set(still, run)
+  // One block says how far the chain is. No other comes.
+  await live(1)
+  await run.reached(number + 1)
+  await vi.waitFor(
+    async () => {
+      const { rows } = await still.postgres.pool.query<{ cursor: number }>(
+        'SELECT cursor FROM watched_source WHERE cursor IS NOT NULL AND removed_at IS NULL',
+      )
+      expect(rows.length).toBeGreaterThan(0)
+      expect(rows.every(({ cursor }) => cursor === number + 1 - FINALITY)).toBe(true)
+    },
+    { timeout: 240_000, interval: 100 },
+  )
+  const past = await events(still, number + 1 - FINALITY)
+  expect(past.some(event => event.includes(' Deposited '))).toBe(true)
+  await live(1)
+  await run.reached(number + 2)
+  expect((await backfillsOf(still)).backfills).toEqual([])
+  await run.stop()
+  await early.indexTo(number + 2, { ...options, backfillRange: undefined })
+  await expectSameEvents(still)
+}, 300_000)
 
 it('a node without the state of old blocks: what logs tell is added all the same, and one dead letter says what is not', async () => {
   const { number } = await node.head()
