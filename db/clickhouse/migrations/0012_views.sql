@@ -15,21 +15,25 @@ SELECT
   known.asset_symbol AS asset_symbol,
   known.asset_decimals AS asset_decimals,
   known.deployed_at AS deployed_at,
-  state.last.2 AS sampled_at,
-  state.last.3 AS share_price,
-  toFloat64(state.last.4) / pow(10., known.asset_decimals) AS total_assets,
-  toFloat64(state.last.5) / pow(10., known.decimals) AS total_supply,
-  state.last.6 AS apy_1d,
-  state.last.7 AS apy_7d,
-  state.last.8 AS apy_30d
+  state.sampled_at AS sampled_at,
+  state.share_price AS share_price,
+  toFloat64(state.total_assets) / pow(10., known.asset_decimals) AS total_assets,
+  toFloat64(state.total_supply) / pow(10., known.decimals) AS total_supply,
+  state.apy_1d AS apy_1d,
+  state.apy_7d AS apy_7d,
+  state.apy_30d AS apy_30d
 FROM (
   SELECT * FROM vault FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
 ) AS known
 LEFT JOIN (
-  SELECT chain_id, vault, max((position, toNullable(timestamp), share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d)) AS last
+  SELECT chain_id, vault, toNullable(timestamp) AS sampled_at, share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d
   FROM vault_hourly
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-  GROUP BY chain_id, vault
+  -- Which rows are the last is found in narrow columns; the wide ones are read of those alone.
+  WHERE (chain_id, vault, position) IN (
+    SELECT chain_id, vault, max(position) FROM vault_hourly
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+    GROUP BY chain_id, vault)
+  LIMIT 1 BY chain_id, vault
 ) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault;
 
 CREATE VIEW IF NOT EXISTS share_prices AS
