@@ -174,7 +174,11 @@ async function runOnce(
       decoder,
       rpc,
       samples: options.samples ?? true,
-      collateralHolders: contract => readCollateralHolders(pool, network.chainId, contract),
+      // What is made of the past may not be stored yet.
+      collateralHolders: async contract => [
+        ...(await readCollateralHolders(pool, network.chainId, contract)),
+        ...(history?.collateralHolders(contract) ?? []),
+      ],
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => keepDeadLetters(pool, network, letters),
     }
@@ -183,8 +187,8 @@ async function runOnce(
       contracts,
       late,
       pending: pending.filter(isNext),
-      async store(blocks, cursors) {
-        const committed = await database.appendPast(blocks, cursors)
+      async store(blocks, cursors, from) {
+        const committed = await database.appendPast(blocks, cursors, from)
         if (!committed) return false
         observeCommit(network.name, committed)
         await options.onCommit?.(committed)
@@ -219,7 +223,12 @@ async function runOnce(
         ),
       },
       database,
-      async (store, blocks, isLinked) => {
+      async (store, blocks, isLinked, stoodOn) => {
+        const { height, hash } = store.parent
+        if (blocks[0]?.ref.number === height + 1 && stoodOn && hash !== '0x' && stoodOn !== hash)
+          throw new UnavailableError(
+            `Block ${height + 1} does not stand on block ${height} as it is stored. Fetching again.`,
+          )
         // After the blocks were fetched: had the node changed before, they would be another chain's. Blocks that stand on
         // those of this chain prove it themselves.
         await Promise.all([current.handle(store, blocks), isLinked || assertRightChain()])
@@ -249,27 +258,18 @@ function openHistory(
     return undefined
   }
   log.info(facts, 'fetching the history of new sources beside the live blocks')
-  const history: History = new History({
+  return new History({
     rpc,
     pending,
     late,
     contracts,
-    handler: new ChainHandler({
-      ...common,
-      contracts: late,
-      isPast: true,
-      collateralHolders: async contract => [
-        ...(await common.collateralHolders(contract)),
-        ...history.collateralHolders(contract),
-      ],
-    }),
+    handler: new ChainHandler({ ...common, contracts: late, isPast: true }),
     topics: kind => decoder.topicsOf(kind),
     finality: finality ?? network.finality,
     blockTime: network.blockTime,
     range: backfillRange,
     store,
   })
-  return history
 }
 
 /** Kind of contract under which configuration names price feeds (their proxies). */

@@ -47,8 +47,11 @@ export interface HistoryOptions {
   blockTime: number
   /** Blocks asked for at once, 10,000 unless told. */
   range?: number | undefined
-  /** Stores events of the past with the cursors of their sources; false, and nothing is, while a batch is being stored. */
-  store(blocks: readonly BlockEvents[], sources: readonly SourceCursor[]): Promise<boolean>
+  /**
+   * Stores events of the past with the cursors of their sources, which stood at `from`; false, and nothing is, while a batch
+   * is being stored.
+   */
+  store(blocks: readonly BlockEvents[], sources: readonly SourceCursor[], from: number): Promise<boolean>
 }
 
 /** Blocks of the past, as they are to be stored. */
@@ -116,18 +119,23 @@ export class History {
     this.goOn?.()
     await this.storing
     if (this.failure) throw this.failure
-    const isPaused = performance.now() < this.pausedUntil
-    const isShort = last - this.cursor <= Math.min(this.range, REST)
+    const isPaused = () => performance.now() < this.pausedUntil
+    // What is not final is always left.
+    const isShort = last - this.cursor <= Math.max(Math.min(this.range, REST), 2 * finality)
     // What can still be made beside the blocks is not left to one of their batches, except to the first of a run.
     const isLeft = this.madeTo < this.limit && (!isShort || this.delayed++ < MOST_DELAYED)
-    const joins = isShort && !isLeft && !isPaused && (await this.makeRest(store.storedTo))
+    const joins = isShort && !isLeft && !isPaused() && (await this.makeRest(store.storedTo))
     if (!joins) {
-      if (!isPaused) {
+      if (!isPaused()) {
         this.limit = Math.max(this.limit, Math.min(last - finality, store.parent.height))
         this.makeAhead()
       }
       return undefined
     }
+    const { height, hash } = store.parent
+    const isKnown = this.madeTo === height && this.madeHash !== '0x' && hash !== '0x'
+    // Made of another branch than the one that it joins.
+    if (isKnown && this.madeHash !== hash) throw new BranchMismatchError(height)
     for (const { output } of this.ahead) store.append(output)
     for (const source of this.withAhead()) store.setSourceCursor({ ...source, cursor: null })
     log.info({ sources: namesOf(this.sources) }, 'history is complete')
@@ -189,23 +197,29 @@ export class History {
     const isStored = await this.options.store(
       this.ahead.flatMap(({ output }) => output),
       sources.map(source => ({ ...source, cursor: to })),
+      this.cursor,
     )
-    if (!isStored) return
+    if (!isStored) return void (await sleep(SHORTEST_REST))
     this.sources = sources
     this.cursor = to
     this.ahead = []
   }
 
-  /** Makes all that is left up to a block, at once; false where that did not work now. */
+  /**
+   * Makes all that is left up to a block, at once; false where that did not work now. Where some of it was made, which may
+   * not be final, the run is over: it cannot be stored by itself.
+   */
   private async makeRest(to: number): Promise<boolean> {
     this.isStopped = true
+    await this.making
+    const before = this.madeTo
     try {
-      await this.making
       while (this.madeTo < to) await this.make(to)
       return true
     } catch (error) {
       this.fail(error)
       if (this.failure) throw this.failure
+      if (this.madeTo !== before) throw error
       this.isStopped = false
       return false
     }
@@ -263,9 +277,10 @@ export class History {
     })
     await handler.handle(writer, blocks)
     const learned = late.watchedLately()
-    late.commit()
     // Their logs up to here came with the slice.
     const more = await this.logsOf(learned, to + 1, this.fetchedTo)
+    // Nothing fails from here on: a slice that is made again has to learn the same again.
+    late.commit()
     this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
     this.ahead.push({ output, learned })
     this.madeTo = to

@@ -39,12 +39,17 @@ interface ProcessorParts {
 
 /**
  * One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. `isLinked`:
- * the batch's blocks stand on the last one of the batch before, without a gap.
+ * the batch's blocks stand on the last one of the batch before, without a gap. `stoodOn`: the parent of the first.
  */
 export async function runSource<Store>(
   options: SourceOptions,
   database: Database<Store>,
-  handle: (store: Store, blocks: SourceBlock[], isLinked: boolean) => Promise<void>,
+  handle: (
+    store: Store,
+    blocks: SourceBlock[],
+    isLinked: boolean,
+    stoodOn: string | undefined,
+  ) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   // Told to stop while the run was being prepared: no event comes for that any more.
@@ -111,15 +116,10 @@ export async function runSource<Store>(
           ({ header }, i) => header.parentHash === (blocks[i - 1] ?? before)?.header.hash,
         )
         before = blocks.at(-1)
-        return handle(
-          store,
-          blocks
-            // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
-            // logs and times.
-            .filter(({ header }) => header.height >= options.from)
-            .map(toSourceBlock),
-          isLinked,
-        )
+        // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
+        // logs and times.
+        const asked = blocks.filter(({ header }) => header.height >= options.from)
+        return handle(store, asked.map(toSourceBlock), isLinked, asked[0]?.header.parentHash)
       },
     }).run()
     // At the head the runner waits for the next block for ever: a stop does not wait for it.

@@ -11,7 +11,7 @@ import type { BlockEvents } from './event-store.ts'
 import { appendEvents, lockStream, registerStream } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
 import type { DomainEvent } from './vocabulary.ts'
-import { type SourceCursor, storeSourceCursors } from './watched-sources.ts'
+import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
 
 /** Another process appends to the same stream. */
 export class SecondWriterError extends VaultlogError {
@@ -284,6 +284,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       const base = await appendEvents(tx, stream, position, retractions)
       const next = await appendEvents(tx, stream, base, blocks)
       if (orphans.length > 0) {
+        await lowerSourceCursors(tx, stream, Math.min(...orphans.map(({ height }) => height)) - 1)
         await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
           stream,
           orphans.map(o => o.height),
@@ -314,12 +315,13 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 
   /**
-   * Stores events of final blocks below the cursor between two batches, with how far the history of their sources is then.
-   * Undefined, and nothing is stored, while a batch is: whoever waited for it could keep it waiting.
+   * Stores events of final blocks below the cursor between two batches, with how far the history of their sources is then;
+   * `from` is how far it was. Undefined, and nothing is stored, while a batch is: whoever waited for it could keep it waiting.
    */
   async appendPast(
     blocks: readonly BlockEvents[],
     sources: readonly SourceCursor[],
+    from: number,
   ): Promise<Committed | undefined> {
     const { pool, stream, name } = this.options
     this.assertOpen()
@@ -338,7 +340,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         stream,
         head,
       ])
-      await storeSourceCursors(tx, stream, sources)
+      await storeSourceCursors(tx, stream, sources, from)
       return { ...state, head, appended: head - state.head, retracted: 0 }
     })
     const committed = await this.tracked(commit)

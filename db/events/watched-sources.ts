@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { VaultlogError } from '../process/errors.ts'
 
 /** Something watched by code or configuration: a contract of a kind, or ('' as contract) a kind wherever it logs. */
 export interface WatchedSource {
@@ -63,13 +64,20 @@ export async function reconcileSources(
   return rows
 }
 
-/** Keeps how far sources are, in the transaction that stores their history. */
+/**
+ * Keeps how far sources are, in the transaction that stores their history.
+ *
+ * @param from how far they were, those that are neither complete nor new
+ * @throws SourceMovedError one of them was not: somebody else stored some of it, or a fork took blocks back
+ */
 export async function storeSourceCursors(
   tx: pg.PoolClient,
   stream: number,
   sources: readonly SourceCursor[],
+  from?: number,
 ): Promise<void> {
   if (sources.length === 0) return
+  if (from !== undefined) await assertSourcesAt(tx, stream, sources, from)
   await tx.query(
     `INSERT INTO watched_source AS w (stream, kind, contract, cursor, from_block, learned)
      SELECT $1, kind, contract, cursor, coalesce(learned_at, 0), learned_at IS NOT NULL
@@ -86,6 +94,36 @@ export async function storeSourceCursors(
   )
   if (sources.some(({ cursor }) => cursor === null))
     await tx.query('DELETE FROM watched_source WHERE stream = $1 AND learned AND cursor IS NULL', [stream])
+}
+
+async function assertSourcesAt(
+  tx: pg.PoolClient,
+  stream: number,
+  sources: readonly WatchedSource[],
+  cursor: number,
+): Promise<void> {
+  const { rows } = await tx.query<PendingSource>(
+    `SELECT kind, contract, cursor FROM watched_source
+     WHERE stream = $1 AND cursor <> $4 AND (kind, contract) IN (SELECT * FROM unnest($2::text[], $3::text[])) LIMIT 1`,
+    [stream, sources.map(({ kind }) => kind), sources.map(({ contract }) => contract), cursor],
+  )
+  const [moved] = rows
+  if (moved) throw new SourceMovedError(moved, cursor)
+}
+
+/** After a fork nothing above its root is stored, of sources that are not watched now either. */
+export async function lowerSourceCursors(tx: pg.PoolClient, stream: number, to: number): Promise<void> {
+  await tx.query('UPDATE watched_source SET cursor = $2 WHERE stream = $1 AND cursor > $2', [stream, to])
+}
+
+export class SourceMovedError extends VaultlogError {
+  readonly code = 'SOURCE_MOVED'
+  override readonly retryable = true
+  constructor({ kind, contract, cursor }: PendingSource, expected: number) {
+    super(
+      `History of ${kind} ${contract} goes on from block ${cursor}, not from ${expected}. Beginning again from there.`,
+    )
+  }
 }
 
 /** Whether history is being fetched that new sources of a stream still lack. */

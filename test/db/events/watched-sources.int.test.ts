@@ -5,6 +5,7 @@ import {
   isBackfilling,
   reconcileSources,
   type SourceCursor,
+  SourceMovedError,
   type WatchedSource,
 } from '../../../db/events/watched-sources.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
@@ -93,4 +94,31 @@ test('a rewind takes back what history taught above its block', async () => {
     { ...FACTORY, cursor: 5, learned: false },
     { ...VAULT, cursor: 5, learned: true },
   ])
+})
+
+test('the past is stored from where its sources are, or not at all', async () => {
+  expect(await database.appendPast([], [{ ...FACTORY, cursor: 5 }], -1)).toBeDefined()
+  const learned = { ...VAULT, learnedAt: 6, cursor: 7 }
+  await expect(database.appendPast([], [{ ...FACTORY, cursor: 7 }, learned], -1)).rejects.toThrow(
+    SourceMovedError,
+  )
+  expect(await reconcile(ANYWHERE, FACTORY)).toEqual([{ ...FACTORY, cursor: 5, learned: false }])
+  await database.appendPast([], [{ ...FACTORY, cursor: 7 }, learned], 5)
+  expect(await reconcile(ANYWHERE, FACTORY)).toMatchObject([{ cursor: 7 }, { ...VAULT, cursor: 7 }])
+})
+
+test('a fork takes back how far a source was that is not watched any more', async () => {
+  const final = block(height)
+  const hot = (from: number, to: number, branch = '') =>
+    Array.from({ length: to - from + 1 }, (_, i) => {
+      const { height: at, hash } = block(from + i)
+      return { height: at, hash: `${hash}${branch}` }
+    })
+  const storeHot = (baseHead: typeof final, newBlocks: (typeof final)[]) =>
+    database.transactHot2({ finalizedHead: final, baseHead, newBlocks }, async () => {})
+  await storeHot(final, hot(height + 1, height + 5))
+  const of = (sources: { kind: string }[]) => sources.find(({ kind }) => kind === ANYWHERE.kind)
+  await reconcile(FACTORY)
+  await storeHot(block(height + 2), hot(height + 3, height + 6, 'b'))
+  expect(of(await reconcile(ANYWHERE, FACTORY))).toMatchObject({ cursor: height + 2 })
 })
