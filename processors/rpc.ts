@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EIP1193RequestFn } from 'viem'
 import {
   createClient,
@@ -71,6 +72,9 @@ const LOG_RANGE = 10_000
 /** Answers in a row after which a range that was refused is asked for again: limits differ by how full blocks are. */
 const ANSWERS_BEFORE_WIDENING = 8
 const CALLS_PER_MULTICALL = 400
+/** How often a node is asked for a block that it should have any moment, and the milliseconds between. */
+const TRIES_AT_HEAD = 6
+const HEAD_PAUSE = 200
 
 export function openChainRpc(urls: readonly string[], multicall: string): ChainRpc {
   const transports = urls.map(url =>
@@ -118,19 +122,26 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     const blocks = new Map<number, BlockLogs>()
     for (let from = filter.from; from <= filter.to; ) {
       const to = Math.min(filter.to, from + widest.range() - 1)
+      const wanted = {
+        ...(filter.address ? { address: filter.address } : {}),
+        topics: filter.topics,
+        fromBlock: numberToHex(from),
+        toBlock: numberToHex(to),
+      }
       let answer: unknown
       try {
-        answer = await ask('eth_getLogs', [
-          {
-            ...(filter.address ? { address: filter.address } : {}),
-            topics: filter.topics,
-            fromBlock: numberToHex(from),
-            toBlock: numberToHex(to),
-          },
-        ])
+        // Both go with one request: a node that is behind says of blocks to come that they have no logs.
+        for (let tries = 1; ; tries++) {
+          const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
+          answer = found
+          if (end) break
+          if (tries === TRIES_AT_HEAD)
+            throw new UnavailableError(`The node was asked for logs up to block ${to} and does not have it.`)
+          await sleep(HEAD_PAUSE)
+        }
       } catch (error) {
         // A node that cannot be reached would not answer for fewer blocks either.
-        if (from === to || (error instanceof RpcRefusedError && error.isUnreachable)) throw error
+        if (from === to || !(error instanceof RpcRefusedError) || error.isUnreachable) throw error
         widest.refused(to - from + 1)
         continue
       }

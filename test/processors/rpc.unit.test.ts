@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { openChainRpc } from '../../processors/rpc.ts'
+
+const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+
+interface Ask {
+  id: number
+  method: string
+  params: [{ fromBlock: string; toBlock: string }] | [string, boolean]
+}
+
+/** A node with a log in each block, which has the block 100 from the n-th request on. */
+async function startNode(hasHeadFrom: number) {
+  let requests = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => {
+      const head = ++requests < hasHeadFrom ? 99 : 100
+      const asked = [JSON.parse(Buffer.concat(chunks).toString())].flat() as Ask[]
+      const answers = asked.map(({ id, params: [what] }) => {
+        if (typeof what === 'string') {
+          const height = Number(what)
+          const block = { number: what, hash: word(height), timestamp: '0x1' }
+          return { jsonrpc: '2.0', id, result: height <= head ? block : null }
+        }
+        const [from, to] = [Number(what.fromBlock), Math.min(head, Number(what.toBlock))]
+        const result = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => ({
+          address: word(1),
+          topics: [],
+          data: '0x',
+          logIndex: '0x0',
+          transactionHash: word(2),
+          blockNumber: `0x${(from + i).toString(16)}`,
+          blockHash: word(from + i),
+        }))
+        return { jsonrpc: '2.0', id, result }
+      })
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { rpc: openChainRpc([`http://127.0.0.1:${port}`], word(0)), stop: () => server.close() }
+}
+
+test('logs of a block that the node does not have yet are not taken for none', async () => {
+  const node = await startNode(3)
+  const found = await node.rpc.logs({ from: 98, to: 100 })
+  expect(found.map(({ number }) => number)).toEqual([98, 99, 100])
+  node.stop()
+})
+
+test('nor are they where the node never gets it', async () => {
+  const node = await startNode(Number.POSITIVE_INFINITY)
+  await expect(node.rpc.logs({ from: 98, to: 100 })).rejects.toThrow('does not have it')
+  node.stop()
+})
