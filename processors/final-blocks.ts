@@ -10,6 +10,8 @@ import { openBlockReader, type RpcBlock, type SqdBlock } from './rpc-block.ts'
 const FEWEST = 10
 const MOST = 100
 const ITEMS = 1_000
+/** Answers in a row after which as many as were refused are asked for again: it may have been another failure. */
+const ANSWERS_BEFORE_WIDENING = 20
 /** Requests for blocks that are under way while others are handled. */
 const AHEAD = 5
 
@@ -109,6 +111,7 @@ function openFetching(source: FinalSource, subscriptions: readonly Partial<Subsc
   const request = { logs: true, transactions: subscriptions.some(({ transaction }) => transaction) }
   let width = FEWEST
   let most = MOST
+  let inARow = 0
 
   const ask = (range: Range) => source.rpc.withPriority(range.from).getColdSplit({ range, request })
 
@@ -120,6 +123,10 @@ function openFetching(source: FinalSource, subscriptions: readonly Partial<Subsc
         (sum, { logs, block }) => sum + (logs?.length ?? 0) + block.transactions.length,
         0,
       )
+      if (asked >= most && ++inARow >= ANSWERS_BEFORE_WIDENING) {
+        most = Math.min(MOST, 2 * most)
+        inARow = 0
+      }
       width = Math.max(FEWEST, Math.min(most, 2 * asked, Math.floor((asked * ITEMS) / Math.max(1, items))))
       return blocks.map(read)
     } catch (error) {
@@ -127,6 +134,7 @@ function openFetching(source: FinalSource, subscriptions: readonly Partial<Subsc
       // More than the node answers at once, perhaps: nodes limit batches, and most do not say so in a way to be told apart.
       most = Math.max(FEWEST, Math.min(most, Math.floor(asked / 2)))
       width = FEWEST
+      inARow = 0
       const blocks: SqdBlock[] = []
       for (let { from } = range; from <= range.to; from += FEWEST)
         blocks.push(...(await fetch({ from, to: Math.min(range.to, from + FEWEST - 1) })))
