@@ -10,9 +10,21 @@ const types = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
-/** A pool on the event store's database. `max` connections; statements named by `name` in pg_stat_activity. */
-export function openPostgres(url: string, name: string, max = 4): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, application_name: `vaultlog-${name}`, max, types })
+/**
+ * A pool on the event store's database. `max` connections; statements named by `name` in pg_stat_activity. Where
+ * `patienceMs` is given, a statement or connection that takes longer fails, and its connection is not used again.
+ */
+export function openPostgres(url: string, name: string, max = 4, patienceMs?: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: `vaultlog-${name}`,
+    max,
+    types,
+    // A server that is gone without a word is noticed.
+    keepAlive: true,
+    query_timeout: patienceMs,
+    connectionTimeoutMillis: patienceMs,
+  })
   // A connection lost while it is lent out is told to whoever asks it next; without a listener it would end the process.
   pool.on('connect', client => client.on('error', () => {}))
   pool.on('error', error => log.warn({ error: error.message }, 'idle Postgres connection lost'))

@@ -3,6 +3,7 @@ import { createKeyVerifier } from '../db/keys/keys.ts'
 import { createRateMeter } from '../db/keys/rates.ts'
 import { openLimitsRedis } from '../db/keys/redis.ts'
 import { findNetwork } from '../db/networks.ts'
+import { openPostgres } from '../db/postgres.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
@@ -42,9 +43,12 @@ async function main(): Promise<void> {
   exposeCatalogue(catalogue)
   onShutdown('catalogue', () => catalogue.stop())
 
+  // Every request waits for these: a store that hangs is an error soon, and not a request without end.
+  const limits = openPostgres(found.DATABASE_URL, 'api-limits', 8, 3_000)
+  onShutdown('limits', () => limits.end())
   const redis = env.REDIS_URL ? openLimitsRedis(env.REDIS_URL) : undefined
   if (redis) onShutdown('redis', () => redis.disconnect())
-  const credits = createCreditMeter(pool, { redis, namespace: env.REDIS_PREFIX })
+  const credits = createCreditMeter(limits, { redis, namespace: env.REDIS_PREFIX })
   onShutdown('credits', () => credits.close())
 
   const onChain = createOnChain({
@@ -60,13 +64,13 @@ async function main(): Promise<void> {
   history.start()
   onShutdown('history', () => history.stop())
 
-  const verifyKey = createKeyVerifier(pool)
+  const verifyKey = createKeyVerifier(limits)
   const terms = readPaymentTerms(env)
   const app = await createApp(
     {
       pool,
       clickhouse: clickhouse.client,
-      rates: createRateMeter(pool, { redis, namespace: env.REDIS_PREFIX }),
+      rates: createRateMeter(limits, { redis, namespace: env.REDIS_PREFIX }),
       catalogue,
       verifyKey,
       credits,

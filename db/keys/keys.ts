@@ -119,10 +119,14 @@ export async function revokeKey(pool: pg.Pool, code: string): Promise<ApiKey> {
 /** How long a process goes on taking a key without asking the database again. */
 export const KEY_CACHE_MS = 5_000
 
+/** What `createKey` makes; nothing else is looked up. */
+const KEY = /^vl_[\w-]{43}$/
+
 /** Looks a key up, remembering keys (not refusals: a new key is usable at once) for a few seconds. */
 export function createKeyVerifier(pool: pg.Pool): (key: string) => Promise<ApiKey | undefined> {
   const known = new LRUCache<string, ApiKey>({ max: 10_000, ttl: KEY_CACHE_MS })
   return async key => {
+    if (!KEY.test(key)) return undefined
     // Every request comes by here, and a digest as text costs half of one as bytes that is made text then.
     const id = digestOf(key).digest('base64')
     const cached = known.get(id)

@@ -64,6 +64,8 @@ export function isConnectionError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   return (
     CONNECTION_CODES.has(code ?? '') ||
-    /socket hang up|connection terminated|timeout error|connect timeout/i.test(message ?? '')
+    /socket hang up|connection terminated|timeout error|connect timeout|query read timeout|timeout exceeded/i.test(
+      message ?? '',
+    )
   )
 }

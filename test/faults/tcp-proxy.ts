@@ -5,13 +5,15 @@ export interface TcpProxy {
   port: number
   /** Milliseconds that each message towards the server is held back. */
   delay: number
+  /** Answers of the server are lost, and the connection with them. */
+  losesAnswers: boolean
   stop(): Promise<void>
 }
 
 /** Stands before a server: passes bytes on, later when told so. Connections are slow one by one, not in a queue. */
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  const proxy = { port: 0, delay: 0 }
+  const proxy = { port: 0, delay: 0, losesAnswers: false }
   const server = createServer(client => {
     const upstream = connect(target.port, target.host)
     for (const socket of [client, upstream]) {
@@ -23,6 +25,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
         upstream.destroy()
       })
     }
+    upstream.on('data', () => {
+      if (proxy.losesAnswers) client.destroy()
+    })
     upstream.pipe(client)
     client.on('data', chunk => {
       client.pause()

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CreditMeter, createCreditMeter } from '../../../db/keys/credits.ts'
-import { createKey, definePlan, listKeys } from '../../../db/keys/keys.ts'
+import { createKey, createKeyVerifier, definePlan, listKeys } from '../../../db/keys/keys.ts'
 import { createRateMeter } from '../../../db/keys/rates.ts'
 import { openLimitsRedis } from '../../../db/keys/redis.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { UnavailableError } from '../../../db/process/errors.ts'
 import type { TestPostgres } from '../../databases.ts'
 import { createPostgres } from '../../databases.ts'
+import { startTcpProxy } from '../../faults/tcp-proxy.ts'
 import { findRedis } from '../../redis.ts'
 
 const redisUrl = await findRedis()
@@ -161,6 +163,55 @@ describe.skipIf(!redisUrl)('credits in Redis', () => {
     redis.disconnect()
     await postgres.drop()
   })
+})
+
+it.skipIf(!redisUrl)('a charge whose answer was lost is not booked again', async () => {
+  const postgres = await createPostgres()
+  const { hostname, port } = new URL(redisUrl ?? '')
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port || 6379) })
+  const redis = openLimitsRedis(`redis://127.0.0.1:${proxy.port}`)
+  const own = `${namespace}-lost`
+  const key = await createKey(postgres.pool, { name: 'a', plan: 'free' })
+  const meter = createCreditMeter(postgres.pool, { redis, namespace: own, flushMs: 1e9 })
+  expect((await meter.charge(key, 1)).remaining).toBe(9_999)
+  proxy.losesAnswers = true
+  const lost = expect(meter.charge(key, 7)).rejects.toThrow(UnavailableError)
+  await setTimeout(50)
+  proxy.losesAnswers = false
+  await lost
+  expect((await meter.charge(key, 1)).remaining).toBe(9_991)
+  await meter.close()
+  const names = await redis.keys(`${own}*`)
+  if (names.length > 0) await redis.del(names)
+  redis.disconnect()
+  await proxy.stop()
+  await postgres.drop()
+})
+
+it('a Postgres that hangs fails what waits for it, and is used again when it answers', async () => {
+  const postgres = await createPostgres()
+  const url = new URL(postgres.url)
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port || 5432) })
+  url.host = `127.0.0.1:${proxy.port}`
+  const pool = openPostgres(url.href, 'test', 2, 300)
+  const made = await createKey(postgres.pool, { name: 'a', plan: 'free' })
+  const meter = createCreditMeter(pool)
+  const rates = createRateMeter(pool)
+  expect((await meter.charge(made, 1)).isAccepted).toBe(true)
+  proxy.delay = 3_000
+  for (let i = 0; i < 3; i++) {
+    const charged = expect(meter.charge(made, 1)).rejects.toThrow(UnavailableError)
+    const admitted = expect(rates.admit(made)).rejects.toThrow(UnavailableError)
+    await expect(createKeyVerifier(pool)(made.key)).rejects.toThrow(/time/)
+    await Promise.all([charged, admitted])
+  }
+  proxy.delay = 0
+  expect((await meter.charge(made, 1)).isAccepted).toBe(true)
+  expect((await rates.admit(made)).isAdmitted).toBe(true)
+  await meter.close()
+  await pool.end()
+  await proxy.stop()
+  await postgres.drop()
 })
 
 it('a store that does not answer is said to be unavailable, and soon', async () => {
