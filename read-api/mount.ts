@@ -12,7 +12,7 @@ import type { EntityTags, Ground } from './middleware/entity-tags.ts'
 import { sendError } from './middleware/errors.ts'
 import { admit, charge, refuseExhausted, sayRemaining } from './middleware/limits.ts'
 import type { Payment, Payments } from './middleware/payments.ts'
-import type { ReadyAnswers } from './middleware/ready-answers.ts'
+import { hasLeft, type ReadyAnswers } from './middleware/ready-answers.ts'
 import { parseStrictly } from './validation.ts'
 
 /** Nothing is kept without asking again: a tag says whether the projections have moved, a clock cannot. */
@@ -94,7 +94,7 @@ async function answer(exchange: Exchange): Promise<void> {
       throw error
     },
   )
-  if (response.destroyed) {
+  if (hasLeft(request, response)) {
     await exchange.payment?.cancel()
     return
   }
@@ -131,7 +131,9 @@ async function answer(exchange: Exchange): Promise<void> {
   if (isUnchanged || outcome.kind === 'unchanged') response.status(304).end()
   else {
     response.type('application/json')
-    if (isConditional(exchange)) {
+    // What was charged or paid for is sent: Express would make a 304 of it by itself, for If-None-Match: * even.
+    Object.defineProperty(request, 'fresh', { value: false })
+    if (exchange.key && isConditional(exchange)) {
       const { text, credits } = outcome
       const route = String(response.locals['route'])
       options.ready.keep(request, response, { catalogue, route, credits, text })

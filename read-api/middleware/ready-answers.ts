@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 2 ** 20
 
 /** Headers of one request, not of its answer. */
 const PER_REQUEST =
-  /^(x-request-id|x-credits-.*|ratelimit.*|content-length|content-encoding|transfer-encoding|connection|date)$/
+  /^(x-request-id|x-credits-.*|ratelimit.*|payment-.*|content-length|content-encoding|transfer-encoding|connection|date)$/
 
 /** Headers that an error has, too. */
 const OF_ANY_ANSWER = /^(?!(x-as-of-block|etag|content-type|vary)$)/
@@ -36,13 +36,12 @@ interface Form {
 }
 
 interface ReadyAnswer {
-  catalogue: Catalogue
   path: string
   route: string
   credits: number
   headers: [name: string, value: string | string[]][]
   plain: Form
-  squeezed: Partial<Record<Encoding, Form>>
+  squeezed: Partial<Record<Encoding, Promise<Form>>>
 }
 
 export interface ReadyAnswers {
@@ -79,26 +78,36 @@ export function createReadyAnswers(
   const answers = new LRUCache<string, ReadyAnswer>({
     maxSize: MAX_TOTAL_BYTES,
     maxEntrySize: 3 * MAX_BODY_BYTES,
-    sizeCalculation: ({ plain }) => 2 * plain.bytes.length + 1_024,
+    // The body as it is and compressed, the address, and the headers of either form.
+    sizeCalculation: ({ plain }, url) => 2 * plain.bytes.length + url.length + 4_096,
   })
+  let stands: Catalogue | undefined
+
+  /** The catalogue that is served now. With one that has gone, everything made of it goes: it would be held in memory. */
+  const current = (): Catalogue => {
+    const catalogue = deps.catalogue.current()
+    if (catalogue !== stands) answers.clear()
+    stands = catalogue
+    return catalogue
+  }
 
   /** Only what does not depend on anything else than URL, key and encoding. */
   const isPlain = ({ method, headers }: IncomingMessage): boolean =>
     method === 'GET' &&
-    headers['x-api-key'] !== undefined &&
+    typeof headers['x-api-key'] === 'string' &&
+    headers['x-api-key'].trim() !== '' &&
     headers['if-none-match'] === undefined &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined &&
     (options.isForEveryOrigin || headers.origin === undefined)
 
-  const formOf = async (answer: ReadyAnswer, encoding: Encoding): Promise<Form> => {
-    const known = answer.squeezed[encoding]
-    if (known) return known
-    const bytes = await squeeze[encoding](answer.plain.bytes)
-    return {
+  /** Compressed once, however many ask for it meanwhile. */
+  const formOf = (answer: ReadyAnswer, encoding: Encoding): Promise<Form> => {
+    answer.squeezed[encoding] ??= squeeze[encoding](answer.plain.bytes).then(bytes => ({
       bytes,
       headers: [...answer.headers.flat(), 'content-encoding', encoding, 'content-length', bytes.length],
-    }
+    }))
+    return answer.squeezed[encoding]
   }
 
   const send = async (
@@ -114,9 +123,8 @@ export function createReadyAnswers(
       await admit(key, deps, head)
       const encoding = encodingOf(request, answer.plain.bytes)
       const form = encoding ? await formOf(answer, encoding) : answer.plain
-      if (response.destroyed) return
+      if (hasLeft(request, response)) return
       await charge(key, deps, answer.credits, head)
-      if (encoding) answer.squeezed[encoding] = form
       response.writeHead(200, head.lines.concat(form.headers))
       response.end(form.bytes)
     } catch (error) {
@@ -127,13 +135,9 @@ export function createReadyAnswers(
 
   return {
     answer(request, response, notes) {
-      const url = request.url ?? ''
-      const answer = isPlain(request) ? answers.get(url) : undefined
+      current()
+      const answer = isPlain(request) ? answers.get(request.url ?? '') : undefined
       if (!answer) return false
-      if (answer.catalogue !== deps.catalogue.current()) {
-        answers.delete(url)
-        return false
-      }
       notes.route = answer.route
       notes.path = answer.path
       const head = new RequestHead(notes.requestId)
@@ -150,7 +154,7 @@ export function createReadyAnswers(
       return true
     },
     keep(request, response, { catalogue, route, credits, text }) {
-      if (!isPlain(request) || text.length > MAX_BODY_BYTES) return
+      if (!isPlain(request) || text.length > MAX_BODY_BYTES || catalogue !== current()) return
       const headers = Object.entries(response.getHeaders()).flatMap(
         ([name, value]): ReadyAnswer['headers'] =>
           value === undefined || PER_REQUEST.test(name)
@@ -159,7 +163,6 @@ export function createReadyAnswers(
       )
       const bytes = Buffer.from(text)
       answers.set(request.originalUrl, {
-        catalogue,
         path: request.path,
         route,
         credits,
@@ -169,6 +172,11 @@ export function createReadyAnswers(
       })
     },
   }
+}
+
+/** Whether nobody is there any more: behind a pipelined request that is still answered, a response is not told. */
+export function hasLeft(request: IncomingMessage, response: ServerResponse): boolean {
+  return response.destroyed || request.socket.destroyed
 }
 
 function encodingOf(request: IncomingMessage, body: Buffer): Encoding | undefined {

@@ -1,3 +1,7 @@
+import { request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { log } from '../../../db/process/log.ts'
 import { registry } from '../../../db/process/metrics.ts'
@@ -33,6 +37,23 @@ const tagOf = async (path: string) => {
   await answer.arrayBuffer()
   return answer.headers.get('etag') ?? ''
 }
+
+/** As a client that says nothing beside: fetch adds a cache-control to whatever is conditional. */
+const getPlainly = (path: string, tag: string) =>
+  new Promise<{ status: number | undefined; length: number; used: unknown }>((resolve, reject) => {
+    const headers = { 'x-api-key': api.apiKey, 'if-none-match': tag }
+    request(`${one.url}${path}`, { headers }, answer => {
+      let length = 0
+      answer.on('data', (chunk: Buffer) => {
+        length += chunk.length
+      })
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode, length, used: answer.headers['x-credits-used'] }),
+      )
+    })
+      .on('error', reject)
+      .end()
+  })
 
 const vault = `/v2/detailed-vaults/mainnet/${w.USD_VAULT}`
 const list = '/v2/detailed-vaults?perPage=10'
@@ -94,6 +115,21 @@ describe('an answer that is at hand', () => {
     lines.mockRestore()
   })
 
+  it('is forgotten with the catalogue that it was made of', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const gone = new WeakRef(api.deps.catalogue.current())
+    for (const replica of [one, other]) await (await get(`${list}&page=3`, undefined, replica)).text()
+    await api.recordFacts([{ subject: 'z', kind: 'y', value: {} }], w.START - 1)
+    await api.catchUp()
+    for (const replica of [one, other]) await (await get(`${list}&page=4`, undefined, replica)).text()
+    for (let i = 0; i < 20 && gone.deref(); i++) {
+      await setTimeout(50)
+      collect()
+    }
+    expect(gone.deref()).toBeUndefined()
+  })
+
   it('is for keys only', async () => {
     await asked(list, 'identity')
     const refused = await asked(list, 'identity', 'vl_nobody')
@@ -139,6 +175,10 @@ describe('conditional requests', () => {
     ['endless', `W/"1.${'x'.repeat(5_000)}.y"`],
   ])('a tag that is not ours is no reason: %s', async (_, tag) => {
     expect((await get(vault, tag)).status).toBe(200)
+    const plainly = await getPlainly(vault, tag)
+    expect(plainly).toMatchObject({ status: 200, used: '3' })
+    expect(plainly.length).toBeGreaterThan(500)
+    expect((await getPlainly('/v2/health', tag)).status).toBe(200)
   })
 
   it('a tag of another address is no reason', async () => {

@@ -211,6 +211,17 @@ describe('payment for single requests', () => {
     expect(wrong.status).toBe(401)
   })
 
+  it('sends what was paid for, whatever else the caller says, and to nobody else', async () => {
+    const path = `/v2/historical/mainnet/${w.USD_VAULT}/tvl?perPage=2`
+    const headers = { 'x-api-key': '', 'if-none-match': '*', 'cache-control': 'max-age=0' }
+    const paid = await payingFetch(5)(`${replica.url}${path}`, { headers })
+    expect([paid.status, ((await paid.json()) as { itemsOnPage: number }).itemsOnPage]).toEqual([200, 2])
+    const again = await fetch(`${replica.url}${path}`, { headers: { 'x-api-key': '' } })
+    expect(again.status).toBe(402)
+    const keyed = await fetch(`${replica.url}${path}`, { headers: { 'x-api-key': api.apiKey } })
+    expect([keyed.status, keyed.headers.get('payment-response')]).toEqual([200, null])
+  })
+
   it('health stays free', async () => {
     expect((await fetch(`${replica.url}/v2/health`)).status).toBe(200)
   })
