@@ -40,7 +40,10 @@ export function mirrorStream(
       const startedAt = performance.now()
       await beginBatch(client, MIRROR, stream, range.to)
       const from = checkpoint.position
-      const types = range.to - from > FEW ? undefined : await typesIn(client, stream, from, range.to)
+      // Copied once more, a range may stand there twice until it is merged: then nobody passes over a look at what is there.
+      const isRepeated = checkpoint.applying_to !== null
+      const types =
+        range.to - from > FEW || isRepeated ? undefined : await typesIn(client, stream, from, range.to)
       await copyRange(client, clickhouse, stream, from, range.to)
       if (!types || types.has('BlockRetracted')) await copyRetractions(clickhouse, stream, from, range.to)
       await finishBatch(client, MIRROR, stream, range.to, range.block)

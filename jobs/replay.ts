@@ -30,6 +30,22 @@ export class ReplayInterrupted extends VaultlogError {
   }
 }
 
+/** Two would drop and fill each other's tables. */
+class ReplayRunningError extends VaultlogError {
+  readonly code = 'REPLAY_RUNNING'
+  constructor(database: string) {
+    super(`Another process makes tables in ${database} right now. Wait until it has ended, or stop it.`)
+  }
+}
+
+/** Does `work` while no other process makes tables in the shadow database. */
+export function alone<T>(pool: pg.Pool, shadow: ClickHouse, work: () => Promise<T>): Promise<T> {
+  return withLocks(pool, shadow.database, async locks => {
+    if (!(await locks.take(0))) throw new ReplayRunningError(shadow.database)
+    return work()
+  })
+}
+
 const REPLAY_BATCH = 1_000_000
 
 /**
@@ -39,16 +55,22 @@ const REPLAY_BATCH = 1_000_000
  */
 export async function replay(options: ReplayOptions): Promise<void> {
   const shadow = options.clickhouse.in(`${options.clickhouse.database}_replay`)
-  await buildShadow(options, shadow)
-  for (const projection of options.projections) {
-    const streams = options.streams.filter(stream => concerns(projection, stream))
-    await holdingLocks(options, projection, streams, async live => {
-      for (const stream of streams) await catchUp(options, shadow, projection, stream, live.get(stream.id))
-      await swapIn(options, shadow, projection, streams)
+  try {
+    await alone(options.pool, shadow, async () => {
+      await buildShadow(options, shadow)
+      for (const projection of options.projections) {
+        const streams = options.streams.filter(stream => concerns(projection, stream))
+        await holdingLocks(options, projection, streams, async live => {
+          for (const stream of streams)
+            await catchUp(options, shadow, projection, stream, live.get(stream.id))
+          await swapIn(options, shadow, projection, streams)
+        })
+      }
+      await dropShadow(options, shadow)
     })
+  } finally {
+    await shadow.close()
   }
-  await dropShadow(options, shadow)
-  await shadow.close()
 }
 
 /** Builds shadow tables up to where the live ones are now. */
@@ -112,7 +134,7 @@ export async function catchUp(
   // A table of an older version has no checkpoint worth catching up to: then everything mirrored is the goal.
   const goal =
     live && live.version === projection.version ? live : await readCheckpoint(pool, MIRROR, stream.id)
-  let state = await openShadow(options, shadow, projection, stream)
+  let state = await openShadow(options, shadow, projection, stream, goal.position)
   if (goal.position <= state.position) return
   const bar = options.progress.start(`${projection.name} ${stream.name}`, goal.position, 'events')
   while (state.position < goal.position) {
@@ -136,9 +158,12 @@ async function openShadow(
   shadow: ClickHouse,
   projection: Projection,
   stream: StreamRow,
+  /** How far the live rows go: no more of them can be taken over. */
+  upTo: number,
 ): Promise<ShadowState> {
   const { pool, clickhouse } = options
-  const from = hasHead(projection) ? 0 : await positionBefore(clickhouse, stream.id, options.fromBlock)
+  const before = hasHead(projection) ? 0 : await positionBefore(clickhouse, stream.id, options.fromBlock)
+  const from = Math.min(before, upTo)
   const { rows } = await pool.query<ShadowState & { version: number; from_position: number }>(
     'SELECT version, from_position, position, applying_to FROM replay WHERE database = $1 AND projection = $2 AND stream = $3',
     [shadow.database, projection.name, stream.id],
@@ -153,10 +178,10 @@ async function openShadow(
       partition ? `ALTER TABLE ${table} DROP PARTITION ${partition}` : `TRUNCATE TABLE ${table}`,
     )
   }
-  if (from > 0) {
+  for (const name of from > 0 ? tablesOf(projection) : []) {
     await clickhouse.command(
       'replay',
-      `INSERT INTO ${identifier(shadow.database)}.${identifier(projection.name)} SELECT * FROM ${identifier(projection.name)} WHERE position <= {from:UInt64} ${partition ? 'AND chain_id = {stream:UInt32}' : ''}`,
+      `INSERT INTO ${identifier(shadow.database)}.${identifier(name)} SELECT * FROM ${identifier(name)} WHERE position <= {from:UInt64} ${partition ? 'AND chain_id = {stream:UInt32}' : ''}`,
       { from, stream: stream.id },
     )
   }
@@ -264,10 +289,17 @@ async function swapIn(
       continue
     }
     for (const stream of streams) {
-      await clickhouse.command(
+      const [row] = await shadow.query(
         'replay',
-        `ALTER TABLE ${live}${everyNode(clickhouse)} REPLACE PARTITION ${partitionOf(projection, stream)} FROM ${made}`,
+        `SELECT 1 FROM ${identifier(name)} WHERE chain_id = {stream:UInt32} LIMIT 1`,
+        {
+          stream: stream.id,
+        },
       )
+      const partition = partitionOf(projection, stream)
+      // An empty partition is refused as a source.
+      const change = row ? `REPLACE PARTITION ${partition} FROM ${made}` : `DROP PARTITION ${partition}`
+      await clickhouse.command('replay', `ALTER TABLE ${live}${everyNode(clickhouse)} ${change}`)
     }
   }
   // Where the code is newer than the rows were, the goal was the mirror's end: the checkpoint follows the new rows.
@@ -278,7 +310,7 @@ async function swapIn(
        FROM replay r JOIN checkpoint m ON m.projection = $4 AND m.stream = r.stream
        WHERE r.database = $1 AND r.projection = $2 AND r.stream = $3
        ON CONFLICT (projection, stream) DO UPDATE SET version = excluded.version,
-         position = greatest(checkpoint.position, excluded.position), applying_to = NULL,
+         replays = checkpoint.replays + 1, position = greatest(checkpoint.position, excluded.position), applying_to = NULL,
          block_number = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_number ELSE checkpoint.block_number END,
          block_time = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_time ELSE checkpoint.block_time END`,
       [shadow.database, projection.name, stream.id, MIRROR],

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
-import { VaultlogError } from '../db/process/errors.ts'
+import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
 import { FEW, type MirroredBatch } from './mirror.ts'
@@ -148,14 +148,26 @@ async function findRange(
         toUInt64(multiIf({begun:Bool}, cut, after_block > 0, after_block - 1, {last:UInt64})) AS to,
         argMax(block_number, position) AS number,
         toUnixTimestamp(argMax(timestamp, position)) AS time,
-        groupUniqArray(type) AS types
+        groupUniqArray(type) AS types,
+        count() AS rows
       FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= to`,
     query_params: { stream, from, end, last: target.position, begun: isBegun },
     format: 'JSONEachRow',
     clickhouse_settings: { log_comment: 'plan range', output_format_json_quote_64bit_integers: 0 },
   })
-  const [row] = await answer.json<{ to: number; number: number; time: number; types: string[] }>()
+  const [row] = await answer.json<{
+    to: number
+    number: number
+    time: number
+    types: string[]
+    rows: number
+  }>()
   const to = row?.to ?? end
+  // Positions have no gaps: fewer are still to come from another replica, more are a copy that will be merged.
+  if (row?.rows !== to - from)
+    throw new UnavailableError(
+      `ClickHouse has ${row?.rows ?? 0} events of positions ${from + 1} to ${to} of stream ${stream}, not ${to - from}. Trying again.`,
+    )
   const block =
     to >= target.position
       ? { number: target.block_number, time: target.block_time }

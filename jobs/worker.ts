@@ -18,6 +18,8 @@ export interface WorkerOptions {
 
 /** How often the cursors are looked at for work that no job told of. */
 const SWEEP_MS = 1_000
+/** After this long it is tried again whether a projection still waits for its replay. */
+const RETRY_MS = 60_000
 /** A job of the same name may stand in the queue with a dead worker: after this long it is given again. */
 const ROUND_MS = 5_000
 
@@ -81,10 +83,15 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   )
 
   let timer: NodeJS.Timeout | undefined
+  let forgetAt = 0
   let sweeping: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
       await resolveDeadLetters(pool)
+      if (Date.now() >= forgetAt) {
+        needReplay.clear()
+        forgetAt = Date.now() + RETRY_MS
+      }
       await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'could not look for work, trying again')

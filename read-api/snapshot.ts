@@ -41,9 +41,11 @@ export interface ChainMoment {
 export interface Moment {
   chains: ReadonlyMap<number, ChainMoment>
   registryPosition: number
+  /** Replays of any projection so far: with one more, rows of the past may be others. */
+  replays: number
 }
 
-export const EMPTY_MOMENT: Moment = { chains: new Map(), registryPosition: 0 }
+export const EMPTY_MOMENT: Moment = { chains: new Map(), registryPosition: 0, replays: 0 }
 
 interface CheckpointRow {
   projection: string
@@ -51,6 +53,7 @@ interface CheckpointRow {
   position: number
   block_number: number
   block_time: number
+  replays?: number
 }
 
 /** The moment that a set of checkpoints allows. A projection that has none on a chain has not begun: position 0. */
@@ -90,13 +93,14 @@ export function momentOf(rows: readonly CheckpointRow[]): Moment {
       })
     }
   }
-  return { chains, registryPosition }
+  const replays = rows.reduce((sum, row) => sum + (row.replays ?? 0), 0)
+  return { chains, registryPosition, replays }
 }
 
 export async function readMoment(pool: pg.Pool): Promise<Moment> {
   const { rows } = await pool.query<CheckpointRow>(
     // A projection at the head of its stream has seen every block so far, also those without events.
-    `SELECT projection, stream, position,
+    `SELECT projection, stream, position, replays,
        CASE WHEN position = s.head THEN greatest(block_number, s.head_height) ELSE block_number END AS block_number,
        CASE WHEN position = s.head THEN greatest(block_time, s.head_time) ELSE block_time END AS block_time
      FROM checkpoint c JOIN stream s ON s.id = c.stream WHERE projection = ANY ($1)`,
@@ -131,7 +135,8 @@ export async function watchCheckpoints(
   let stopped = false
   let running: Promise<void> | undefined
   let again = false
-  let client: pg.PoolClient | undefined
+  let letGo: (() => void) | undefined
+  let isConnecting = false
 
   const move = () => {
     if (stopped) return
@@ -151,21 +156,32 @@ export async function watchCheckpoints(
   }
 
   const listen = async () => {
-    if (stopped || client) return
+    if (stopped || letGo || isConnecting) return
+    isConnecting = true
+    let connection: pg.PoolClient | undefined
+    // Listening is the connection's: it is closed, not given back. One that is lost is given back too, or the pool would take
+    // it for busy, and a few of them would leave it nothing.
+    const end = () => {
+      connection?.removeListener('notification', move)
+      connection?.release(true)
+      connection = undefined
+      if (letGo === end) letGo = undefined
+    }
     try {
-      const connection = await pool.connect()
-      client = connection
+      connection = await pool.connect()
+      connection.on('error', end)
       connection.on('notification', move)
-      connection.on('error', () => {
-        client = undefined
-      })
       await connection.query('LISTEN vaultlog_checkpoint')
+      letGo = end
+      if (stopped) end()
     } catch (error) {
-      client = undefined
+      end()
       log.warn(
         { error: (error as Error).message },
         'cannot listen for checkpoints; asking once a second instead',
       )
+    } finally {
+      isConnecting = false
     }
   }
 
@@ -180,9 +196,7 @@ export async function watchCheckpoints(
     async stop() {
       stopped = true
       clearInterval(timer)
-      client?.removeAllListeners('notification')
-      // Listening is the connection's: it is closed, not given back.
-      client?.release(true)
+      letGo?.()
       await running
     },
   }

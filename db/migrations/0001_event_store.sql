@@ -100,6 +100,8 @@ CREATE TABLE checkpoint (
   applying_to bigint,
   block_number bigint NOT NULL DEFAULT -1,
   block_time bigint NOT NULL DEFAULT 0,
+  -- How often its rows were made anew: who remembers any of them reads them again.
+  replays int NOT NULL DEFAULT 0,
   updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (projection, stream)
 );

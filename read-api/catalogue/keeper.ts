@@ -33,10 +33,8 @@ export function createCatalogueKeeper(
   const advance = async () => {
     const moment = await readMoment(pool)
     const before = catalogue.moment
-    if (wentBack(before, moment)) {
-      log.warn(
-        'a projection stands further back than before (replayed or rebuilt): reading the catalogue anew',
-      )
+    if (wentBack(before, moment) || (before !== EMPTY_MOMENT && moment.replays !== before.replays)) {
+      log.warn('a projection was replayed or stands further back than before: reading the catalogue anew')
       raw = new RawState()
       catalogue = await read(Catalogue.empty(transactsOn), EMPTY_MOMENT, moment)
       return
@@ -86,7 +84,8 @@ export function createCatalogueKeeper(
 }
 
 function isSame(a: Moment, b: Moment): boolean {
-  if (a.registryPosition !== b.registryPosition || a.chains.size !== b.chains.size) return false
+  if (a.registryPosition !== b.registryPosition || a.replays !== b.replays || a.chains.size !== b.chains.size)
+    return false
   for (const [chainId, { position, blockNumber }] of b.chains) {
     const known = a.chains.get(chainId)
     if (known?.position !== position || known.blockNumber !== blockNumber) return false

@@ -75,7 +75,12 @@ export async function loadChain(
     const pinned = { chain, p: to, rangeSince, streamsSince }
     const again = loadThese(clickhouse, pinned, everythingOf(forgotten), 0)
     const since = Math.min(...moved.map(row => row.since))
-    const names = namesOf(moved)
+    const isReported = moved.some(({ types }) => types.includes('PriceReported'))
+    const reported = isReported ? await ask(clickhouse, queries.reportedFeeds, range) : []
+    const names = namesOf(
+      moved,
+      reported.map(({ feed }) => feed),
+    )
     loaded = await Promise.all([
       again,
       moved.length > MANY
@@ -121,13 +126,13 @@ function everythingOf(contracts: string[]): Names {
   }
 }
 
-function namesOf(moved: readonly { contract: string; types: string[] }[]): Names {
+function namesOf(moved: readonly { contract: string; types: string[] }[], feeds: string[]): Names {
   const having = (...types: string[]) =>
     moved.filter(row => row.types.some(type => types.includes(type))).map(({ contract }) => contract)
   return {
     vaults: having('VaultDiscovered'),
     samples: having('StateSampled'),
-    feeds: having('PriceReported'),
+    feeds,
     holders: having('ShareTransferred', 'Deposited', 'Redeemed'),
     settings: having('FeeChanged', 'CapChanged', 'Paused', 'Unpaused'),
     // What a distributor pays may have been known before the vault was.

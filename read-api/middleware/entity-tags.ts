@@ -29,12 +29,12 @@ export function createEntityTags(): EntityTags {
   const nonce = randomBytes(9).toString('base64url')
 
   const positions = (url: string, catalogue: Catalogue, ground: Ground): string => {
-    const { chains, registryPosition } = catalogue.moment
+    const { chains, registryPosition, replays } = catalogue.moment
     const ids = ground === 'all' ? [...chains.keys()] : groundWithPrices(catalogue, ground)
     const places = ids
       .sort((a, b) => a - b)
       .map(id => `${id}:${chains.get(id)?.position ?? 0}:${chains.get(id)?.blockNumber ?? 0}`)
-    return digest(`${nonce} ${url} ${registryPosition} ${places.join(' ')}`)
+    return digest(`${nonce} ${url} ${registryPosition} ${replays} ${places.join(' ')}`)
   }
 
   return {

@@ -141,6 +141,14 @@ export const movedContracts = defineQuery({
   row: z.object({ contract: z.string(), types: z.array(z.string()), since: z.number() }),
 })
 
+/** Feeds that were reported on in ({from}, {p}]; the contracts that report are their aggregators. */
+export const reportedFeeds = defineQuery({
+  name: 'catalogue_reported',
+  sql: `SELECT DISTINCT JSONExtractString(data, 'feed') AS feed FROM event
+    WHERE stream = toInt32({chain:UInt32}) AND position > {from:UInt64} AND position <= {p:UInt64} AND type = 'PriceReported'`,
+  row: z.object({ feed: z.string() }),
+})
+
 /** A row if there is a retraction in ({from}, {p}]. */
 export const anyRetraction = defineQuery({
   name: 'catalogue_any_retraction',
@@ -150,25 +158,25 @@ export const anyRetraction = defineQuery({
 })
 
 /**
- * Contracts (vaults and feeds) whose rows a retraction in ({from}, {p}] touched: they are loaded anew, since what was
- * newest may be gone.
+ * Vaults and feeds whose rows a retraction in ({from}, {p}] touched: they are loaded anew, since what was newest may be
+ * gone.
  */
 export const retractedContracts = defineQuery({
   name: 'catalogue_retracted',
-  sql: `SELECT DISTINCT contract FROM event
+  sql: `SELECT DISTINCT if(type = 'PriceReported', JSONExtractString(data, 'feed'), contract) AS contract FROM event
     WHERE stream = toInt32({chain:UInt32}) AND position IN (
       SELECT position FROM retracted
       WHERE stream = toInt32({chain:UInt32}) AND retracted_by > {from:UInt64} AND retracted_by <= {p:UInt64})`,
   row: z.object({ contract: z.string() }),
 })
 
-/** Facts of the registry in order: of each subject and kind the last, of what makes an asset's price every one. */
+/** Facts of the registry in order: of each subject and kind the last, of what makes prices and rewards of the past every one. */
 export const registryFacts = defineQuery({
   name: 'catalogue_facts',
   sql: `SELECT subject, kind, value, removed, toUnixTimestamp(timestamp) AS recorded_at
     FROM registry_fact FINAL
     WHERE position <= {p:UInt64} AND position > {from:UInt64}
-      AND (kind IN ('feed', 'peg') OR position IN (
+      AND (kind IN ('feed', 'peg', 'rewards') OR position IN (
         SELECT max(position) FROM registry_fact WHERE position <= {p:UInt64} AND position > {from:UInt64}
         GROUP BY subject, kind))
     ORDER BY position`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from './command.ts'
 
 /** The last migrations it has. */
-const LAST = { 'db/clickhouse/migrations': '0005', 'db/migrations': '0011' }
+const LAST = { 'db/clickhouse/migrations': '0005', 'db/migrations': '0102' }
 
 export interface OlderBuild {
   folder: string

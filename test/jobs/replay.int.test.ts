@@ -3,11 +3,13 @@ import { appendEvents, lockStreamHead, registerStream } from '../../db/events/ev
 import { inTransaction, openPostgres } from '../../db/postgres.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
+import { mirrorStream } from '../../jobs/mirror.ts'
 import type { ProgressBoard } from '../../jobs/progress.ts'
 import type { Projection } from '../../jobs/projection.ts'
 import { ReplayInterrupted, type ReplayOptions, replay } from '../../jobs/replay.ts'
 import { NeedsReplayError, runProjection } from '../../jobs/runner.ts'
 import { verify } from '../../jobs/verify.ts'
+import { readMoment } from '../../read-api/snapshot.ts'
 import { start, vaultlog } from '../faults/command.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { type Positioned, RandomChain } from './streams.ts'
@@ -178,8 +180,8 @@ describe('replay', () => {
     await expectVerified()
   })
 
-  test('of more chains than there are connections', async () => {
-    const pool = openPostgres(pipeline.postgres.url, 'few', 2)
+  test('with three connections, however many chains there are', async () => {
+    const pool = openPostgres(pipeline.postgres.url, 'few', 3)
     await replay(await options({ pool, projections: only('flow') }))
     await pool.end()
     await expectVerified()
@@ -211,6 +213,31 @@ describe('replay', () => {
     // Another beginning than the one before: starts clean, in tables that exist already.
     await replay(await options({ streams, projections: only('flow') }))
     expect(await tampered()).toEqual([])
+    await expectVerified()
+    // Of all that has tables beside its own, too.
+    await replay(await options({ streams, fromBlock: block, batch: 50 }))
+    await expectVerified()
+  })
+
+  test('from a block that is mirrored and not projected yet', async () => {
+    const block = (chains[MAINNET]?.log.at(-1)?.block.number ?? 0) + 1
+    await grow(MAINNET, 'mainnet', 10)
+    const { pool } = pipeline.postgres
+    await mirrorStream(pool, pipeline.clickhouse.client, MAINNET)
+    await replay(await options({ fromBlock: block + 5 }))
+    await pipeline.project()
+    await expectVerified()
+  })
+
+  test('is noticed by who remembers rows, and done by one process at a time', async () => {
+    const { pool } = pipeline.postgres
+    const { replays } = await readMoment(pool)
+    const both = await Promise.allSettled([replay(await options()), replay(await options())])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'REPLAY_RUNNING' },
+    })
+    expect((await readMoment(pool)).replays).toBeGreaterThan(replays)
     await expectVerified()
   })
 

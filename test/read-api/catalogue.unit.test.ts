@@ -99,7 +99,11 @@ function apply(raw: RawState, step: Step, at: number): void {
   })
 }
 
-const moment = { chains: new Map([[1, { position: 1, blockNumber: 1, blockTime: 1 }]]), registryPosition: 1 }
+const moment = {
+  chains: new Map([[1, { position: 1, blockNumber: 1, blockTime: 1 }]]),
+  registryPosition: 1,
+  replays: 0,
+}
 
 /** Everything a reader can see, without the places vaults happen to have inside. */
 function seen(catalogue: Catalogue) {

@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS event (
 ) ENGINE = ReplacingMergeTree
 PARTITION BY stream
 ORDER BY (stream, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 10000;
 
 -- Positions whose block turned out not to be canonical. A row of a read model that follows from such a position is
 -- invisible from the position retracted_by on; rows themselves are never changed.
@@ -24,4 +24,4 @@ CREATE TABLE IF NOT EXISTS retracted (
   retracted_by UInt64
 ) ENGINE = ReplacingMergeTree
 ORDER BY (stream, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 10000;
