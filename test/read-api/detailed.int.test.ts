@@ -411,6 +411,9 @@ describe('time alone', () => {
     await fresh.refresh()
     expect(fresh.current().find(1, STALE)?.state.streams).toEqual([])
     expect(fresh.current().find(1, OUTER)?.state.streams).toBeUndefined()
+    const told = (keeper: typeof fresh) => keeper.current().facts.rewardsAt(1, FULL, START + DAY)
+    expect(told(fresh)).toHaveLength(2)
+    expect(told(fresh)).toEqual(told(api.catalogue))
     await fresh.stop()
   })
 
@@ -418,5 +421,21 @@ describe('time alone', () => {
     await api.recordFacts([{ subject: `vault:1:${FULL}`, kind: 'flags', value: [] }], START + 82 * HOUR)
     await api.catchUp()
     expect((await detailed(FULL)).flags).toEqual([])
+  })
+  it('brings no price: that comes from the aggregator, whatever its address', async () => {
+    const report: DomainEvent = {
+      type: 'PriceReported',
+      contract: address('a9'),
+      data: {
+        source: 'chainlink',
+        feed: FEED,
+        answer: 250_000_000n,
+        decimals: 8,
+        reportedAt: START + 41 * DAY,
+      },
+    }
+    await api.append(1, 'mainnet', [blockAt(41 * 24, [report])])
+    await api.catchUp()
+    expect((await detailed(FULL)).asset.assetPriceInUsd).toBe('2.5')
   })
 })
