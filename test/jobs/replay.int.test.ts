@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
-import { appendEvents, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
-import { inTransaction, openPostgres } from '../../db/postgres.ts'
+import { registerStream } from '../../db/events/event-store.ts'
+import { openPostgres } from '../../db/postgres.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
@@ -12,7 +12,8 @@ import { verify } from '../../jobs/verify.ts'
 import { readMoment } from '../../read-api/snapshot.ts'
 import { start, vaultlog } from '../faults/command.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
-import { type Positioned, RandomChain } from './streams.ts'
+import { appendPositioned } from './append-positioned.ts'
+import { RandomChain } from './streams.ts'
 
 // A replay is some hundred statements, which a busy machine makes slow.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
@@ -25,32 +26,13 @@ let pipeline: Pipeline
 let chains: Record<number, RandomChain>
 let env: Record<string, string>
 
-async function append(stream: number, name: string, events: readonly Positioned[]): Promise<void> {
-  const { pool } = pipeline.postgres
-  await registerStream(pool, stream, name, 'chain')
-  await inTransaction(pool, async tx => {
-    const head = await lockStreamHead(tx, stream)
-    const next = await appendEvents(
-      tx,
-      stream,
-      head,
-      events.map(({ block, event }) => ({ block, events: [event] })),
-    )
-    const last = events.at(-1)?.block
-    await tx.query(
-      'UPDATE stream SET head = $2, head_height = greatest(head_height, $3), head_time = greatest(head_time, $4) WHERE id = $1',
-      [stream, next, last?.number ?? 0, last?.timestamp ?? 0],
-    )
-  })
-}
-
 /** Grows a chain and appends what is new. A fork ends a batch, so few of them keep a test short. */
 async function grow(stream: number, name: string, blocks: number, forks = false): Promise<void> {
   const chain = chains[stream]
   if (!chain) return
   const had = chain.log.length
   chain.grow(blocks, { forks })
-  await append(stream, name, chain.log.slice(had))
+  await appendPositioned(pipeline.postgres.pool, stream, name, chain.log.slice(had))
 }
 
 /** Two chains with forks and a registry, projected. */

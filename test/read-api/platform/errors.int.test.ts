@@ -128,7 +128,7 @@ describe('error bodies', () => {
       port: 0,
     })
     const answer = await fetch(`http://127.0.0.1:${serving.port}/v2/networks`, {
-      headers: { 'x-api-key': 'vl_x' },
+      headers: { 'x-api-key': `vl_${'x'.repeat(43)}` },
     })
     await expectError(answer, 503, /Postgres/)
     await serving.close()
