@@ -195,7 +195,6 @@ const checks: Check[] = [
   {
     ...beyond,
     name: 'events that the SQL of projections cannot digest: named dead letters, everything else goes on',
-    isQuick: true,
     async inject(system, { seconds }) {
       const { chain, network } = system
       const liar = `0x${'1bad'.repeat(10)}`
