@@ -1,4 +1,5 @@
 import { ConfigError } from './process/errors.ts'
+import { misspelt } from './process/nearest.ts'
 
 /** A network as the API names it. */
 export interface NetworkId {
@@ -65,4 +66,29 @@ export function networkByName(nameOrCaip: string): NetworkId {
 
 export function networkOfChain(chainId: number): NetworkId | undefined {
   return byChainId.get(chainId)
+}
+
+/** Other names that people give to networks of ours. */
+const aliases: Record<string, NetworkName> = {
+  ethereum: 'mainnet',
+  eth: 'mainnet',
+  'eth-mainnet': 'mainnet',
+  'arbitrum-one': 'arbitrum',
+  arb: 'arbitrum',
+  op: 'optimism',
+  'op-mainnet': 'optimism',
+  matic: 'polygon',
+  xdai: 'gnosis',
+  bnb: 'bsc',
+  'bnb-chain': 'bsc',
+  binance: 'bsc',
+  avax: 'avalanche',
+  hyperevm: 'hyperliquid',
+  bera: 'berachain',
+}
+
+/** Which network somebody may have meant by a name that is none. */
+export function meantNetwork(name: string): string | undefined {
+  const known = networkIds.map(network => network.name)
+  return aliases[name.toLowerCase()] ?? misspelt(name, known)
 }

@@ -6,14 +6,14 @@ import { type PendingSource, reconcileSources, type WatchedSource } from '../db/
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { ChainHandler, type ChainHandlerOptions, type DeadLetter } from './chain-handler.ts'
-import { isNetworkName, MULTICALL3, type Network } from './chains.ts'
+import { MULTICALL3, type Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
 import { createDecoder } from './decode.ts'
 import { History, type HistoryOptions, namesOf } from './history.ts'
 import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
-import { createChainlink, feedsOf, resolveFeed } from './prices/chainlink.ts'
+import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
-import { type ChainRpc, openChainRpc } from './rpc.ts'
+import { openChainRpc } from './rpc.ts'
 import { runSource } from './source.ts'
 
 export interface ChainProcessorOptions {
@@ -35,6 +35,8 @@ export interface ChainProcessorOptions {
   /** Milliseconds between looks at the chain's head. */
   pollInterval?: number
   samples?: boolean
+  /** Milliseconds between looks at which aggregators stand behind price feeds. */
+  feedInterval?: number
   onCommit?: (committed: Committed) => void | Promise<void>
   signal?: AbortSignal
 }
@@ -135,7 +137,9 @@ async function runOnce(
     node.isRight = true
   }
   await assertRightChain()
-  const protocols = await withFeeds(options, rpc)
+  const feeds = await readFeeds(options, rpc)
+  const protocols = withFeeds(options, feeds)
+  const aggregators = watchAggregators(options, rpc, feeds)
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
   let handler: ChainHandler | undefined
@@ -152,7 +156,7 @@ async function runOnce(
       observeCommit(network.name, committed)
       await options.onCommit?.(committed)
       if (signal?.aborted) throw new StoppedError(network.name)
-      if (handler?.watchesMore) throw new FilterExtended()
+      if (handler?.watchesMore || aggregators.areMore()) throw new FilterExtended()
     },
   })
   try {
@@ -236,6 +240,7 @@ async function runOnce(
       signal,
     )
   } finally {
+    aggregators.stop()
     history?.stop()
     await database.close()
   }
@@ -270,34 +275,6 @@ function openHistory(
     range: backfillRange,
     store,
   })
-}
-
-/** Kind of contract under which configuration names price feeds (their proxies). */
-const FEED_KIND = 'chainlink-feed'
-
-/** The protocols, with Chainlink told which aggregators stand behind its feeds now and stood there before. */
-export async function withFeeds(
-  options: Pick<ChainProcessorOptions, 'network' | 'protocols' | 'contracts'>,
-  rpc: ChainRpc | undefined,
-): Promise<readonly Protocol[]> {
-  const { network, protocols } = options
-  const configured = options.contracts?.[FEED_KIND]
-  const proxies = configured ?? feedsOf(network.name).map(({ proxy }) => proxy)
-  if (!rpc || proxies.length === 0 || !isNetworkName(network.name)) return protocols
-  const head = await rpc.head()
-  const resolved = await Promise.all(proxies.map(proxy => resolveFeed(proxy.toLowerCase(), rpc.reader(head))))
-  for (const [i, feed] of resolved.entries()) {
-    if (!feed)
-      log.warn(
-        { network: network.name, feed: proxies[i] },
-        'price feed does not answer: its asset has no price',
-      )
-  }
-  const chainlink = createChainlink(
-    resolved.filter(feed => feed !== undefined),
-    network.name,
-  )
-  return protocols.map(protocol => (protocol.name === chainlink.name ? chainlink : protocol))
 }
 
 /** evm-processor reports forks below finality as bare assertions and errors; here they say what to do. */

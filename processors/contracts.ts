@@ -149,9 +149,11 @@ export class KnownContracts {
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
   learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
     if (event.type === 'VaultDiscovered') {
-      const { vault, asset, protocol, decimals, assetDecimals, pool, rewardToken } = event.data
+      const { vault, asset, protocol, decimals, assetDecimals } = event.data
+      const { pool, rewardToken, asyncDeposits, asyncRedemptions } = event.data
+      const terms: VaultTerms = { pool, rewardToken, asyncDeposits, asyncRedemptions }
       this.put(this.inspected, vault, { block })
-      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, pool, rewardToken })
+      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, ...terms })
     } else if (event.type === 'VaultRejected') {
       this.put(this.inspected, event.data.vault, { block })
     }

@@ -1,4 +1,5 @@
 import { registerStream } from '../db/events/event-store.ts'
+import { reinstateChain } from '../db/events/retire.ts'
 import { networkIds } from '../db/networks.ts'
 import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
@@ -7,7 +8,7 @@ import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { listedVaults } from '../db/registry/check.ts'
 import { readFacts } from '../db/registry/registry.ts'
-import { openStores } from '../db/stores.ts'
+import { openEventStore } from '../db/stores.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
 import { runChain } from './chain-processor.ts'
 import { type Network, networks } from './chains.ts'
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     onShutdown('metrics', () => metrics.close())
   }
   const contracts = await configuredContracts(env.CONTRACTS_FILE, network.name)
-  const stores = await openStores(env, `processor-${network.name}`)
+  const stores = await openEventStore(env, `processor-${network.name}`)
   const wakeUps = openWakeUps({
     REDIS_URL: env.REDIS_URL,
     REDIS_PREFIX: env.REDIS_PREFIX,
@@ -44,6 +45,7 @@ async function main(): Promise<void> {
   })
   const stop = new AbortController()
   await registerStream(stores.pool, network.chainId, network.name, 'chain')
+  await reinstateChain(stores.pool, network.chainId)
 
   const done = runChain({
     network,

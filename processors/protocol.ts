@@ -16,6 +16,9 @@ export interface VaultTerms {
   pool?: string | undefined
   /** In which it pays its own rewards. */
   rewardToken?: string | undefined
+  /** Deposits or redemptions are requested and claimed (ERC-7540). */
+  asyncDeposits?: true | undefined
+  asyncRedemptions?: true | undefined
 }
 
 /**

@@ -3,13 +3,13 @@ import type pg from 'pg'
 import { isBackfilling } from '../db/events/watched-sources.ts'
 import type { Env } from '../db/process/env.ts'
 import { log } from '../db/process/log.ts'
-import { withFeeds } from './chain-processor.ts'
 import { MULTICALL3, type Network } from './chains.ts'
 import { type CompletenessOptions, compareRange, type RangeComparison } from './completeness.ts'
 import { KnownContracts } from './contracts.ts'
 import { configuredContracts } from './contracts-file.ts'
 import { createDecoder } from './decode.ts'
 import { loadProtocols } from './load-protocols.ts'
+import { readFeeds, withFeeds } from './prices/feeds.ts'
 import { openChainRpc } from './rpc.ts'
 
 /** Blocks compared at once. */
@@ -26,10 +26,12 @@ export async function openCompleteness(
 ): Promise<CompletenessOptions> {
   const rpc = openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3)
   const configured = await configuredContracts(env.CONTRACTS_FILE, network.name)
-  const protocols = await withFeeds(
-    { network, protocols: await loadProtocols(), ...(configured ? { contracts: configured } : {}) },
-    rpc,
-  )
+  const options = {
+    network,
+    protocols: await loadProtocols(),
+    ...(configured ? { contracts: configured } : {}),
+  }
+  const protocols = withFeeds(options, await readFeeds(options, rpc))
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
   contracts.watchSources(decoder.sources(configured))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EIP1193RequestFn } from 'viem'
 import {
+  BaseError,
   createClient,
   decodeFunctionResult,
   encodeFunctionData,
@@ -265,8 +266,8 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
       const block = await header(present)
       return block && { block: block.number, timestamp: block.timestamp }
     } catch (error) {
-      // A node without old states cannot tell: the block stays unknown (invariant 7).
-      if (error instanceof RpcRefusedError) return undefined
+      // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
+      if (error instanceof RpcRefusedError && error.isAnswered) return undefined
       throw error
     }
   }
@@ -340,6 +341,8 @@ export class RpcRefusedError extends UnavailableError {
   readonly isMissingState: boolean
   /** No answer came from the node itself: connection, gateway, rate limit. */
   readonly isUnreachable: boolean
+  /** The node itself refused. Neither that nor unreachable: it was silent, and may answer a smaller question. */
+  readonly isAnswered: boolean
   constructor(method: string, cause: unknown) {
     const message = cause instanceof Error ? cause.message : String(cause)
     super(`${method} failed: ${message.split('\n')[0]}`, { cause })
@@ -348,10 +351,17 @@ export class RpcRefusedError extends UnavailableError {
       name === 'WebSocketRequestError' ||
       (name === 'HttpRequestError' &&
         (status === undefined || status === 429 || (status > 500 && status < 504)))
-    this.isRevert = /revert|invalid opcode|out of gas|execution|stack|InvalidFEOpcode|OutOfGas/i.test(message)
-    this.isMissingState =
-      /missing trie node|state (is|not|histor|unavail)|pruned|archive|(header|block).{0,20}(not found|not exist|unknown)|BlockOutOfRange/i.test(
-        message,
-      )
+    this.isAnswered = !this.isUnreachable && name !== 'TimeoutError'
+    // The node's own words: viem's whole message has the URL in it, and who runs nodes calls them by such words.
+    const said = cause instanceof BaseError ? cause.details : message
+    this.isRevert = this.isAnswered && REVERT.test(said)
+    this.isMissingState = this.isAnswered && MISSING_STATE.test(said)
   }
 }
+
+/** What clients say of code that failed; a call that was given up (geth: "execution aborted") is not among it. */
+const REVERT =
+  /revert|invalid opcode|out of gas|outofgas|vm execution error|stack ?(under|over)flow|stack limit|invalid ?(FE ?opcode|jump)|bad ?instruction|write protection|return data out of bounds|gas uint64 overflow/i
+
+const MISSING_STATE =
+  /missing trie node|state (is|not|histor|unavail)|pruned|archive|(header|block).{0,20}(not found|not exist|unknown)|BlockOutOfRange/i

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
-import { openStores } from '../db/stores.ts'
+import { openEventStore } from '../db/stores.ts'
 import { networks } from './chains.ts'
 import { compareTwice, finalBlock, openCompleteness, RECHECK_BLOCKS } from './recheck.ts'
+import { boundsOf, whole } from './verify-bounds.ts'
 
 /**
  * Compares the store's events of a chain with the chain's own logs: verify.ts <network> [--rpc URL] [--from block]
@@ -26,12 +27,11 @@ async function main(): Promise<number> {
   const rpcUrls = values.rpc ? values.rpc.split(',') : (env.rpc[network.name] ?? [])
   if (rpcUrls.length === 0)
     throw new ConfigError(`No node to ask: give --rpc, or set an RPC of ${network.name}.`)
-  const stores = await openStores(env, 'verify')
+  const stores = await openEventStore(env, 'verify')
   try {
     const final = await finalBlock(stores.pool, network.chainId)
-    const from = values.from === undefined ? (env.startBlock[network.name] ?? 0) : Number(values.from)
-    const to = values.to === undefined ? final : Math.min(Number(values.to), final)
-    const range = Number(values.range)
+    const { from, to } = boundsOf(values, env.startBlock[network.name] ?? 0, final, network.name)
+    const range = whole('range', values.range, 1)
     let differ = 0
     for (let at = from; at <= to; at += range) {
       const found = await compareTwice(

@@ -32,3 +32,7 @@ export const RedeemRequest: w.EventAbi<{ controller: string; owner: string; requ
 }
 
 export const events = [DepositRequest, RedeemRequest] as const
+
+export const functions = {
+  supportsInterface: { signature: 'supportsInterface(bytes4)', selector: '0x01ffc9a7', inputs: ['bytes4'] },
+} as const satisfies Record<string, w.FunctionAbi>

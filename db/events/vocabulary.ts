@@ -72,6 +72,12 @@ export const vocabulary = {
     pool: address.optional(),
     /** The vault pays rewards itself, in this token, and its logs do not say so. */
     rewardToken: address.optional(),
+    /**
+     * Deposits, or redemptions, are requested and claimed (ERC-7540): their shares move by transfers of other
+     * transactions than the claim.
+     */
+    asyncDeposits: z.literal(true).optional(),
+    asyncRedemptions: z.literal(true).optional(),
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),

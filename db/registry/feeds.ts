@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { networkByName } from '../networks.ts'
+import { networkByName, networkIds } from '../networks.ts'
 import table from './contracts/chainlink.json' with { type: 'json' }
+import { readContractsFile } from './contracts-file.ts'
 import type { Fact } from './registry.ts'
 
 const feed = z.object({
@@ -9,12 +10,29 @@ const feed = z.object({
   assets: z.array(z.string()),
 })
 
+const listSchema = z.object({ networks: z.record(z.string(), z.array(feed)) })
+
+/** Kind of contract under which configuration names price feeds (their proxies). */
+export const FEED_KIND = 'chainlink-feed'
+
+/** The feeds (their proxies, in lower case) that processors with this CONTRACTS_FILE follow, by chain. */
+export async function listFeeds(contractsFile: string | undefined): Promise<Map<number, Set<string>>> {
+  const file = contractsFile ? await readContractsFile(contractsFile) : {}
+  const { networks } = listSchema.parse(table)
+  return new Map(
+    networkIds.map(({ name, chainId }) => {
+      const proxies = file[name]?.[FEED_KIND] ?? networks[name]?.map(({ proxy }) => proxy) ?? []
+      return [chainId, new Set(proxies.map(proxy => proxy.toLowerCase()))]
+    }),
+  )
+}
+
 /**
  * Which Chainlink feed prices which asset, as facts: derived from contracts/chainlink.json, the list that processors
  * follow, so that the two cannot disagree.
  */
 export function feedFacts(content: unknown = table): Fact[] {
-  const { networks } = z.object({ networks: z.record(z.string(), z.array(feed)) }).parse(content)
+  const { networks } = listSchema.parse(content)
   return Object.entries(networks).flatMap(([network, feeds]) => {
     const { chainId } = networkByName(network)
     return feeds.flatMap(({ proxy, decimals, assets }) =>

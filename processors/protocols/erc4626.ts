@@ -3,6 +3,7 @@ import * as Pausable from '../../abi/erc4626/Pausable.ts'
 import * as Vault from '../../abi/erc4626/Vault.ts'
 import * as Async from '../../abi/erc7540/AsyncVault.ts'
 import * as EVault from '../../abi/euler/EVault.ts'
+import * as Lagoon from '../../abi/lagoon/Vault.ts'
 import * as MetaMorpho from '../../abi/metamorpho/MetaMorpho.ts'
 import * as VaultV2 from '../../abi/metamorpho/VaultV2.ts'
 import * as StakingRewards from '../../abi/staking/StakingRewards.ts'
@@ -24,6 +25,9 @@ function eulerAmount(cap: number): bigint {
   return cap === 0 ? 2n ** 256n - 1n : (10n ** BigInt(cap & 63) * BigInt(cap >> 6)) / 100n
 }
 
+/** What is claimed has moved, or will, by a transfer: with the request, at its settlement, or now. */
+const ledgerOf = (isClaimed: true | undefined) => (isClaimed ? ('transfer' as const) : ('self' as const))
+
 /**
  * Any ERC-4626 vault. Deposit and Withdraw are taken wherever they appear in that shape; the contract is then looked
  * at once, and if it is a vault the rest of its logs is watched. What a known factory makes is looked at from birth.
@@ -36,9 +40,15 @@ export default defineProtocol({
       at: 'anywhere',
       transactions: true,
       decoders: [
-        // The ledger is settled by reconcile, which sees the whole transaction.
-        on(Vault.Deposit, 'Deposited', a => ({ ...a, ledger: 'self' as const })),
-        on(Vault.Withdraw, 'Redeemed', a => ({ ...a, ledger: 'self' as const })),
+        // Else the ledger is settled by reconcile, which sees the whole transaction.
+        on(Vault.Deposit, 'Deposited', (a, _, vault) => ({ ...a, ledger: ledgerOf(vault?.asyncDeposits) })),
+        // By nobody and for no shares: what an Euler vault writes off (Liquidation.sol of euler-vault-kit), which nobody got.
+        on(Vault.Withdraw, 'Redeemed', (a, _, vault) =>
+          some(a.owner) === undefined && a.shares === 0n
+            ? undefined
+            : { ...a, ledger: ledgerOf(vault?.asyncRedemptions) },
+        ),
+        on(Lagoon.DepositSync, 'Deposited', a => ({ ...a, ledger: 'self' as const })),
       ],
     },
     {

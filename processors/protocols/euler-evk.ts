@@ -37,6 +37,40 @@ function debtorsOf(event: DomainEvent): string[] {
   }
 }
 
+type Moved = DomainEvent<'Repaid' | 'Borrowed'>
+
+/**
+ * A debt that another account takes over, and one that is written off, is logged as a repayment and a loan too, right before
+ * the log that says so: nobody paid or got anything. One that is taken over may differ by a unit there, of what the two
+ * owed in fractions. @see BorrowUtils.sol (transferBorrow, decreaseBorrow) and Liquidation.sol of euler-vault-kit
+ */
+function leaveOutMoves(events: DomainEvent[]): DomainEvent[] {
+  const told: DomainEvent[] = []
+  for (const event of events) {
+    /** Takes the last event but `after` where it is this. */
+    const takeBack = (type: Moved['type'], account: string, least: bigint, most: bigint, after = 0) => {
+      const at = told.length - 1 - after
+      const last = told[at]
+      if (last?.type !== type) return
+      const { onBehalf, assets } = (last as Moved).data
+      if (onBehalf === account && assets >= least && assets <= most) told.splice(at, 1)
+    }
+    const takeBackMove = (from: string, to: string, assets: bigint, after = 0) => {
+      takeBack('Borrowed', to, assets - 1n, assets, after)
+      takeBack('Repaid', from, assets, assets + 1n, after)
+    }
+    if (event.type === 'DebtTransferred') takeBackMove(event.data.from, event.data.to, event.data.assets)
+    if (event.type === 'DebtSocialized')
+      takeBack('Repaid', event.data.account, event.data.assets, event.data.assets)
+    if (event.type === 'Liquidated' && event.data.repaidAssets > 0n) {
+      const { borrower, liquidator, repaidAssets } = event.data
+      takeBackMove(borrower, liquidator, repaidAssets, told.at(-1)?.type === 'DebtSocialized' ? 1 : 0)
+    }
+    told.push(event)
+  }
+  return told
+}
+
 function wants(event: DomainEvent): Wanted | undefined {
   const market = 'market' in event.data ? event.data.market : undefined
   if (market?.startsWith(ROUTED)) return { subjects: [event.contract] }
@@ -181,4 +215,5 @@ export default defineProtocol({
     return [market, oracle].flatMap(subject => reads.map(read => ({ subject, read })))
   },
   wants,
+  reconcile: leaveOutMoves,
 })

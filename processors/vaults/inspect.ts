@@ -1,4 +1,5 @@
 import { functions as erc4626 } from '../../abi/erc4626/Vault.ts'
+import { functions as erc7540 } from '../../abi/erc7540/AsyncVault.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { ContractReader } from '../protocol.ts'
@@ -6,6 +7,10 @@ import { asAddress, asDecimals, asText, asWord, answered as read } from '../samp
 
 /** 10^77 is the largest power of ten in a uint256: a vault of more decimals cannot say what one share is worth. */
 const MAX_DECIMALS = 77
+
+/** Interface ids of ERC-7540, as the argument of supportsInterface. */
+const ASYNC_DEPOSITS = '0xce3bbe50'.padEnd(66, '0')
+const ASYNC_REDEMPTIONS = '0x620ee8e4'.padEnd(66, '0')
 
 /**
  * Asks a contract whether it is an ERC-4626 vault, at the reader's block: it has to name an asset that is a token,
@@ -19,7 +24,7 @@ export async function inspectVault(
   const reject = (reason: string): DomainEvent[] => [
     { type: 'VaultRejected', contract: vault, data: { vault, reason } },
   ]
-  const ask = (fn: Parameters<typeof encodeCall>[0], ...args: bigint[]) =>
+  const ask = (fn: Parameters<typeof encodeCall>[0], ...args: (bigint | string)[]) =>
     reader.call(vault, encodeCall(fn, ...args))
 
   const [assetAnswer, decimalsAnswer, totalAnswer] = await Promise.all([
@@ -35,13 +40,26 @@ export async function inspectVault(
   if (decimals > MAX_DECIMALS) return reject(`decimals() is ${decimals}: one share does not fit a uint256`)
   if (read(totalAnswer, asWord) === undefined) return reject('totalAssets() does not answer')
 
-  const [worth, assetDecimalsAnswer, name, symbol, assetName, assetSymbol, deployment] = await Promise.all([
+  const supports = async (id: string) => read(await ask(erc7540.supportsInterface, id), asWord) === 1n
+  const [
+    worth,
+    assetDecimalsAnswer,
+    name,
+    symbol,
+    assetName,
+    assetSymbol,
+    deposits,
+    redemptions,
+    deployment,
+  ] = await Promise.all([
     ask(erc4626.convertToAssets, 10n ** BigInt(decimals)),
     reader.call(asset, encodeCall(erc4626.decimals)),
     ask(erc4626.name),
     ask(erc4626.symbol),
     reader.call(asset, encodeCall(erc4626.name)),
     reader.call(asset, encodeCall(erc4626.symbol)),
+    supports(ASYNC_DEPOSITS),
+    supports(ASYNC_REDEMPTIONS),
     reader.deployment(vault),
   ])
   if (read(worth, asWord) === undefined) return reject('convertToAssets() of one share does not answer')
@@ -58,6 +76,8 @@ export async function inspectVault(
     assetName: asText(assetName),
     assetSymbol: asText(assetSymbol),
     assetDecimals,
+    ...(deposits ? { asyncDeposits: true } : {}),
+    ...(redemptions ? { asyncRedemptions: true } : {}),
     ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
   }
   return [{ type: 'VaultDiscovered', contract: vault, data }]

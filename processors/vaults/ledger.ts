@@ -36,11 +36,12 @@ const REDEEM_MATCHES: Match<Redeemed>[] = [
 
 /**
  * Says of every deposit and redemption whether a share transfer of its own moves the shares, or (sDAI) none does and
- * the event itself has to. `events`: all of one transaction on one vault. Pure; gives new events, in the same order.
+ * the event itself has to. One that says so already (a claim of ERC-7540) takes no transfer from the others. `events`: all of one transaction on one vault. Pure; gives new events, in the same order.
  */
 export function settleLedgers(events: readonly DomainEvent[]): DomainEvent[] {
-  const deposits = events.filter((e): e is Deposited => e.type === 'Deposited')
-  const redemptions = events.filter((e): e is Redeemed => e.type === 'Redeemed')
+  const isOpen = ({ data }: Deposited | Redeemed) => data.ledger === 'self'
+  const deposits = events.filter((e): e is Deposited => e.type === 'Deposited' && isOpen(e))
+  const redemptions = events.filter((e): e is Redeemed => e.type === 'Redeemed' && isOpen(e))
   if (deposits.length === 0 && redemptions.length === 0) return [...events]
   const free = new Set(events.filter((e): e is ShareTransferred => e.type === 'ShareTransferred'))
   const moved = new Set<DomainEvent>([
@@ -48,9 +49,8 @@ export function settleLedgers(events: readonly DomainEvent[]): DomainEvent[] {
     ...settle(redemptions, free, REDEEM_MATCHES),
   ])
   return events.map(event => {
-    if (event.type !== 'Deposited' && event.type !== 'Redeemed') return event
-    const ledger = moved.has(event) ? 'transfer' : 'self'
-    return { ...event, data: { ...event.data, ledger } } as DomainEvent
+    if (!moved.has(event)) return event
+    return { ...event, data: { ...event.data, ledger: 'transfer' } } as DomainEvent
   })
 }
 

@@ -1,4 +1,4 @@
-import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem'
+import { type AbiEvent, encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { type ContractView, createDecoder } from '../../processors/decode.ts'
 import { eventOf } from '../../processors/decoder.ts'
@@ -19,8 +19,13 @@ const abi = parseAbi([
 ])
 
 let nextIndex = 0
-function logOf(contract: string, eventName: (typeof abi)[number]['name'], values: unknown[]): RawLog {
-  const event = abi.find(e => e.name === eventName)
+function logOf(
+  contract: string,
+  eventName: string,
+  values: unknown[],
+  of: readonly AbiEvent[] = abi,
+): RawLog {
+  const event = of.find(e => e.name === eventName)
   if (!event) throw new Error(eventName)
   const split = (indexed: boolean) =>
     event.inputs.flatMap((p, i) =>
@@ -191,10 +196,77 @@ test('what to ask a chain for: vault events anywhere, the rest by address', () =
   )
   const [anywhere, ...more] = subscriptions.filter(s => s.address === undefined)
   expect(more).toEqual([])
-  expect(anywhere?.topic0.length).toBe(2)
+  // Deposit, Withdraw, and Lagoon's Deposit of another name.
+  expect(anywhere?.topic0.length).toBe(3)
   expect(subscriptions.filter(s => s.address?.includes(VAULT)).length).toBe(1)
   expect(subscriptions.some(s => s.address?.includes(AAVE_POOL))).toBe(true)
   expect(subscriptions.some(s => s.address?.includes('0xbbbbbbbbbb9cc5e90e3b3af64bdaf62c37eeffcb'))).toBe(
     true,
   )
+})
+
+describe('Euler: debts that move', () => {
+  const [BOB, CAROL] = [address('b'), address('c')]
+  const events = parseAbi([
+    'event Borrow(address indexed account, uint256 assets)',
+    'event Repay(address indexed account, uint256 assets)',
+    'event PullDebt(address indexed from, address indexed to, uint256 assets)',
+    'event Liquidate(address indexed liquidator, address indexed violator, address collateral, uint256 repayAssets, uint256 yieldBalance)',
+    'event DebtSocialized(address indexed account, uint256 assets)',
+    'event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets, uint256 shares)',
+  ])
+  type Name = (typeof events)[number]['name']
+  const log = (name: Name, ...values: unknown[]) => logOf(VAULT, name, values, events)
+  const view = watching({ 'euler-evk-vault': [VAULT], 'erc4626-vault': [VAULT] }, [VAULT])
+  const typesOf = (logs: RawLog[]) => {
+    const { events: decoded, rejected } = decoder.decodeBlock(logs, view)
+    expect(rejected).toEqual([])
+    return decoded.map(event => event.type)
+  }
+
+  test('are neither repaid nor borrowed by those who give and take them', () => {
+    expect(
+      typesOf([log('Repay', ALICE, 70n), log('Borrow', BOB, 70n), log('PullDebt', ALICE, BOB, 70n)]),
+    ).toEqual(['DebtTransferred'])
+    // A unit more and less where the debts have fractions.
+    expect(
+      typesOf([log('Repay', ALICE, 71n), log('Borrow', BOB, 69n), log('PullDebt', ALICE, BOB, 70n)]),
+    ).toEqual(['DebtTransferred'])
+    expect(typesOf([log('Repay', ALICE, 1n), log('PullDebt', ALICE, BOB, 1n)])).toEqual(['DebtTransferred'])
+  })
+
+  test('in a liquidation, with what is written off, which nobody withdraws', () => {
+    const liquidation = (rest: RawLog[]) => [
+      log('Repay', ALICE, 70n),
+      log('Borrow', BOB, 70n),
+      ...rest,
+      log('Liquidate', BOB, ALICE, OTHER, 70n, 5n),
+    ]
+    const written = () => [
+      log('Repay', ALICE, 30n),
+      log('Withdraw', BOB, ZERO, ZERO, 30n, 0n),
+      log('DebtSocialized', ALICE, 30n),
+    ]
+    expect(typesOf(liquidation([]))).toEqual(['Liquidated'])
+    expect(typesOf(liquidation(written()))).toEqual(['DebtSocialized', 'Liquidated'])
+  })
+
+  test('leave what was repaid and borrowed before in the same transaction', () => {
+    const earlier = () => [log('Borrow', BOB, 70n), log('Repay', CAROL, 70n), log('Repay', ALICE, 70n)]
+    expect(
+      typesOf([
+        ...earlier(),
+        log('Repay', ALICE, 70n),
+        log('Borrow', BOB, 70n),
+        log('Liquidate', BOB, ALICE, OTHER, 70n, 5n),
+      ]),
+    ).toEqual(['Borrowed', 'Repaid', 'Repaid', 'Liquidated'])
+    // What is worth nothing is taken for nothing: no debt moves, and what Alice repaid before stays.
+    expect(typesOf([...earlier(), log('Liquidate', BOB, ALICE, OTHER, 0n, 5n)])).toEqual([
+      'Borrowed',
+      'Repaid',
+      'Repaid',
+      'Liquidated',
+    ])
+  })
 })

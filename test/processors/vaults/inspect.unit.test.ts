@@ -13,8 +13,9 @@ const abi = parseAbi([
   'function symbol() view returns (string)',
   'function totalAssets() view returns (uint256)',
   'function convertToAssets(uint256) view returns (uint256)',
+  'function supportsInterface(bytes4) view returns (bool)',
 ])
-const call = (name: (typeof abi)[number]['name'], args: bigint[] = []) =>
+const call = (name: (typeof abi)[number]['name'], args: (bigint | string)[] = []) =>
   encodeFunctionData({ abi, functionName: name, args: args as never })
 const answer = (type: string, value: unknown) => encodeAbiParameters([{ type }], [value as never])
 
@@ -65,6 +66,17 @@ describe('a contract that answers as a vault is discovered', () => {
       },
     ])
     expect(vocabulary.VaultDiscovered.parse(events[0]?.data)).toEqual(events[0]?.data)
+  })
+
+  test.each([
+    ['0xce3bbe50', { asyncDeposits: true }],
+    ['0x620ee8e4', { asyncRedemptions: true }],
+  ])('with what is requested and claimed of it (ERC-7540, %s)', async (id, terms) => {
+    const answers = { ...vaultAnswers(18), [call('supportsInterface', [id])]: answer('bool', true) }
+    const [event] = await inspectVault(VAULT, chain(answers))
+    const [other] = await inspectVault(VAULT, chain(vaultAnswers(18)))
+    expect(event?.data).toEqual({ ...other?.data, ...terms })
+    expect(vocabulary.VaultDiscovered.parse(event?.data)).toEqual(event?.data)
   })
 
   test('under the protocol whose factory made it', async () => {

@@ -53,7 +53,12 @@ contract AsyncVault is ERC4626 {
         _;
     }
 
-    function requestDeposit(uint256 assets, address controller, address owner) external only(owner) returns (uint256) {
+    function requestDeposit(uint256 assets, address controller, address owner)
+        public
+        virtual
+        only(owner)
+        returns (uint256)
+    {
         require(assets > 0, "nothing requested");
         // What arrives counts: a token may keep a fee.
         uint256 before = IERC20(asset()).balanceOf(address(this));
@@ -202,5 +207,56 @@ contract AsyncVault is ERC4626 {
         uint256 shares = _of[controller].cancelledShares;
         _of[controller].cancelledShares = 0;
         _transfer(address(this), receiver, shares);
+    }
+}
+
+/// After v0.5.0 of Lagoon's vault: while the valuation is valid, deposits are taken at once and not requested.
+contract LagoonLike is AsyncVault {
+    using SafeERC20 for IERC20;
+
+    error OnlySyncDepositAllowed();
+    error OnlyAsyncDepositAllowed();
+
+    bool public isTotalAssetsValid;
+
+    constructor(IERC20 asset_) AsyncVault(asset_) {}
+
+    function setTotalAssetsValid(bool valid) external {
+        isTotalAssetsValid = valid;
+    }
+
+    function takesSync() public view virtual returns (bool) {
+        return isTotalAssetsValid;
+    }
+
+    function requestDeposit(uint256 assets, address controller, address owner) public override returns (uint256) {
+        if (takesSync()) revert OnlySyncDepositAllowed();
+        return super.requestDeposit(assets, controller, owner);
+    }
+
+    function syncDeposit(uint256 assets, address receiver, address) external payable returns (uint256 shares) {
+        if (!takesSync()) revert OnlyAsyncDepositAllowed();
+        shares = convertToShares(assets);
+        IERC20(asset()).safeTransferFrom(msg.sender, address(this), assets);
+        _mint(receiver, shares);
+    }
+}
+
+/// After v0.6.0, where deposits at once have to be allowed besides.
+contract LagoonModesLike is LagoonLike {
+    bool public allowed;
+
+    constructor(IERC20 asset_) LagoonLike(asset_) {}
+
+    function allow(bool allowed_) external {
+        allowed = allowed_;
+    }
+
+    function takesSync() public view override returns (bool) {
+        return allowed && isTotalAssetsValid;
+    }
+
+    function previewSyncDeposit(uint256 assets) external view returns (uint256) {
+        return takesSync() ? convertToShares(assets) : 0;
     }
 }

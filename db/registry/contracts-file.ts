@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { meantNetwork, networkIds } from '../networks.ts'
+import { ConfigError } from '../process/errors.ts'
+
+const contractsFile = z.record(
+  z.string(),
+  z.record(z.string(), z.array(z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address'))),
+)
+/** Contracts to watch, by network and kind. */
+export type ContractsFile = z.infer<typeof contractsFile>
+
+/**
+ * What CONTRACTS_FILE says.
+ *
+ * @throws ConfigError where it cannot be read, is not of that shape, or names a network that there is not
+ */
+export async function readContractsFile(file: string): Promise<ContractsFile> {
+  let content: unknown
+  try {
+    content = JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`CONTRACTS_FILE ${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  const parsed = contractsFile.safeParse(content)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new ConfigError(
+      `CONTRACTS_FILE ${file} is no object of networks, kinds and addresses: ${issue?.path.join('.') || 'it'}: ${issue?.message}. See .env.example.`,
+    )
+  }
+  const known = networkIds.map(({ name }) => name)
+  for (const name of Object.keys(parsed.data)) {
+    if (known.includes(name)) continue
+    const meant = meantNetwork(name)
+    throw new ConfigError(
+      `CONTRACTS_FILE ${file}: there is no network ${name}${meant ? `; did you mean ${meant}?` : `. Networks: ${known.join(', ')}.`}`,
+    )
+  }
+  return parsed.data
+}
