@@ -1,3 +1,4 @@
+import { nearestName } from '../db/process/nearest.ts'
 import { InvalidRequestError } from './errors.ts'
 import type { z } from './schemas/zod.ts'
 
@@ -65,36 +66,4 @@ function refuseUnknown(given: string[], known: string[]): void {
       `Unknown query parameter "${name}". ${nearest ? `Did you mean "${nearest}"? ` : ''}Valid ones: ${known.join(', ')}.`,
     )
   }
-}
-
-/** The known name with the fewest edits, case apart. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  let best: string | undefined
-  let least = Number.POSITIVE_INFINITY
-  for (const candidate of known) {
-    const edits = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
-    if (edits < least) {
-      least = edits
-      best = candidate
-    }
-  }
-  return best
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next.push(
-        Math.min(
-          (row[j] ?? 0) + 1,
-          (next[j - 1] ?? 0) + 1,
-          (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
-        ),
-      )
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -3,7 +3,6 @@ import { erc20Abi } from 'viem'
 import { networkOfChain } from '../db/networks.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { deadline } from './chain/deadline.ts'
-import { CallRejectedError } from './chain/errors.ts'
 import { multicall3Abi, multicall3Address } from './chain/multicall.ts'
 import type { View } from './chain/view.ts'
 import { view } from './chain/view.ts'
@@ -61,7 +60,7 @@ export async function readWallet(
             if (balance !== undefined) balances.set(keyOf(chainId, address), balance)
           }
         } catch (error) {
-          if (!(error instanceof DependencyDownError || error instanceof CallRejectedError)) throw error
+          if (!(error instanceof DependencyDownError)) throw error
           unreachable.push(network)
         }
       }),

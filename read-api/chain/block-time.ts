@@ -27,5 +27,5 @@ export const blockTimes: Record<NetworkName, number> = {
   'mega-eth': 250,
   monad: 400,
   etherlink: 500,
-  robinhood: 250,
+  robinhood: 100,
 }

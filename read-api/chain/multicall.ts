@@ -34,11 +34,12 @@ export interface BlockMark {
 }
 
 /**
- * Arbitrum's block.number is that of its parent chain; its own is asked of ArbSys.
- * @see ArbSys.sol of OffchainLabs/nitro-contracts, arbBlockNumber() 0xa3b1b31d
+ * block.number of an Arbitrum chain is about that of its parent chain; its own is asked of ArbSys.
+ * @see ArbSys.sol of OffchainLabs/nitro-contracts, arbBlockNumber() 0xa3b1b31d; for Robinhood Chain (4663)
+ * docs.robinhood.com/chain/differences-from-ethereum
  */
 const arbSys: RawCall = { to: '0x0000000000000000000000000000000000000064', data: '0xa3b1b31d' }
-const arbitrumChains = new Set([42161])
+const arbitrumChains = new Set([42161, 4663])
 
 const blockNumber: RawCall = {
   to: multicall3Address,

@@ -39,6 +39,7 @@ export interface Reading<V extends Views> {
 /**
  * Reads contracts. All values of one `read` are of one block, and concurrent callers share calls: what they ask within
  * a few milliseconds goes out together, and what was read of a block is not read again while the block is young.
+ * What a contract refuses is undefined; a block that cannot be read is a ChainUnavailableError.
  */
 export interface ChainReader {
   read<const V extends Views>(network: string, views: V, options?: ReadOptions): Promise<Reading<V>>
@@ -128,9 +129,11 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
     try {
       return await callBatch(network, calls, block)
     } catch (error) {
-      if (!(error instanceof CallRejectedError) || calls.length === 0) throw error
+      if (!(error instanceof CallRejectedError)) throw error
+      // Nothing but the block itself was asked for: the node does not have it, and some say -32602 to that.
+      if (calls.length === 0) throw new ChainUnavailableError(network, { cause: error })
       if (calls.length === 1) {
-        const none = await callBatch(network, [], block)
+        const none = await callDividing(network, [], block)
         return { block: none.block, answers: [{ success: false, data: error.data ?? '0x' }] }
       }
       const half = calls.length >> 1

@@ -77,7 +77,13 @@ export const ContextShape = z
     depositSteps: z.array(StepShape),
     currentRedeemStep: StepNameShape,
     redeemSteps: z.array(StepShape),
-    lpToken: widened(LpTokenShape, { balanceNative: Amount, balanceUsd: z.string().optional() }),
+    lpToken: widened(LpTokenShape, {
+      balanceNative: Amount.openapi({
+        description:
+          'Base units, decimal, as the token itself shows them: of an aToken or a Comet what the position is worth now.',
+      }),
+      balanceUsd: z.string().optional(),
+    }),
     asset: ContextAssetShape,
     additionalAssets: z.array(ContextAssetShape),
     childrenPositions: z.array(z.strictObject({})),

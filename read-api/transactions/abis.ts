@@ -50,6 +50,13 @@ export const erc7540Abi = parseAbi([
   'function claimCancelRedeemRequest(uint256 requestId, address receiver, address controller)',
 ])
 
+/** @see Vault.sol of hopperlabsxyz/lagoon-v0, v0.5.0; the preview is there since v0.6.0 */
+export const lagoonAbi = parseAbi([
+  'function isTotalAssetsValid() view returns (bool)',
+  'function previewSyncDeposit(uint256 assets) view returns (uint256)',
+  'function syncDeposit(uint256 assets, address receiver, address referral) payable returns (uint256)',
+])
+
 /** @see StakedUSDeV2.sol of ethena-labs */
 export const stakedUsdeAbi = parseAbi([
   'function cooldownDuration() view returns (uint24)',
@@ -106,6 +113,9 @@ export const aaveAccountAbi = parseAbi([
   'function getEModeCategoryData(uint8 id) view returns (EModeCategory)',
   'function getEModeCategoryCollateralBitmap(uint8 id) view returns (uint128)',
   'function getEModeCategoryBorrowableBitmap(uint8 id) view returns (uint128)',
+  // Of v3.6 and later.
+  'function getEModeCategoryLtvzeroBitmap(uint8 id) view returns (uint128)',
+  'function POOL_REVISION() view returns (uint256)',
 ])
 
 /** @see Comet.sol and CometExt.sol of compound-finance/comet */
@@ -183,6 +193,12 @@ export const metaMorphoAbi = parseAbi([
   'function MORPHO() view returns (address)',
   'function supplyQueueLength() view returns (uint256)',
   'function withdrawQueueLength() view returns (uint256)',
+])
+
+/** @see IVaultV2.sol of morpho-org/vault-v2 */
+export const morphoVaultV2Abi = parseAbi([
+  'function liquidityAdapter() view returns (address)',
+  'function forceDeallocatePenalty(address adapter) view returns (uint256)',
 ])
 
 /** @see IMorpho.sol, IIrm.sol and IOracle.sol of @morpho-org/morpho-blue 1.0.0 */

@@ -26,6 +26,8 @@ import {
 export interface Erc4626Kind<V extends Views> {
   family: string
   views(user: Address): V
+  /** What its max… functions answer says nothing. */
+  limitsUnknown?: boolean
   /** Why no deposit is taken, in the vault's own terms; undefined where only the standard's limit speaks. */
   depositsClosed?(values: Answers<V>): string | undefined
   redeemsClosed?(values: Answers<V>): string | undefined
@@ -74,6 +76,7 @@ export function bindErc4626<V extends Views>(vault: VaultRef, kind: Erc4626Kind<
       const closed = values.paused === true ? 'The vault is paused.' : undefined
       const limits: Limits = {
         ...values,
+        ...(kind.limitsUnknown ? noLimits : {}),
         ...(await kind.redeemable?.(user, shares, kindValues, read)),
         depositsClosed: closed ?? kind.depositsClosed?.(kindValues),
         redeemsClosed: closed ?? kind.redeemsClosed?.(kindValues),
@@ -84,7 +87,7 @@ export function bindErc4626<V extends Views>(vault: VaultRef, kind: Erc4626Kind<
         shares,
         assets: values.assets ?? 0n,
         positionValue,
-        depositLimit: limits.depositsClosed ? 0n : values.maxDeposit,
+        depositLimit: limits.depositsClosed ? 0n : limits.maxDeposit,
         deposit: { current: 'deposit', steps: [{ name: 'deposit', actions: ['approve', 'deposit'] }] },
         redeem: { current: 'redeem', steps: [{ name: 'redeem', actions: ['redeem'] }] },
         ...(data ? { vaultSpecificData: data } : {}),
@@ -97,6 +100,8 @@ export function bindErc4626<V extends Views>(vault: VaultRef, kind: Erc4626Kind<
     },
   }
 }
+
+const noLimits = { maxDeposit: undefined, maxRedeem: undefined, maxWithdraw: undefined }
 
 /** Asset base units that `shares` are worth, at the block of the look. */
 export async function worthOf(

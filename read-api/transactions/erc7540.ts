@@ -4,10 +4,11 @@ import {
   type ContractFunctionArgs,
   type ContractFunctionName,
   encodeFunctionData,
+  zeroAddress,
 } from 'viem'
 import { view } from '../chain/view.ts'
 import { RefusedError } from '../errors.ts'
-import { erc4626Abi, erc7540Abi } from './abis.ts'
+import { erc4626Abi, erc7540Abi, lagoonAbi } from './abis.ts'
 import {
   checkRedeemable,
   depositPlan,
@@ -62,6 +63,7 @@ export const erc7540 = defineFamily({
 function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactions {
   return {
     family: 'erc7540',
+    share: vault.share,
     figures: figuresOf4626(vault),
     async look(user, read, { valued }) {
       const of = [requestId, user] as const
@@ -76,9 +78,12 @@ function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactio
         pendingRedeem: view(erc7540Abi, address, 'pendingRedeemRequest', of),
         cancelledDeposit: view(erc7540Abi, address, 'claimableCancelDepositRequest', of),
         cancelledRedeem: view(erc7540Abi, address, 'claimableCancelRedeemRequest', of),
+        isValued: view(lagoonAbi, address, 'isTotalAssetsValid', []),
+        preview: view(lagoonAbi, address, 'previewSyncDeposit', [10n ** BigInt(vault.asset.decimals)]),
       })
       const state: Requests = {
         asynchronous,
+        isAtOnce: asynchronous.deposit && values.isValued === true && values.preview !== 0n,
         limits: {
           ...values,
           depositsClosed: values.paused ? 'The vault is paused.' : undefined,
@@ -100,12 +105,13 @@ function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactio
         depositLimit: asynchronous.deposit ? undefined : values.maxDeposit,
         ...(asynchronous.redeem && values.maxWithdraw ? { unclaimedAssets: values.maxWithdraw } : {}),
         deposit: {
-          current: !asynchronous.deposit
-            ? 'deposit'
-            : state.claimableDeposit > 0n
+          current:
+            state.claimableDeposit > 0n
               ? 'claim-deposit'
-              : 'request-deposit',
-          steps: depositSteps(asynchronous),
+              : asynchronous.deposit && !state.isAtOnce
+                ? 'request-deposit'
+                : 'deposit',
+          steps: depositSteps(state),
         },
         redeem: {
           current: !asynchronous.redeem
@@ -134,6 +140,11 @@ function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactio
 /** Base units: of the asset for deposits, of the share for redemptions. */
 interface Requests {
   asynchronous: Directions
+  /**
+   * Lagoon's vaults take deposits at once, and no requests, while their valuation is valid; since v0.6.0 where they are
+   * set to, too, which their preview tells.
+   */
+  isAtOnce: boolean
   limits: Limits
   pendingDeposit: bigint
   pendingRedeem: bigint
@@ -144,13 +155,14 @@ interface Requests {
   cancelledRedeem: bigint | undefined
 }
 
-const depositSteps = ({ deposit }: Directions): StepPlan[] =>
-  deposit
-    ? [
-        { name: 'request-deposit', actions: ['approve', 'request-deposit'] },
-        { name: 'claim-deposit', actions: ['claim-deposit'] },
-      ]
-    : [{ name: 'deposit', actions: ['approve', 'deposit'] }]
+function depositSteps({ asynchronous, isAtOnce, claimableDeposit }: Requests): StepPlan[] {
+  const deposit: StepPlan = { name: 'deposit', actions: ['approve', 'deposit'] }
+  const claim: StepPlan = { name: 'claim-deposit', actions: ['claim-deposit'] }
+  if (!asynchronous.deposit) return [deposit]
+  if (!isAtOnce) return [{ name: 'request-deposit', actions: ['approve', 'request-deposit'] }, claim]
+  // Of a request from before.
+  return claimableDeposit > 0n ? [deposit, claim] : [deposit]
+}
 
 const redeemSteps = ({ redeem }: Directions): StepPlan[] =>
   redeem
@@ -188,11 +200,12 @@ function requestsOf(state: Requests, claimableAssets: bigint | undefined) {
 
 function buildPlan(vault: VaultRef, user: Address, state: Requests, request: BuildRequest): Plan {
   const { asynchronous, limits } = state
-  const does: ActionName[] = [...depositSteps(asynchronous), ...redeemSteps(asynchronous)].map(
-    step => step.name,
-  )
+  const does: ActionName[] = [...depositSteps(state), ...redeemSteps(asynchronous)].map(step => step.name)
   if (state.cancelledDeposit !== undefined) does.push('cancel-deposit')
   if (state.cancelledRedeem !== undefined) does.push('cancel-redeem')
+  if (state.isAtOnce && request.action === 'request-deposit') {
+    throw new RefusedError('The vault takes deposits at once now, and no requests: the action is deposit.')
+  }
   if (!does.includes(request.action)) throw unsupported('erc7540', request.action, does)
   const call = <N extends ContractFunctionName<typeof erc7540Abi, 'nonpayable'>>(
     functionName: N,
@@ -209,7 +222,9 @@ function buildPlan(vault: VaultRef, user: Address, state: Requests, request: Bui
   })
   switch (request.action) {
     case 'deposit':
-      return depositPlan(vault, user, limits, request)
+      return state.isAtOnce
+        ? depositAtOnce(vault, user, limits, request)
+        : depositPlan(vault, user, limits, request)
     case 'redeem':
       return redeemPlan(vault, user, limits, request)
     case 'request-deposit': {
@@ -253,6 +268,26 @@ function buildPlan(vault: VaultRef, user: Address, state: Requests, request: Bui
       if (state.pendingRedeem === 0n) throw new RefusedError('No redemption request is pending.')
       return singlePlan(call('cancelRedeemRequest', [requestId, user]))
   }
+}
+
+/** What maxDeposit says is about requests. */
+function depositAtOnce(vault: VaultRef, user: Address, limits: Limits, request: BuildRequest): Plan {
+  const value = assetsToSpend(vault, limits, request)
+  if (limits.depositsClosed) throw new RefusedError(limits.depositsClosed)
+  return spendingPlan(vault, limits, request, {
+    spender: vault.address,
+    value,
+    last: {
+      name: 'deposit',
+      to: vault.address,
+      data: encodeFunctionData({
+        abi: lagoonAbi,
+        functionName: 'syncDeposit',
+        args: [value, user, zeroAddress],
+      }),
+    },
+    gains: [vault.share],
+  })
 }
 
 const notReady = (what: string, pending: bigint) =>

@@ -8,6 +8,7 @@ import { erc7540 } from './erc7540.ts'
 import { eulerEvk } from './euler-evk.ts'
 import type { TransactionFamily, VaultRef, VaultTransactions } from './family.ts'
 import { metamorpho } from './metamorpho.ts'
+import { morphoVaultV2 } from './morpho-vault-v2.ts'
 import { stakedToken } from './staked-token.ts'
 import { stakedUsde } from './staked-usde.ts'
 
@@ -19,6 +20,7 @@ export const families: readonly TransactionFamily[] = [
   aaveV3,
   compoundV3,
   metamorpho,
+  morphoVaultV2,
   eulerEvk,
   erc4626,
 ]

@@ -129,6 +129,8 @@ export interface VaultFigures {
 /** A vault whose family is known. */
 export interface VaultTransactions {
   readonly family: string
+  /** Where it is not what the catalogue takes for it: a contract apart from the vault (ERC-7575). */
+  readonly share?: Token
   /** `valued`: find out the worth of the position as well, at the price of another read. */
   look(user: Address, read: ReadViews, options: { valued: boolean }): Promise<Standing>
   figures: { views: Views; of(values: Record<string, unknown>): VaultFigures }

@@ -4,7 +4,7 @@ import { RefusedError } from '../errors.ts'
 import { NATIVE_ADDRESS } from '../native-coins.ts'
 import { createDryRunner } from './dry-run.ts'
 import { createFamilyFinder } from './families.ts'
-import type { ActionName, Amount, Standing, TransactionFamily, VaultRef } from './family.ts'
+import type { ActionName, Amount, Standing, Token, TransactionFamily, VaultRef } from './family.ts'
 import { type Bundle, createFinisher, pinnedReads } from './finish.ts'
 
 /** Addresses that stand for the chain's own coin. */
@@ -43,14 +43,15 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
 
   const bundle = async (request: BundleRequest): Promise<Bundle & { block: bigint }> => {
     const { vault, user, action } = request
-    const { amount, native } = amountOf(request)
+    const { share = vault.share } = await bind(vault)
+    const { amount, native } = amountOf(request, share)
     const standing = await look(vault, user, false)
     return finish({
       ...request,
       network: vault.network,
       chainId: vault.chainId,
       block: standing.block.number,
-      tokens: tokensOf(vault),
+      tokens: vault.asset.address === share.address ? [vault.asset] : [vault.asset, share],
       plan: options => standing.build({ action, amount, native, ...options }),
       user,
     })
@@ -59,10 +60,7 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
   return { look, bundle, bind, dryRun }
 }
 
-const tokensOf = (vault: VaultRef) =>
-  vault.asset.address === vault.share.address ? [vault.asset] : [vault.asset, vault.share]
-
-function amountOf(request: BundleRequest): { amount: Amount | undefined; native: boolean } {
+function amountOf(request: BundleRequest, share: Token): { amount: Amount | undefined; native: boolean } {
   const { vault, assetAddress, amount, all } = request
   if (amount !== undefined && all) throw new RefusedError('amount and all=true exclude each other.')
   const isNative = nativeAddresses.has(assetAddress)
@@ -71,10 +69,12 @@ function amountOf(request: BundleRequest): { amount: Amount | undefined; native:
       `The vault does not take the chain's own coin, its asset is ${vault.asset.symbol}.`,
     )
   }
-  const isShare = assetAddress === vault.share.address && assetAddress !== vault.asset.address
+  // A vault whose share is a contract of its own may stand for it: that is the address a reader of the catalogue knows.
+  const isShare =
+    (assetAddress === share.address || assetAddress === vault.address) && assetAddress !== vault.asset.address
   if (!isNative && !isShare && assetAddress !== vault.asset.address) {
     throw new RefusedError(
-      `assetAddress must be the vault's asset ${vault.asset.address} (${vault.asset.symbol}) or its share token ${vault.share.address}.`,
+      `assetAddress must be the vault's asset ${vault.asset.address} (${vault.asset.symbol}) or its share token ${share.address}.`,
     )
   }
   if (all) return { amount: { kind: 'all' }, native: isNative }

@@ -40,13 +40,25 @@ export function assetsToSpend(vault: VaultRef, wallet: Wallet, request: BuildReq
   }
   const value = amount.kind === 'all' ? held : amount.value
   if (value === 0n) throw new RefusedError(`There is nothing to do: the amount is 0 (${coin.symbol}).`)
-  // Coins wrapped by an earlier action of the same bundle count.
-  const reach = native ? held + (wallet.assets ?? 0n) : held
-  if (value > reach) {
+  if (native) {
+    const missing = notWrapped(wallet, value)
+    // Paying for gas takes some of the coin too, so all of it cannot be wrapped.
+    if (missing > 0n && missing >= held) {
+      throw new RefusedError(
+        `The wallet holds ${units(held, coin)} and ${units(wallet.assets ?? 0n, vault.asset)}: to deposit ${value} it would have to wrap ${missing}, and to pay for gas besides.`,
+      )
+    }
+  } else if (value > held) {
     throw new RefusedError(`The wallet holds ${units(held, coin)}, less than the ${value} asked for.`)
   }
   return value
 }
+
+/**
+ * What of `value` still has to be wrapped. Wrapped coins in the wallet count: those that an earlier action of the same
+ * bundle has wrapped cannot be told from others, and must not be wrapped again.
+ */
+const notWrapped = ({ assets = 0n }: Wallet, value: bigint): bigint => (value > assets ? value - assets : 0n)
 
 /** What lets `spender` take `value` of a token; `reset`: the allowance is set to zero first. */
 export function approvals(
@@ -75,13 +87,14 @@ export function spendingPlan(
   const actions: PlannedAction[] = []
   let done = 0
   if (request.native) {
+    const missing = notWrapped(wallet, value)
     actions.push({
       name: 'wrap',
       to: vault.asset.address,
       data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'deposit' }),
-      value,
+      value: missing || value,
     })
-    if ((wallet.assets ?? 0n) >= value) done = 1
+    if (missing === 0n) done = 1
   }
   const approved = allowance >= value
   actions.push(

@@ -45,9 +45,15 @@ const NrtShape = z
   .loose()
 const PositionsShape = z.object({
   data: z.array(
-    z.object({ lpToken: z.object({ balanceNative: z.string() }).loose(), asset: z.unknown() }).loose(),
+    z
+      .object({
+        lpToken: z.object({ balanceNative: z.string(), positionValueInAsset: z.string() }).loose(),
+        asset: z.unknown(),
+      })
+      .loose(),
   ),
 })
+const BalanceShape = z.object({ lpToken: z.object({ balanceNative: z.string() }).loose() })
 const EventsShape = z.object({
   data: z.array(z.object({ eventType: z.string(), assetAmountNative: z.string() }).loose()),
 })
@@ -305,6 +311,16 @@ describe('an aToken in the catalogue', () => {
     const { data } = await served.get(`/v2/portfolio/positions/${users[1]}`, PositionsShape)
     expect(data).toHaveLength(1)
     expect(data[0]?.lpToken.balanceNative).toBe(String(await read('scaledBalanceOf', [users[1]])))
+    // Transactions speak of the token's own units instead, and take what the position is said to be worth.
+    const balance = await read<bigint>('balanceOf', [users[1]])
+    const at = `${users[1]}/mainnet/${aToken}`
+    const context = await served.get(`/v2/transactions/context/${at}`, BalanceShape)
+    expect(context.lpToken.balanceNative).toBe(String(balance))
+    const worth = BigInt(data[0]?.lpToken.positionValueInAsset ?? '0')
+    expect(worth).toBeGreaterThan(BigInt(data[0]?.lpToken.balanceNative ?? '0'))
+    expect(worth).toBeLessThanOrEqual(balance)
+    const redeem = `/v2/transactions/redeem/${at}?assetAddress=${aToken}&amount=${worth}`
+    await served.get(redeem, z.object({ actions: z.array(z.unknown()).length(1) }).loose())
   })
 
   test('rewards of the controller are in its list, at the emission that the controller itself says', async () => {

@@ -1,5 +1,13 @@
 import { type Address, zeroAddress } from 'viem'
-import { type AaveHolding, aaveAccount, RAY } from '../../../db/lending/aave-math.ts'
+import {
+  type AaveHolding,
+  aaveAccount,
+  ceilDiv,
+  isDecoupledRevision,
+  isDirectedRevision,
+  RAY,
+  termsOf,
+} from '../../../db/lending/aave-math.ts'
 import { type View, type Views, view } from '../../chain/view.ts'
 import { SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { aaveAbi, aaveAccountAbi, erc20Abi } from '../abis.ts'
@@ -40,7 +48,9 @@ export function configurationOf(word: bigint) {
 
 export interface ReserveData {
   configuration: bigint
+  liquidityIndex: bigint
   currentLiquidityRate: bigint
+  variableBorrowIndex: bigint
   currentVariableBorrowRate: bigint
   id: number
   aTokenAddress: Address
@@ -62,13 +72,17 @@ export interface HeldReserve {
   isCollateral: boolean
   /** In the oracle's base currency; undefined where the oracle does not answer. */
   price: bigint | undefined
-  eMode: AaveHolding['eMode']
+  /** Those of its eMode where they go before its own. */
+  terms: ReturnType<typeof termsOf>
+  isBorrowingEnabled: boolean
   isBorrowableInEMode: boolean
 }
 
 export interface HeldAccount {
   /** The category of eMode; zero: none. */
   category: bigint
+  /** The code of the pool is v3.5 or later. */
+  isDirected: boolean
   /** The one that is asked about, and those that the account has anything to do with. */
   reserves: readonly HeldReserve[]
 }
@@ -89,6 +103,7 @@ export async function readAccount<const V extends Views>(
     provider: view(aaveAccountAbi, pool, 'ADDRESSES_PROVIDER', []),
     flags: view(aaveAccountAbi, pool, 'getUserConfiguration', [user]),
     category: view(aaveAccountAbi, pool, 'getUserEMode', [user]),
+    revision: view(aaveAccountAbi, pool, 'POOL_REVISION', []),
   }
   for (const { asset, aToken } of reserves) {
     views[`data ${asset}`] = view(aaveAbi, pool, 'getReserveData', [asset as Address])
@@ -97,6 +112,8 @@ export async function readAccount<const V extends Views>(
   const { block, values: first } = await read(views)
   const flags = (first['flags'] as bigint | undefined) ?? 0n
   const category = (first['category'] as bigint | undefined) ?? 0n
+  const revision = Number((first['revision'] as bigint | undefined) ?? 0n)
+  const isDecoupled = isDecoupledRevision(revision)
   const touched = reserves.flatMap(({ asset }) => {
     const data = first[`data ${asset}`] as ReserveData | undefined
     const supplied = (first[`supplied ${asset}`] as bigint | undefined) ?? 0n
@@ -119,6 +136,7 @@ export async function readAccount<const V extends Views>(
     category: view(aaveAccountAbi, pool, 'getEModeCategoryData', [mode]),
     collateralBitmap: view(aaveAccountAbi, pool, 'getEModeCategoryCollateralBitmap', [mode]),
     borrowableBitmap: view(aaveAccountAbi, pool, 'getEModeCategoryBorrowableBitmap', [mode]),
+    ltvZeroBitmap: view(aaveAccountAbi, pool, 'getEModeCategoryLtvzeroBitmap', [mode]),
   }
   for (const { asset, data, isBorrowing } of touched) {
     if (!isBorrowing) continue
@@ -143,6 +161,14 @@ export async function readAccount<const V extends Views>(
     const isOfCategory = category !== 0n && configuration.eModeCategory === category
     const isIn = (bitmap: unknown) =>
       typeof bitmap === 'bigint' ? category !== 0n && ((bitmap >> BigInt(data.id)) & 1n) === 1n : isOfCategory
+    const ltvZero = second['ltvZeroBitmap']
+    const eMode =
+      modes && isIn(second['collateralBitmap'])
+        ? {
+            ltvBps: ltvZero !== undefined && isIn(ltvZero) ? 0n : BigInt(modes.ltv),
+            liquidationThresholdBps: BigInt(modes.liquidationThreshold),
+          }
+        : undefined
     return {
       asset,
       data,
@@ -152,14 +178,12 @@ export async function readAccount<const V extends Views>(
       stable: (second[`stable ${asset}`] as bigint | undefined) ?? 0n,
       isCollateral,
       price: prices[source && isOfCategory ? 'source' : asset] as bigint | undefined,
-      eMode:
-        modes && isIn(second['collateralBitmap'])
-          ? { ltvBps: BigInt(modes.ltv), liquidationThresholdBps: BigInt(modes.liquidationThreshold) }
-          : undefined,
+      terms: termsOf({ ...configuration, ...(eMode ? { eMode } : {}), isDecoupled }),
+      isBorrowingEnabled: configuration.isBorrowingEnabled || (isDecoupled && category !== 0n),
       isBorrowableInEMode: category === 0n || isIn(second['borrowableBitmap']),
     }
   })
-  const account: HeldAccount = { category, reserves: held }
+  const account: HeldAccount = { category, isDirected: isDirectedRevision(revision), reserves: held }
   return { block, account, extra: extra?.values }
 }
 
@@ -181,36 +205,40 @@ interface Change {
 }
 
 /** calculateUserAccountData after a change, with the interest on debts until it lands. */
-export function accountAfter({ reserves }: HeldAccount, { enabling = [], withdraw }: Change) {
+export function accountAfter({ reserves, isDirected }: HeldAccount, { enabling = [], withdraw }: Change) {
   const holdings = reserves.map((reserve): AaveHolding => {
-    const { asset, configuration, eMode } = reserve
+    const { asset, configuration, terms } = reserve
     const taken = withdraw?.asset === asset ? withdraw.amount : 0n
+    // What is burned since v3.5 is whole scaled units that are worth the amount or more.
+    const least = taken > 0n && isDirected ? taken + reserve.data.liquidityIndex / RAY + 1n : taken
     return {
-      supplied: reserve.supplied - taken,
+      supplied: reserve.supplied > least ? reserve.supplied - least : 0n,
       borrowed: grown(owedOf(reserve), reserve, LANDING_SECONDS),
       isCollateral: reserve.isCollateral || enabling.includes(asset),
       price: reserve.price ?? 0n,
       decimals: configuration.decimals,
-      ltvBps: configuration.ltvBps,
-      liquidationThresholdBps: configuration.liquidationThresholdBps,
-      ...(eMode ? { eMode } : {}),
+      isDirected,
+      ...terms,
     }
   })
-  return aaveAccount(holdings)
+  return { ...aaveAccount(holdings), isDirected }
 }
 
-const percentDiv = (value: bigint, bps: bigint) => (value * 10_000n + bps / 2n) / bps
-
-/** @see ValidationLogic.validateBorrow: whether collateral covers `amount` more. */
+/**
+ * @see ValidationLogic.validateBorrow and, since v3.5, validateHFAndLtv: whether collateral covers `amount` more. Rounded up
+ * as since v3.5, which up to v3.4 is a unit of the oracle's currency too much at most.
+ */
 export function covers(
   account: ReturnType<typeof accountAfter>,
-  { price, configuration }: HeldReserve,
+  { price, configuration, data }: HeldReserve,
   amount: bigint,
 ): boolean {
   if (price === undefined || account.totalCollateralBase === 0n || account.ltvBps === 0n) return false
   if (account.healthFactorWad !== undefined && account.healthFactorWad <= 10n ** 18n) return false
-  const more = (price * amount) / 10n ** BigInt(configuration.decimals)
-  return percentDiv(account.totalDebtBase + more, account.ltvBps) <= account.totalCollateralBase
+  // What is minted since v3.5 is whole scaled units that are worth the amount or more.
+  const owed = account.isDirected ? amount + data.variableBorrowIndex / RAY + 2n : amount
+  const more = ceilDiv(price * owed, 10n ** BigInt(configuration.decimals))
+  return ceilDiv((account.totalDebtBase + more) * 10_000n, account.ltvBps) <= account.totalCollateralBase
 }
 
 /** The one isolated collateral of an account, where it is in isolation mode. */
@@ -222,8 +250,8 @@ export function isolatedBy({ reserves }: HeldAccount, enabling: readonly Address
 }
 
 /** @see ValidationLogic.validateUseAsCollateral */
-export function mayBeCollateral(account: HeldAccount, { configuration }: HeldReserve): boolean {
-  if (configuration.ltvBps === 0n) return false
+export function mayBeCollateral(account: HeldAccount, { configuration, terms }: HeldReserve): boolean {
+  if (terms.ltvBps === 0n) return false
   if (!account.reserves.some(({ isCollateral }) => isCollateral)) return true
   return isolatedBy(account, []) === undefined && configuration.debtCeiling === 0n
 }

@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, maxUint256 } from 'viem'
+import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from 'viem'
 import { RAY, rayMul } from '../../../db/lending/aave-math.ts'
 import { toWhole } from '../../amounts.ts'
 import { view } from '../../chain/view.ts'
@@ -31,7 +31,7 @@ import {
   tokenOf,
   walletBound,
 } from './bounds.ts'
-import { type BorrowRequest, defineBorrowFamily } from './family.ts'
+import { answeredBy, type BorrowRequest, defineBorrowFamily } from './family.ts'
 
 const variableRate = 2n
 const wad = 10n ** 18n
@@ -52,7 +52,8 @@ export const aaveV3 = defineBorrowFamily<AaveRef>({
       debt: view(aaveAbi, pool, 'getReserveNormalizedVariableDebt', [asset]),
     })
     const { data, income = RAY, debt = RAY } = values
-    if (!data) throw notListed(market, info.symbol)
+    // Of a reserve that was dropped the pool says zeros.
+    if (!data || data.aTokenAddress === zeroAddress) throw notListed(market, info.symbol)
     const { values: totals } = await read({
       supplied: view(erc20Abi, data.aTokenAddress, 'totalSupply', []),
       borrowed: view(erc20Abi, data.variableDebtTokenAddress, 'totalSupply', []),
@@ -61,8 +62,8 @@ export const aaveV3 = defineBorrowFamily<AaveRef>({
       block,
       supplyRate: yearlyOfRay(data.currentLiquidityRate),
       borrowRate: yearlyOfRay(data.currentVariableBorrowRate),
-      supplied: totals.supplied ?? 0n,
-      borrowed: totals.borrowed ?? 0n,
+      supplied: answeredBy(data.aTokenAddress, totals.supplied),
+      borrowed: answeredBy(data.variableDebtTokenAddress, totals.borrowed),
       supplyIndex: toWhole(income, 27),
       borrowIndex: toWhole(debt, 27),
     }
@@ -136,7 +137,7 @@ export const aaveV3 = defineBorrowFamily<AaveRef>({
       enabling,
       bound: borrowBound(account, reserve, enabling, [
         ...closed(frozen),
-        ...closed(configuration.isBorrowingEnabled ? undefined : 'Borrowing of this asset is switched off.'),
+        ...closed(reserve.isBorrowingEnabled ? undefined : 'Borrowing of this asset is switched off.'),
         ...closed(
           reserve.isBorrowableInEMode
             ? undefined
@@ -237,11 +238,10 @@ const notListed = ({ root }: AaveRef, symbol: string) =>
 
 /** @see ValidationLogic.validateHFAndLtv: collateral that has lost its LTV has to leave first. */
 function lockedByZeroLtv({ reserves }: HeldAccount, reserve: HeldReserve): string | undefined {
-  if (!reserve.isCollateral || reserve.configuration.ltvBps === 0n) return undefined
+  if (!reserve.isCollateral || reserve.terms.ltvBps === 0n) return undefined
   if (!reserves.some(of => owedOf(of) > 0n)) return undefined
   const isZero = reserves.some(
-    ({ isCollateral, configuration }) =>
-      isCollateral && configuration.ltvBps === 0n && configuration.liquidationThresholdBps !== 0n,
+    ({ isCollateral, terms }) => isCollateral && terms.ltvBps === 0n && terms.liquidationThresholdBps !== 0n,
   )
   return isZero ? 'Collateral of which the LTV is now 0 has to be withdrawn first.' : undefined
 }

@@ -20,7 +20,7 @@ import {
   tokenOf,
   walletBound,
 } from './bounds.ts'
-import { type BorrowRequest, defineBorrowFamily, type MarketRef } from './family.ts'
+import { answeredBy, type BorrowRequest, defineBorrowFamily, type MarketRef } from './family.ts'
 
 export interface CometRef extends MarketRef {
   readonly protocol: 'compound-v3'
@@ -70,8 +70,8 @@ async function readMarket(comet: Address, read: ReadViews) {
     scale,
     totals,
     least: values.least ?? 0n,
-    supplied: values.supplied ?? 0n,
-    borrowed: values.borrowed ?? 0n,
+    supplied: values.supplied,
+    borrowed: values.borrowed,
     /** Per second, scaled by 1e18. */
     supplyRate: supplyRate as bigint | undefined,
     borrowRate: borrowRate as bigint | undefined,
@@ -93,12 +93,11 @@ export const compoundV3 = defineBorrowFamily<CometRef>({
       const { values } = await read({
         total: view(cometMarketAbi, comet, 'totalsCollateral', [asset.info.address as Address]),
       })
-      const held = values.total ?? 0n
       return {
         block,
         supplyRate: 0,
         borrowRate: 0,
-        supplied: held,
+        supplied: answeredBy(comet, values.total),
         borrowed: 0n,
         supplyIndex: 1,
         borrowIndex: 1,
@@ -110,8 +109,8 @@ export const compoundV3 = defineBorrowFamily<CometRef>({
       block,
       supplyRate: supplyRate === undefined ? undefined : yearlyOfWad(supplyRate),
       borrowRate: borrowRate === undefined ? undefined : yearlyOfWad(borrowRate),
-      supplied,
-      borrowed,
+      supplied: answeredBy(comet, supplied),
+      borrowed: answeredBy(comet, borrowed),
       supplyIndex: index(totals.baseSupplyIndex, supplyRate),
       borrowIndex: index(totals.baseBorrowIndex, borrowRate),
     }

@@ -20,7 +20,7 @@ import {
   walletBound,
 } from './bounds.ts'
 import { capOf, type EulerAccount, type EulerRef, isHealthy, readAccount, vaultOf } from './euler-account.ts'
-import { type BorrowRequest, defineBorrowFamily } from './family.ts'
+import { answeredBy, type BorrowRequest, defineBorrowFamily } from './family.ts'
 
 /** Bits of hookedOps: an operation hooked to no target is switched off. @see Constants.sol of euler-vault-kit */
 const operations = { deposit: 0n, withdraw: 2n, redeem: 3n, borrow: 6n, repay: 7n } as const
@@ -43,8 +43,9 @@ export const eulerEvk = defineBorrowFamily<EulerRef>({
       accumulator: view(evkAbi, vault, 'interestAccumulator', []),
       worth: view(erc4626Abi, vault, 'convertToAssets', [wholeShares]),
     })
-    const { supplied, borrowed = 0n, rate, fee = 0, accumulator, worth } = values
+    const { supplied, rate, fee = 0, accumulator, worth } = values
     if (supplied === undefined) throw new RefusedError(`The contract ${vault} is no vault.`)
+    const borrowed = answeredBy(vault, values.borrowed)
     const borrowRate =
       rate === undefined ? undefined : Math.expm1(SECONDS_PER_YEAR * Math.log1p(Number(rate) / 1e27))
     return {

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import type { AssetInfo } from '../../catalogue/assets.ts'
 import type { BlockMark } from '../../chain/multicall.ts'
+import { RefusedError } from '../../errors.ts'
 import type { Plan, ReadViews } from '../family.ts'
 
 export const borrowActions = ['supply', 'withdraw', 'borrow', 'repay'] as const
@@ -51,6 +52,13 @@ export interface AssetFigures {
   /** What one unit supplied or owed at the beginning has become. */
   supplyIndex: number
   borrowIndex: number
+}
+
+/** A total that a contract was asked for: without an answer it is not known, which is not nothing. */
+export function answeredBy(contract: string, total: bigint | undefined): bigint {
+  if (total === undefined)
+    throw new RefusedError(`The contract ${contract} does not answer what it is asked.`)
+  return total
 }
 
 /** One kind of lending market: how a user stands with it, what is done with it, what it says of itself now. */

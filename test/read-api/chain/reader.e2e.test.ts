@@ -1,5 +1,7 @@
 import type { Address } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { networks } from '../../../processors/chains.ts'
+import { blockTimes } from '../../../read-api/chain/block-time.ts'
 import { type ChainReaderOptions, createChainReader } from '../../../read-api/chain/reader.ts'
 import { view } from '../../../read-api/chain/view.ts'
 import { erc20, erc4626 } from '../../chain/abis.ts'
@@ -91,6 +93,30 @@ describe('one block', () => {
   })
 })
 
+test.each(['arbitrum', 'robinhood'] as const)(
+  "%s: the block is the chain's own, as ArbSys says",
+  async name => {
+    const chain = await startNode({ chainId: networks[name].chainId })
+    try {
+      await placeMulticall3(chain)
+      // Answers 7,777: PUSH2, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN.
+      await chain.rpc('anvil_setCode', ['0x0000000000000000000000000000000000000064', '0x611e615f5260205ff3'])
+      const { block } = await readerOf({ rpc: { [name]: [chain.rpcUrl] } }).read(name, {})
+      expect(block.number).toBe(7_777n)
+    } finally {
+      await chain.stop()
+    }
+  },
+)
+
+test('nothing is kept for longer than the indexer takes a block to last', () => {
+  const kept = Object.values(networks).map(({ name, blockTime }) => ({
+    name,
+    excess: blockTimes[name] - blockTime * 1_000,
+  }))
+  expect(kept.filter(({ excess }) => excess > 0)).toEqual([])
+})
+
 describe('callers share calls', () => {
   test('a hundred at once make one request, and a hundred more of the same none', async () => {
     const reader = readerOf()
@@ -178,6 +204,20 @@ describe('endpoints that fail', () => {
     await expect(patient.read('base', { supply: supply() })).rejects.toMatchObject({ status: 503 })
     const wrong = readerOf({ rpc: { base: [node.rpcUrl] } })
     await expect(wrong.read('base', { supply: supply() })).rejects.toMatchObject({ status: 503 })
+  })
+
+  test('a block that the node does not have, lost or not yet there: 503 where it and no other is wanted', async () => {
+    const reader = readerOf()
+    await node.mineEmpty(3)
+    const { block } = await reader.read('mainnet', { supply: supply() })
+    await node.rollback(2)
+    // Anvil says -32602, as if the request were at fault.
+    for (const wanted of [block.number, block.number + 1_000n]) {
+      await expect(
+        reader.read('mainnet', { assets: assets(), supply: supply() }, { block: wanted }),
+      ).rejects.toMatchObject({ status: 503, retryable: true })
+    }
+    await node.mineEmpty(2)
   })
 
   test('a node that has lost the block of the snapshot: everything is read anew', async () => {

@@ -5,7 +5,7 @@ import { type Aave, aaveCalls, aaveConfigCalls, deployAave } from '../../chain/a
 import { cometCalls, deployComet } from '../../chain/comet.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { deployMorpho } from '../../chain/morpho.ts'
-import { contract, published } from '../artifacts.ts'
+import { contract } from '../artifacts.ts'
 import { type Stage, startStage, vaultRef } from './stage.ts'
 
 let stage: Stage
@@ -67,6 +67,77 @@ describe('ERC-7540 (contract of our own after the standard)', () => {
     await perform(ref, user, 'claim-redeem')
     expect(await balance(asset.address, user.address)).toBe(1_000n * unit)
     await expect(bundle(ref, user, 'claim-redeem')).rejects.toThrow('waiting to be claimed')
+  })
+
+  test.each(['LagoonLike', 'LagoonModesLike'])(
+    'deposits at once while the valuation is valid: %s',
+    async name => {
+      const { ref, user, call } = await scene(name)
+      const { perform, bundle, look, balance } = stage
+      const steps = async () => {
+        const { deposit } = await look(ref, user)
+        return [deposit.current, ...deposit.steps.map(step => step.name)]
+      }
+      expect(await steps()).toEqual(['request-deposit', 'request-deposit', 'claim-deposit'])
+      await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('has no deposit')
+      await perform(ref, user, 'request-deposit', { amount: 300n * unit })
+      await call('fulfil', user.address)
+      await call('setTotalAssetsValid', true)
+      if (name === 'LagoonModesLike') {
+        // Valid, and for requests all the same.
+        await perform(ref, user, 'claim-deposit')
+        await perform(ref, user, 'request-deposit', { amount: 100n * unit })
+        await call('fulfil', user.address)
+        await call('allow', true)
+      }
+      expect(await steps()).toEqual(['claim-deposit', 'deposit', 'claim-deposit'])
+      await perform(ref, user, 'claim-deposit')
+      expect(await steps()).toEqual(['deposit', 'deposit'])
+      await expect(bundle(ref, user, 'request-deposit', { amount: 1n })).rejects.toThrow('at once')
+      const before = await balance(ref.address, user.address)
+      const made = await perform(ref, user, 'deposit', { amount: 50n * unit })
+      expect(made.actions.map(action => action.name)).toEqual(['approve', 'deposit'])
+      expect(await balance(ref.address, user.address)).toBe(before + 50n * unit)
+      await expect(bundle(ref, user, 'deposit', { amount: 1_000n * unit })).rejects.toThrow('holds')
+      await perform(ref, user, 'request-redeem', { all: true })
+    },
+  )
+
+  test('a share token that is a contract of its own (ERC-7575)', async () => {
+    const { asset, ref, user, call } = await scene('SeparateShareVault')
+    const { perform, bundle, look, balance, node } = stage
+    const { abi } = contract('SeparateShareVault')
+    const at = await node.client.readContract({ address: ref.address, abi, functionName: 'share' })
+    const assetAddress = String(at).toLowerCase() as Address
+    await perform(ref, user, 'request-deposit', { amount: 300n * unit })
+    await call('fulfil', user.address)
+    await call('setPaysNothing', true)
+    await expect(bundle(ref, user, 'claim-deposit')).rejects.toThrow('would give no TST')
+    await call('setPaysNothing', false)
+    expect((await bundle(ref, user, 'claim-deposit', { simulate: true })).actions[0]?.simulation).toEqual({
+      url: '',
+      status: 'success',
+      tokensSpent: {},
+      tokensReceived: { TST: String(300n * unit) },
+    })
+    await perform(ref, user, 'claim-deposit')
+    expect((await look(ref, user)).shares).toBe(300n * unit)
+    await expect(bundle(ref, user, 'request-redeem', { amount: unit })).rejects.toThrow(
+      `assetAddress must be ${assetAddress}`,
+    )
+    await perform(ref, user, 'request-redeem', { amount: 100n * unit, assetAddress })
+    // As the actionsUrl of the context has it.
+    await perform(ref, user, 'request-redeem', { amount: 100n * unit, assetAddress: ref.address })
+    await perform(ref, user, 'request-redeem', { all: true })
+    await call('fulfil', user.address)
+    await perform(ref, user, 'claim-redeem')
+    expect(await balance(asset.address, user.address)).toBe(1_000n * unit)
+    await expect(
+      bundle(ref, user, 'request-deposit', {
+        amount: 1n,
+        assetAddress: user.address.toLowerCase() as Address,
+      }),
+    ).rejects.toThrow(`its share token ${assetAddress}`)
   })
 
   test('requests are cancelled', async () => {
@@ -320,6 +391,26 @@ test('MetaMorpho (contract of our own over the published Morpho Blue)', async ()
   expect(await balance(ref.asset.address, user.address)).toBeGreaterThanOrEqual(1_000n * unit - 2n)
 })
 
+test("Morpho's Vault V2 (contract of our own after the source): limits of 0 say nothing, the run decides", async () => {
+  const { perform, bundle, look, balance } = stage
+  const { asset, ref, user, call } = await scene('VaultV2Like')
+  expect(await familyOf(ref)).toBe('morpho-vault-v2')
+  expect((await look(ref, user)).depositLimit).toBeUndefined()
+  await call('bar', user.address, true)
+  await expect(bundle(ref, user, 'deposit', { amount: unit })).rejects.toThrow('at the action deposit')
+  await call('bar', user.address, false)
+  await perform(ref, user, 'deposit', { amount: 400n * unit })
+  expect(await balance(ref.address, user.address)).toBe(400n * unit)
+  await call('allocate', 300n * unit)
+  await expect(bundle(ref, user, 'redeem', { amount: 101n * unit })).rejects.toThrow('at the action redeem')
+  await perform(ref, user, 'redeem', { amount: 50n * unit })
+  await call('setLiquidityAdapter', true)
+  await perform(ref, user, 'redeem', { amount: 100n * unit, assetAddress: ref.address })
+  await perform(ref, user, 'redeem', { all: true })
+  expect(await balance(ref.address, user.address)).toBe(0n)
+  expect(await balance(asset.address, user.address)).toBe(1_000n * unit)
+})
+
 async function metaMorphoScene() {
   const { node } = stage
   const asset = await deployToken(node, { decimals: 18 })
@@ -337,37 +428,3 @@ async function metaMorphoScene() {
     stage.act(address, artifact.abi, functionName, ...args)
   return { ref, user, call, market: morpho.markets[0]?.params }
 }
-
-test("the chain's own coin through WETH9 (of @aave/core-v3)", async () => {
-  const { perform, bundle, balance, deploy, newUser, sign } = stage
-  const weth = await deploy(published('@aave/core-v3', 'dependencies/weth/WETH9'))
-  const asset: Token = { address: weth, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18 }
-  const address = await deploy(contract('GuardedVault'), weth)
-  await stage.act(address, contract('GuardedVault').abi, 'set', false, false, 2n ** 255n, 0n)
-  const ref = { ...vaultRef(address, asset, { symbol: 'GRD', decimals: 18 }), wrappedNative: weth }
-  const native = { assetAddress: '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address }
-  const user = await newUser()
-  await expect(bundle(ref, user, 'deposit', { ...native, all: true })).rejects.toThrow('nothing for gas')
-  await expect(bundle(ref, user, 'deposit', { ...native, amount: 101n * unit })).rejects.toThrow('holds')
-  const made = await bundle(ref, user, 'deposit', { ...native, amount: 3n * unit, simulate: true })
-  expect(made.actions.map(({ name, tx }) => [name, tx.value])).toEqual([
-    ['wrap', String(3n * unit)],
-    ['approve', undefined],
-    ['deposit', undefined],
-  ])
-  expect(made.actions[0]?.simulation).toMatchObject({
-    tokensSpent: { native: String(3n * unit) },
-    tokensReceived: { WETH: String(3n * unit) },
-  })
-  const [wrap] = made.actions
-  if (!wrap) throw new Error('no wrap')
-  expect((await sign(user, wrap.tx)).landed).toBe(true)
-  expect((await bundle(ref, user, 'deposit', { ...native, amount: 3n * unit })).currentActionIndex).toBe(1)
-  await perform(ref, user, 'deposit', { ...native, amount: 3n * unit })
-  expect(await balance(address, user.address)).toBe(3n * unit)
-  await expect(bundle(ref, user, 'redeem', { ...native, all: true })).rejects.toThrow(
-    'pays out the wrapped token',
-  )
-  await perform(ref, user, 'redeem', { all: true })
-  expect(await balance(weth, user.address)).toBe(3n * unit)
-})

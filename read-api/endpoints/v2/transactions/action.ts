@@ -14,7 +14,7 @@ export default defineEndpoint({
   path: '/transactions/{action}/{userAddress}/{network}/{vaultId}',
   summary: 'Transactions that are ready to be signed',
   description:
-    "Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert, or give nothing, is refused with 422 and the reason. assetAddress says what amount is an amount of: the vault's asset, its share token, or 0xeeee…eeee for the chain's own coin where the vault takes its wrapped form. Payloads end in the attribution suffix of the API key.",
+    "Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert, or give nothing, is refused with 422 and the reason. assetAddress says what amount is an amount of: the vault's asset, its share token, or 0xeeee…eeee for the chain's own coin where the vault takes its wrapped form. Wrapped coins that the wallet holds are spent first, and only what is missing is wrapped: so a bundle asked for again after its wrap goes on with the next action. Payloads end in the attribution suffix of the API key.",
   params: vaultParams.extend({ action: choice([...stepNames, ...cancelNames]), userAddress: address() }),
   query: z.object({
     assetAddress: address(),
