@@ -5,7 +5,6 @@ import { checksum } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
 import { deadline } from './chain/deadline.ts'
-import { CallRejectedError } from './chain/errors.ts'
 import { type View, view } from './chain/view.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
@@ -119,7 +118,7 @@ async function readBlockStates(
       })
     }
   } catch (error) {
-    if (!(error instanceof DependencyDownError || error instanceof CallRejectedError)) throw error
+    if (!(error instanceof DependencyDownError)) throw error
   }
   return states
 }

@@ -11,7 +11,7 @@ const PERCENTAGE_FACTOR = 10_000n
 
 export const rayMul = (a: bigint, b: bigint) => (a * b + RAY / 2n) / RAY
 export const rayDiv = (a: bigint, b: bigint) => (a * RAY + b / 2n) / b
-const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b
+export const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b
 
 /**
  * What a scaled balance is worth at an index. Since v3.5 (TokenMath.sol of aave-dao/aave-v3-origin) both sides round in favour of the pool:
@@ -24,6 +24,9 @@ export const owedAt = (scaled: bigint, index: bigint, isDirected: boolean) =>
 
 /** Whether the pool's code is v3.5 or later (PoolInstance.sol): then it rounds in its own favour. */
 export const isDirectedRevision = (revision: number) => revision >= 9
+
+/** Whether the pool's code is v3.6 or later: then what a reserve sets for itself holds outside of eModes alone. */
+export const isDecoupledRevision = (revision: number) => revision >= 10
 
 /**
  * The scaled balance that is worth an amount where the pool rounds in its own favour. While an index is one ray or more,
@@ -93,6 +96,19 @@ export interface AaveHolding {
   isDirected?: boolean
   /** What counts instead while the account is in an eMode that the reserve belongs to. */
   eMode?: { liquidationThresholdBps: bigint; ltvBps: bigint }
+  /** v3.6 and later: in an eMode it counts also where the reserve's own setting is zero. */
+  isDecoupled?: boolean
+}
+
+/** The settings that hold for what an account has of a reserve. Zero is: no collateral, nothing to be borrowed against it. */
+export function termsOf({
+  eMode,
+  isDecoupled,
+  ...own
+}: Pick<AaveHolding, 'liquidationThresholdBps' | 'ltvBps' | 'eMode' | 'isDecoupled'>) {
+  const holds = (setting: 'liquidationThresholdBps' | 'ltvBps') =>
+    eMode && (isDecoupled || own[setting] !== 0n) ? eMode[setting] : own[setting]
+  return { liquidationThresholdBps: holds('liquidationThresholdBps'), ltvBps: holds('ltvBps') }
 }
 
 export interface AaveAccount {
@@ -110,23 +126,32 @@ export function aaveAccount(holdings: readonly AaveHolding[]): AaveAccount {
   let debt = 0n
   let ltv = 0n
   let threshold = 0n
-  for (const { supplied, borrowed, isCollateral, price, decimals, eMode, ...own } of holdings) {
+  let isDirected = false
+  for (const holding of holdings) {
+    const { supplied, borrowed, isCollateral, price, decimals } = holding
     const unit = 10n ** BigInt(decimals)
-    if (own.liquidationThresholdBps !== 0n && isCollateral) {
+    const terms = termsOf(holding)
+    if (terms.liquidationThresholdBps !== 0n && isCollateral) {
       const value = (supplied * price) / unit
       collateral += value
-      if (own.ltvBps !== 0n) ltv += value * (eMode?.ltvBps ?? own.ltvBps)
-      threshold += value * (eMode?.liquidationThresholdBps ?? own.liquidationThresholdBps)
+      ltv += value * terms.ltvBps
+      threshold += value * terms.liquidationThresholdBps
     }
-    debt += own.isDirected ? ceilDiv(borrowed * price, unit) : (borrowed * price) / unit
+    isDirected ||= holding.isDirected === true
+    debt += holding.isDirected ? ceilDiv(borrowed * price, unit) : (borrowed * price) / unit
   }
   const ltvBps = collateral === 0n ? 0n : ltv / collateral
   const liquidationThresholdBps = collateral === 0n ? 0n : threshold / collateral
+  // Up to v3.4 of the average threshold, of which a fraction of a basis point is cut off.
+  const healthFactor = () =>
+    isDirected
+      ? wadDiv(threshold, debt) / PERCENTAGE_FACTOR
+      : wadDiv(percentMul(collateral, liquidationThresholdBps), debt)
   return {
     totalCollateralBase: collateral,
     totalDebtBase: debt,
     ltvBps,
     liquidationThresholdBps,
-    healthFactorWad: debt === 0n ? undefined : wadDiv(percentMul(collateral, liquidationThresholdBps), debt),
+    healthFactorWad: debt === 0n ? undefined : healthFactor(),
   }
 }

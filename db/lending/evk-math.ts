@@ -49,6 +49,8 @@ export function accrueEvk(vault: EvkVault, feeBps: bigint, at: number): EvkVault
   }
 }
 
+/** What whole base units are as a debt, which counts fractions. */
+export const owedOf = (assets: bigint) => assets << SHIFT
 /** Base units of what is owed, rounded up. */
 export const owedAssets = (owed: bigint) => (owed + (1n << SHIFT) - 1n) >> SHIFT
 

@@ -30,5 +30,6 @@ export default defineProjection({
     assets: z.string(),
     tx_hash: z.string(),
     log_index: z.number(),
+    part: z.number(),
   }),
 })

@@ -1,4 +1,11 @@
-import { normalizedDebt, normalizedIncome, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
+import {
+  isDecoupledRevision,
+  isDirectedRevision,
+  normalizedDebt,
+  normalizedIncome,
+  owedAt,
+  suppliedAt,
+} from '../../db/lending/aave-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { AaveRow } from '../queries/lending.ts'
 import {
@@ -13,8 +20,8 @@ export interface AaveFigures {
   rows: readonly AaveRow[]
   /** Scaled total supply by token. */
   totals: ReadonlyMap<string, bigint>
-  /** Tokens that round in favour of the pool. */
-  directed: ReadonlySet<string>
+  /** Of the pool's code, by token. */
+  revisions: ReadonlyMap<string, number>
   /** By `source market key`. */
   settings: ReadonlyMap<string, string>
   /** What the oracles of a deployment ask for an asset: undefined where two deployments disagree. */
@@ -41,7 +48,10 @@ export function aaveMarkets(
     if (!info) continue
     const number = (key: string) => Number(reserve.setting(key) ?? 0)
     const isOn = (key: string) => reserve.setting(key) === '1'
-    const unit = 10n ** BigInt(row.decimals)
+    const cap = (key: string) => {
+      const whole = BigInt(reserve.setting(key) ?? '0')
+      return whole === 0n ? undefined : whole * 10n ** BigInt(row.decimals)
+    }
     const supplied = suppliedAt(figures.totals.get(row.a_token) ?? 0n, reserve.income, reserve.isDirected)
     const borrowed = owedAt(figures.totals.get(row.debt_token) ?? 0n, reserve.debt, reserve.isDirected)
     const isClosed = reserve.setting('active') === '0' || isOn('frozen') || isOn('paused')
@@ -60,8 +70,8 @@ export function aaveMarkets(
       // Where no state is to be had, what the logs say: less what the treasury is yet to be given.
       liquidity: BigInt(row.available ?? (supplied > borrowed ? supplied - borrowed : 0n)),
       feeRate: fractionOfWad(BigInt(reserve.setting('reserveFeeWad') ?? '0')),
-      borrowCap: BigInt(reserve.setting('borrowCap') ?? '0') * unit,
-      supplyCap: BigInt(reserve.setting('supplyCap') ?? '0') * unit,
+      borrowCap: cap('borrowCap'),
+      supplyCap: cap('supplyCap'),
       risk: {
         maxLtv: Number(reserve.ltvBps) / 10_000,
         liquidationThreshold: Number(reserve.liquidationThresholdBps) / 10_000,
@@ -92,14 +102,16 @@ function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve 
   const setting = (key: string, market = row.asset) =>
     figures.settings.get(settingKey(row.configurator, market, key))
   const answer = figures.answers.get(figures.priceSource(row.asset) ?? '')
+  // The code of both tokens is of one version; of one of them it may not have been asked yet.
+  const revision = Math.max(...[row.a_token, row.debt_token].map(token => figures.revisions.get(token) ?? 0))
   return {
     asset: row.asset,
     aToken: row.a_token,
     debtToken: row.debt_token,
     decimals: row.decimals,
     indexes,
-    // The code of both tokens is of one version.
-    isDirected: figures.directed.has(row.a_token) || figures.directed.has(row.debt_token),
+    isDirected: isDirectedRevision(revision),
+    isDecoupled: isDecoupledRevision(revision),
     income: normalizedIncome(indexes, at),
     debt: normalizedDebt(indexes, at),
     ltvBps: BigInt(setting('ltvBps') ?? '0'),

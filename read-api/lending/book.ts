@@ -1,4 +1,3 @@
-import { isDirectedRevision } from '../../db/lending/aave-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import { MovedError, NotFoundError } from '../errors.ts'
@@ -74,7 +73,7 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const figures = {
     rows,
     totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
-    directed: new Set(totals.flatMap(({ token, revision }) => (isDirectedRevision(revision) ? [token] : []))),
+    revisions: new Map(totals.map(({ token, revision }) => [token, revision])),
     settings: new Map(
       settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
     ),

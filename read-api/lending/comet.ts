@@ -135,7 +135,7 @@ function cometMarket(
       borrowed: 0n,
       liquidity: total,
       feeRate: 0,
-      borrowCap: 0n,
+      borrowCap: undefined,
       supplyCap: BigInt(of.supply_cap),
       risk: {
         maxLtv: fractionOfWad(BigInt(of.borrow_collateral_factor_wad)),
@@ -159,8 +159,8 @@ function cometMarket(
     liquidity: cash > 0n ? cash : 0n,
     // The two rates are curves of their own; what borrowers pay more than lenders get goes to the reserves.
     feeRate: paid > earned ? fractionOfWad(((paid - earned) * FACTOR_SCALE) / paid) : 0,
-    borrowCap: 0n,
-    supplyCap: 0n,
+    borrowCap: undefined,
+    supplyCap: undefined,
     risk: NO_RISK,
     pairs: collaterals.map(({ id, risk }) => ({ collateralMarketAssetId: id, ...risk })),
   }

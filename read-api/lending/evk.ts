@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { maxUint256 } from 'viem'
 import {
   accrueEvk,
   assetsOfShares,
@@ -9,6 +10,7 @@ import {
   liquidationLtv,
   owedAssets,
   owedLater,
+  owedOf,
 } from '../../db/lending/evk-math.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
@@ -27,17 +29,15 @@ import {
 } from './market.ts'
 import type { LendingPosition } from './positions.ts'
 
-/** Initialize.sol of euler-vault-kit: hundredths of a percent, until GovSetInterestFee says otherwise. */
-const DEFAULT_FEE_BPS = 1_000n
-/** Caps of this size are none (AmountCap.sol). */
-const NO_CAP = 2n ** 256n - 1n
 const UNUSED = {
   total_shares: '0',
   accumulated_fees: '0',
   cash: '0',
   accumulator: `${10n ** 27n}`,
   interest_rate: '0',
+  total_borrows: '0',
   owed: '0',
+  owed_accumulator: '0',
 }
 
 /** A rate per second in ray, compounded over a year. */
@@ -45,8 +45,23 @@ export const yearlyOfSecondRay = (perSecond: bigint) =>
   Math.expm1(SECONDS_PER_YEAR * Math.log1p(Number(perSecond) / 1e27))
 
 /**
+ * Of the interest. Initialize.sol of euler-vault-kit: a tenth, until GovSetInterestFee says otherwise; from there on all that
+ * accrues does so at the new fee, since the setter updates the vault first.
+ */
+export const feeBpsOf = (wad: string | null | undefined) => (wad ? BigInt(wad) / 10n ** 14n : 1_000n)
+
+/**
+ * What is owed to a vault, with its fraction: the sum that was read, where it is of the block of the status; what the
+ * status itself says is rounded up to whole units.
+ */
+export const owedTo = (
+  status: { accumulator: string; total_borrows: string },
+  read: { accumulator: string; owed: string } | undefined,
+) => (read?.accumulator === status.accumulator ? BigInt(read.owed) : owedOf(BigInt(status.total_borrows)))
+
+/**
  * One market for each pair of a vault that lends and one whose shares secure; those of which a vault is not described
- * yet, and those that were cleared, are left out.
+ * yet are left out, and those that were cleared, unless debts to the vault would stand in none.
  */
 export async function evkMarkets(
   clickhouse: ClickHouseClient,
@@ -83,17 +98,19 @@ export async function evkMarkets(
       oraclePrice: prices.get(`${ltv.vault} ${ltv.collateral}`),
     })
   }
-  return ltvs.flatMap(ltv => {
+  const pairs = ltvs.flatMap(ltv => {
     const [lender, collateral] = [sides.get(ltv.vault), sides.get(ltv.collateral)]
-    const liquidationBps = liquidationNow(ltv, blockTime)
-    if (!lender?.vault || !collateral?.vault || liquidationBps === 0) return []
-    const pair = marketOf(
-      chain,
-      ltv,
-      liquidationBps,
-      { ...lender, vault: lender.vault },
-      { ...collateral, vault: collateral.vault },
-    )
+    if (!lender?.vault || !collateral?.vault) return []
+    const described = {
+      lender: { ...lender, vault: lender.vault },
+      collateral: { ...collateral, vault: collateral.vault },
+    }
+    return [{ ltv, liquidationBps: liquidationNow(ltv, blockTime), ...described }]
+  })
+  const open = new Set(pairs.flatMap(({ ltv, liquidationBps }) => (liquidationBps > 0 ? [ltv.vault] : [])))
+  return pairs.flatMap(({ ltv, liquidationBps, lender, collateral }) => {
+    if (liquidationBps === 0 && (open.has(ltv.vault) || lender.state.owed === 0n)) return []
+    const pair = marketOf(chain, ltv, liquidationBps, lender, collateral)
     const oraclePrice = prices.get(`${ltv.vault} ${lender.vault.asset.address}`)
     return [
       {
@@ -125,20 +142,20 @@ function sideOf(
 ) {
   const vault = catalogue.find(chainId, row.vault)
   const setting = (name: string) => vault?.state.settings?.[name]
-  const fee = setting('fee:reserve')
-  const feeBps = fee ? BigInt(fee) / 10n ** 14n : DEFAULT_FEE_BPS
+  const feeBps = feeBpsOf(setting('fee:reserve'))
   const stored: EvkVault = {
     accumulator: BigInt(row.accumulator),
     interestRate: BigInt(row.interest_rate),
-    owed: BigInt(row.owed),
+    owed: owedTo(row, { owed: row.owed, accumulator: row.owed_accumulator }),
     cash: BigInt(row.cash),
     totalShares: BigInt(row.total_shares),
     accumulatedFees: BigInt(row.accumulated_fees),
     updatedAt: row.updated_at,
   }
+  // The largest uint256 is none (AmountCap.sol).
   const cap = (kind: string) => {
     const told = setting(`cap:${kind}`)
-    return told && BigInt(told) !== NO_CAP ? BigInt(told) : 0n
+    return told && BigInt(told) !== maxUint256 ? BigInt(told) : undefined
   }
   return {
     vault,
@@ -192,7 +209,7 @@ function marketOf(
       side: 'loan',
       eventMarket: `evk:${ltv.vault}`,
       isCollateralEnabled: false,
-      isBorrowEnabled: ltv.borrow_ltv_bps > 0 && !lender.isBorrowPaused,
+      isBorrowEnabled: ltv.borrow_ltv_bps > 0 && !lender.isBorrowPaused && lender.cap('borrow') !== 0n,
       risk: { maxLtv: 0, liquidationThreshold: 0, liquidationPenalty: 0 },
       pairs: [{ collateralMarketAssetId: collateralId, ...risk }],
     },

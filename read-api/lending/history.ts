@@ -13,7 +13,7 @@ import type { EndpointContext } from '../endpoint.ts'
 import * as series from '../queries/lending-series.ts'
 import { ask, type NamedQuery, type z } from '../queries/query.ts'
 import { cometPoint } from './comet.ts'
-import { yearlyOfSecondRay } from './evk.ts'
+import { feeBpsOf, owedTo, yearlyOfSecondRay } from './evk.ts'
 import {
   type AaveLendingMarket,
   type CometLendingMarket,
@@ -167,26 +167,25 @@ async function cometPoints(
 
 async function evkPoints(
   market: EvkLendingMarket,
-  { side, feeRate }: LendingAsset,
+  { side }: LendingAsset,
   window: Window,
   context: EndpointContext,
 ): Promise<MarketPoint[]> {
   const { vault } = side === 'loan' ? market.lender : market.collateral
-  const total = { of: series.evkOwed }
-  const states = await readStates(market.chainId, series.evkStates, { total }, { vault }, window, context)
+  const others = { total: { of: series.evkOwed }, fee: { of: series.evkFees } }
+  const states = await readStates(market.chainId, series.evkStates, others, { vault }, window, context)
   return states.map(({ bucket, at, state: row, also }) => {
-    const accumulator = BigInt(row.accumulator)
-    const isExact = also.total !== undefined && BigInt(also.total.accumulator) === accumulator
     const stored = {
-      accumulator,
+      accumulator: BigInt(row.accumulator),
       interestRate: BigInt(row.interest_rate),
-      owed: isExact ? BigInt(also.total?.owed ?? 0) : BigInt(row.total_borrows) << 31n,
+      owed: owedTo(row, also.total),
       cash: BigInt(row.cash),
       totalShares: BigInt(row.total_shares),
       accumulatedFees: BigInt(row.accumulated_fees),
       updatedAt: row.at,
     }
-    const state = accrueEvk(stored, BigInt(Math.round(feeRate * 10_000)), at)
+    const feeBps = feeBpsOf(also.fee?.fee)
+    const state = accrueEvk(stored, feeBps, at)
     const borrowed = owedAssets(state.owed)
     const supplied = state.cash + borrowed
     const borrowRate = yearlyOfSecondRay(state.interestRate)
@@ -196,7 +195,7 @@ async function evkPoints(
       supplied,
       borrowed,
       borrowRate,
-      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - feeRate),
+      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - Number(feeBps) / 10_000),
       supplyIndex: ratio(supplied + VIRTUAL_DEPOSIT, state.totalShares + VIRTUAL_DEPOSIT),
       borrowIndex: toWhole(state.accumulator, 27),
     }

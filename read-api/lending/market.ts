@@ -22,9 +22,9 @@ export interface LendingAsset {
   readonly liquidity: bigint
   /** Fraction of the interest that lenders do not get. */
   readonly feeRate: number
-  /** Base units; zero: none. */
-  readonly borrowCap: bigint
-  readonly supplyCap: bigint
+  /** Base units; undefined: none. */
+  readonly borrowCap: bigint | undefined
+  readonly supplyCap: bigint | undefined
   readonly risk: RiskParameters
   readonly pairs: readonly ({ collateralMarketAssetId: string } & RiskParameters)[] | undefined
 }
@@ -74,6 +74,8 @@ export interface AaveReserve {
   readonly indexes: AaveIndexes
   /** Rounds in favour of the pool, as v3.5 and later do. */
   readonly isDirected: boolean
+  /** Its settings hold outside of eModes alone, as those of v3.6 and later do. */
+  readonly isDecoupled: boolean
   readonly income: bigint
   readonly debt: bigint
   readonly ltvBps: bigint

@@ -75,8 +75,8 @@ export function morphoMarket(
     // Interest is not cash: what was stored is what can leave.
     liquidity: stored.supplyAssets - stored.borrowAssets,
     feeRate: fractionOfWad(state.feeWad),
-    borrowCap: 0n,
-    supplyCap: 0n,
+    borrowCap: undefined,
+    supplyCap: undefined,
     risk: { maxLtv: 0, liquidationThreshold: 0, liquidationPenalty: 0 },
     pairs: collateralId ? [{ collateralMarketAssetId: collateralId, ...risk }] : undefined,
   }
@@ -96,8 +96,8 @@ export function morphoMarket(
             borrowed: 0n,
             liquidity: BigInt(row.collateral),
             feeRate: 0,
-            borrowCap: 0n,
-            supplyCap: 0n,
+            borrowCap: undefined,
+            supplyCap: undefined,
             risk,
             pairs: undefined,
           },

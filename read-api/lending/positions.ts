@@ -130,7 +130,7 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
   let isPriced = true
   let owes = false
   for (const reserve of market.reserves) {
-    const { isDirected } = reserve
+    const { isDirected, isDecoupled } = reserve
     const supplied = suppliedAt(held.scaled.get(reserve.aToken) ?? 0n, reserve.income, isDirected)
     const borrowed = owedAt(held.scaled.get(reserve.debtToken) ?? 0n, reserve.debt, isDirected)
     const isCollateral = choice(reserve.asset) === 1
@@ -147,8 +147,10 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
     const counts = borrowed > 0n || (isCollateral && supplied > 0n)
     if (!counts) continue
     const eMode = `emode:${category}`
+    // Of v3.2 and later; before, an asset was in one category, which it may still name.
+    const isTold = reserve.setting(`${eMode}:collateral`)
     const isInEMode =
-      category !== 0 && (reserve.eModeCategory === category || reserve.setting(`${eMode}:collateral`) === '1')
+      category !== 0 && (isTold === undefined ? reserve.eModeCategory === category : isTold === '1')
     // A category with an oracle of its own prices its assets by that.
     if (reserve.oraclePrice === undefined || (isInEMode && reserve.setting('oracle', eMode))) isPriced = false
     holdings.push({
@@ -156,6 +158,7 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
       borrowed,
       isCollateral,
       isDirected,
+      isDecoupled,
       price: reserve.oraclePrice ?? 0n,
       decimals: reserve.decimals,
       ltvBps: reserve.ltvBps,

@@ -1,3 +1,4 @@
+import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
 import { checksum, toWhole, usdString } from '../amounts.ts'
 import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
@@ -46,7 +47,7 @@ export function marketWire(market: LendingMarket) {
 function marketAssetWire(asset: LendingAsset) {
   const { supplied, borrowed, liquidity, borrowCap, isBorrowEnabled } = asset
   const amount = (native: bigint) => ({ usd: usdString(usdOf(asset, native)), native: native.toString() })
-  const room = borrowCap === 0n ? liquidity : borrowCap > borrowed ? borrowCap - borrowed : 0n
+  const room = borrowCap === undefined ? liquidity : borrowCap > borrowed ? borrowCap - borrowed : 0n
   return {
     asset: asset.info.wire,
     marketAssetId: asset.id,
@@ -61,8 +62,8 @@ function marketAssetWire(asset: LendingAsset) {
     assetConfig: {
       isBorrowEnabled,
       borrowInterestFeeRate: asset.feeRate,
-      borrowCap: borrowCap.toString(),
-      supplyCap: asset.supplyCap.toString(),
+      borrowCap: (borrowCap ?? maxUint256).toString(),
+      supplyCap: (asset.supplyCap ?? maxUint256).toString(),
     },
     defaultRiskParameters: asset.risk,
     ...(asset.pairs ? { pairRiskParameters: [...asset.pairs] } : {}),

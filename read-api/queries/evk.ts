@@ -28,8 +28,9 @@ export const evkVaults = defineQuery({
   name: 'evk_vaults',
   sql: `SELECT s.vault AS vault, toString(s.total_shares) AS total_shares, toString(s.accumulated_fees) AS accumulated_fees,
       toString(s.cash) AS cash, toString(s.accumulator_ray) AS accumulator, toString(s.interest_rate_ray) AS interest_rate,
-      toUnixTimestamp(s.timestamp) AS updated_at, toString(t.owed) AS owed
-    FROM (${newest('evk_status', 'vault')}) AS s INNER JOIN (${newest('evk_total', 'vault')}) AS t ON s.vault = t.vault`,
+      toUnixTimestamp(s.timestamp) AS updated_at, toString(s.total_borrows) AS total_borrows, toString(t.owed) AS owed,
+      toString(t.accumulator_ray) AS owed_accumulator
+    FROM (${newest('evk_status', 'vault')}) AS s LEFT JOIN (${newest('evk_total', 'vault')}) AS t ON s.vault = t.vault`,
   row: z.object({
     vault: z.string(),
     total_shares: z.string(),
@@ -38,7 +39,9 @@ export const evkVaults = defineQuery({
     accumulator: z.string(),
     interest_rate: z.string(),
     updated_at: uint,
+    total_borrows: z.string(),
     owed: z.string(),
+    owed_accumulator: z.string(),
   }),
 })
 export type EvkVaultRow = z.output<typeof evkVaults.row>
@@ -77,8 +80,7 @@ export const evkShares = defineQuery({
 
 /**
  * What an account did with a vault that lends or secures: its loans and repayments, deposits and redemptions, and what a
- * liquidation took, shares at what they were worth at the end of its block. The debt that a liquidator takes over is told as
- * a repayment as well: that is left out.
+ * liquidation took, shares at what they were worth at the end of its block.
  */
 export const evkEvents = defineQuery({
   name: 'evk_events',
@@ -92,8 +94,6 @@ export const evkEvents = defineQuery({
     SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
       SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
       WHERE {vault:String} = {lender:String} AND market = concat('evk:', {lender:String})
-        AND NOT (event_type = 'repay' AND (tx_hash, assets) IN (
-          SELECT tx_hash, assets FROM loans WHERE event_type = 'liquidation' AND market = concat('evk:', {lender:String})))
       UNION ALL
       SELECT timestamp, position, block_number, 'liquidation' AS event_type,
         intDiv(l.shares * (assumeNotNull(tupleElement(w.totals, 1)) + {virtual:UInt64}),

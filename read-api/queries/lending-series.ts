@@ -182,3 +182,12 @@ export const evkOwed = defineSeries({
   columns: { owed: text('owed'), accumulator: text('accumulator_ray') },
   row: { owed: z.string(), accumulator: z.string() },
 })
+
+/** Fees of the interest, scaled by 1e18. */
+export const evkFees = defineSeries({
+  name: 'evk_fees',
+  table: 'vault_setting',
+  key: "vault = {vault:String} AND setting = 'fee:reserve' AND market = ''",
+  columns: { fee: text('value') },
+  row: { fee: z.string().nullable() },
+})

@@ -55,6 +55,9 @@ export const aaveReserves = defineQuery({
     INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON r.a_token = t.a_token
     INNER JOIN (${newest('aave_index', 'pool, asset')}) AS i ON t.pool = i.pool AND t.asset = i.asset
     LEFT JOIN (${newest('aave_liquidity', 'pool, asset')}) AS l ON t.pool = l.pool AND t.asset = l.asset
+    LEFT JOIN (SELECT source, market, max(position) AS at FROM aave_setting WHERE ${VISIBLE} AND key = 'dropped'
+      GROUP BY source, market) AS dropped ON r.configurator = dropped.source AND r.asset = dropped.market
+    WHERE dropped.at < r.position
     ORDER BY pool, asset`,
   row: z.object({
     configurator: z.string(),
@@ -152,6 +155,6 @@ export const lendingEvents = defineQuery({
   sql: `SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index
     FROM lending_event FINAL
     WHERE ${VISIBLE} AND account = {account:String} AND contract = {contract:String} AND market = {market:String} AND side = {side:String}
-    ORDER BY position`,
+    ORDER BY position, part`,
   row: lendingEventRow,
 })

@@ -5,6 +5,8 @@ const YearlyRate = z.number().nullable().openapi({
   description: 'Per year, compounded, as a fraction: 0.05 is 5 %. Null before the first rate was recorded.',
 })
 
+const Cap = Amount.openapi({ description: 'Base units; 0: nothing more; 2^256 - 1: no cap.' })
+
 const RiskParameters = z.strictObject({
   maxLtv: z.number(),
   liquidationThreshold: z.number(),
@@ -27,8 +29,8 @@ export const MarketAsset = z
     assetConfig: z.strictObject({
       isBorrowEnabled: z.boolean(),
       borrowInterestFeeRate: z.number(),
-      borrowCap: Amount.openapi({ description: 'Base units; 0: no cap.' }),
-      supplyCap: Amount.openapi({ description: 'Base units; 0: no cap.' }),
+      borrowCap: Cap,
+      supplyCap: Cap,
     }),
     defaultRiskParameters: RiskParameters,
     pairRiskParameters: z

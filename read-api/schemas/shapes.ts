@@ -72,7 +72,10 @@ export const PositionAsset = z
 export const PositionLpToken = z
   .strictObject({
     ...lpTokenFields,
-    balanceNative: Amount,
+    balanceNative: Amount.openapi({
+      description:
+        'Shares, in base units. Of an aToken its scaled units, of a Comet the principal: transactions with those take the amounts that the token itself shows, as positionValueInAsset has it.',
+    }),
     balanceUsd: z.string().optional(),
     unclaimedNative: Amount.optional(),
     unclaimedUsd: z.string().optional(),

@@ -2,7 +2,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { type ApiHarness, startApi } from './harness.ts'
-import { POOL } from './lending-world.ts'
+import { CONFIGURATOR, POOL } from './lending-world.ts'
 import * as w from './world.ts'
 
 /**
@@ -11,7 +11,9 @@ import * as w from './world.ts'
  */
 
 let api: ApiHarness
-const token = (side: 'supply' | 'debt') => `0x${(side === 'supply' ? 'd1' : 'd2').repeat(20)}`
+let append: ReturnType<typeof w.laterBlocks>
+const token = (side: 'supply' | 'debt', of: 'd' | 'e' = 'd') =>
+  `0x${`${of}${side === 'supply' ? 1 : 2}`.repeat(20)}`
 /** ×1.1 is 3,300,000,005.5 and ×1.2 is 1,200,000,001.2: half up is the other number each time. */
 const scaled = { supply: 3_000_000_005n, debt: 1_000_000_001n }
 
@@ -19,15 +21,12 @@ beforeAll(async () => {
   api = await startApi()
   const world = w.makeWorld()
   await w.seed(api, world)
-  const last = world.blocks.at(-1)?.block
-  if (!last) throw new Error('the world has no blocks')
+  append = w.laterBlocks(api, world)
   // Half up, 6 / 1.1 is 5 and 2 / 1.2 is 2.
   const minted = (side: 'supply' | 'debt', onBehalf: string): DomainEvent[] => [
     {
       type: 'ScaledMinted',
       contract: token(side),
-      logIndex: side === 'supply' ? 1 : 2,
-      transactionHash: `0x${'5b'.repeat(32)}`,
       data: {
         side: side === 'supply' ? 'supply' : 'variableDebt',
         caller: onBehalf,
@@ -40,11 +39,7 @@ beforeAll(async () => {
     },
     { type: 'PoolRevisionSampled', contract: token(side), data: { pool: POOL, revision: 9 } },
   ]
-  const block = { number: last.number + 1, hash: `0x${'5a'.repeat(32)}`, timestamp: last.timestamp + w.HOUR }
-  await api.append(1, 'mainnet', [
-    { block, events: [...minted('supply', w.BOB), ...minted('debt', w.ALICE)] },
-  ])
-  await api.catchUp()
+  await append([...minted('supply', w.BOB), ...minted('debt', w.ALICE)])
 })
 afterAll(() => api?.stop())
 
@@ -68,4 +63,44 @@ it('positions, totals and history have the balances that the tokens say, rounded
   ])
   expect(told.at(-2)).toEqual(['3300000000', '1200000000'])
   expect(told.at(-1)).toEqual(['3300000005', '1200000002'])
+})
+
+const RISK = { liquidationBonusBps: 10_500n }
+const risk = (market: string, ltvBps: bigint, liquidationThresholdBps: bigint, eModeCategory?: number) =>
+  ({
+    type: 'RiskParametersChanged',
+    contract: CONFIGURATOR,
+    data: { market, ltvBps, liquidationThresholdBps, ...RISK, ...(eModeCategory ? { eModeCategory } : {}) },
+  }) as DomainEvent
+const counts = (enabled: boolean) =>
+  ({
+    type: 'ReserveFlagChanged',
+    contract: CONFIGURATOR,
+    data: { market: w.ETH_ASSET, flag: 'emode:3:collateral', enabled },
+  }) as DomainEvent
+
+it('health goes by the eMode, in which the zero of a reserve means nothing since v3.6', async () => {
+  const { healthFactor: before } = await get(`/portfolio/positions/${w.ALICE}/mainnet/${POOL}`)
+  /** What of a collateral of 82.5 % counts now, of all that Alice has of ETH. */
+  const threshold = async () => {
+    const { healthFactor } = await get(`/portfolio/positions/${w.ALICE}/mainnet/${POOL}`)
+    return Math.round((healthFactor / before) * 8_250)
+  }
+  const entered: DomainEvent = { type: 'EModeChanged', contract: POOL, data: { user: w.ALICE, category: 3 } }
+  await append([risk('emode:3', 9_000n, 9_300n, 3), counts(true), entered])
+  expect(await threshold()).toBe(9_300)
+  await append([risk(w.ETH_ASSET, 0n, 0n)])
+  expect(await threshold()).toBe(0)
+  const upgraded = (['supply', 'debt'] as const).map(
+    (side): DomainEvent => ({
+      type: 'PoolRevisionSampled',
+      contract: token(side, 'e'),
+      data: { pool: POOL, revision: 10 },
+    }),
+  )
+  await append(upgraded)
+  expect(await threshold()).toBe(9_300)
+  // Taken out of the category that the reserve itself still names, as one of v3.1 and before had it.
+  await append([risk(w.ETH_ASSET, 8_000n, 8_250n, 3), counts(false)])
+  expect(await threshold()).toBe(8_250)
 })

@@ -16,7 +16,7 @@ export const MORPHO_PARAMS = {
 }
 export const MORPHO_MARKET: string = marketId(MORPHO_PARAMS as MarketParams)
 export const POOL = address('9a')
-const CONFIGURATOR = address('9b')
+export const CONFIGURATOR = address('9b')
 const ORACLE = address('9c')
 /** Per second, scaled by 1e18: about 3.2 % a year before the last accrual, and 6.5 % from there on. */
 const MORPHO_RATE_BEFORE = 10n ** 9n

@@ -13,17 +13,18 @@ CREATE TABLE IF NOT EXISTS lending_event (
   event_type LowCardinality(String) COMMENT 'supply, withdraw, borrow, repay, liquidation',
   assets UInt256 COMMENT 'base units' CODEC(ZSTD(1)),
   tx_hash String CODEC(ZSTD(1)),
-  log_index UInt32
+  log_index UInt32,
+  part UInt8 COMMENT 'of the event: 1 is what a liquidation took, which may be of the asset that it repaid'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
-ORDER BY (chain_id, account, contract, market, side, timestamp, position)
+ORDER BY (chain_id, account, contract, market, side, timestamp, position, part)
 SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE VIEW IF NOT EXISTS lending_event_rows AS
 SELECT toUInt32(stream) AS chain_id, account, contract, moved.1 AS market, moved.2 AS side, timestamp, position, block_number,
   multiIf(type IN ('Supplied', 'CollateralSupplied'), 'supply', type IN ('Withdrawn', 'CollateralWithdrawn'), 'withdraw',
     type = 'Borrowed', 'borrow', type = 'Repaid', 'repay', 'liquidation') AS event_type,
-  toUInt256OrZero(moved.3) AS assets, tx_hash, log_index
+  toUInt256OrZero(moved.3) AS assets, tx_hash, log_index, toUInt8(moved.4) AS part
 FROM (
   SELECT stream, contract, timestamp, position, block_number, type, tx_hash, log_index,
     JSONExtract(data, 'Tuple(market String, onBehalf String, borrower String, asset String, assets String, repaidAssets String, seizedAssets String, collateralMarket String)') AS fields,
@@ -34,7 +35,7 @@ FROM (
       'DebtAbsorbed', 'CollateralAbsorbed')
 )
 ARRAY JOIN multiIf(
-  type = 'Liquidated', [(fields.market, 'loan', fields.repaidAssets),
-    if(fields.collateralMarket = '', (fields.market, 'collateral', fields.seizedAssets), (fields.collateralMarket, 'loan', fields.seizedAssets))],
+  type = 'Liquidated', [(fields.market, 'loan', fields.repaidAssets, 0),
+    if(fields.collateralMarket = '', (fields.market, 'collateral', fields.seizedAssets, 1), (fields.collateralMarket, 'loan', fields.seizedAssets, 1))],
   [(if(fields.asset = '', fields.market, fields.asset),
-    if(type IN ('CollateralSupplied', 'CollateralWithdrawn', 'CollateralAbsorbed'), 'collateral', 'loan'), fields.assets)]) AS moved;
+    if(type IN ('CollateralSupplied', 'CollateralWithdrawn', 'CollateralAbsorbed'), 'collateral', 'loan'), fields.assets, 0)]) AS moved;

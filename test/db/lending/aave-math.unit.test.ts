@@ -87,4 +87,43 @@ describe('Aave v3 arithmetic', () => {
         .healthFactorWad,
     ).toBe(19n * 10n ** 17n)
   })
+
+  it('has the health factor of v3.5 on of the thresholds undivided', () => {
+    const held = { isCollateral: true, borrowed: 0n, decimals: 0, price: 1n, ltvBps: 0n }
+    const holdings = [
+      { ...held, supplied: 1n, liquidationThresholdBps: 8_000n },
+      { ...held, supplied: 2n, liquidationThresholdBps: 8_250n },
+      { ...held, supplied: 0n, liquidationThresholdBps: 0n, isCollateral: false, borrowed: 1n },
+    ]
+    // 8,000 + 2 × 8,250 over 10,000; of the average in whole basis points, 8,166, it is 2.4498, which is 2.
+    const factor = (isDirected: boolean) =>
+      aaveAccount(holdings.map(of => ({ ...of, isDirected }))).healthFactorWad
+    expect(factor(true)).toBe(2_450_000_000_000_000_000n)
+    expect(factor(false)).toBe(2_000_000_000_000_000_000n)
+  })
+
+  it('goes by an eMode before the reserve since v3.6, and by a zero of the reserve first before', () => {
+    // Collateral in the eMode alone, as docs/3.6 of aave-dao/aave-v3-origin have it.
+    const held = {
+      supplied: 100n,
+      borrowed: 50n,
+      isCollateral: true,
+      decimals: 0,
+      price: 1n,
+      ltvBps: 0n,
+      liquidationThresholdBps: 0n,
+      eMode: { ltvBps: 9_000n, liquidationThresholdBps: 9_300n },
+    }
+    expect(aaveAccount([{ ...held, isDirected: true, isDecoupled: true }])).toEqual({
+      totalCollateralBase: 100n,
+      totalDebtBase: 50n,
+      ltvBps: 9_000n,
+      liquidationThresholdBps: 9_300n,
+      healthFactorWad: 1_860_000_000_000_000_000n,
+    })
+    expect(aaveAccount([held])).toMatchObject({ totalCollateralBase: 0n, ltvBps: 0n, healthFactorWad: 0n })
+    // Up to v3.5 an LTV of zero stays zero in the eMode, while the eMode's threshold counts.
+    const halfway = { ...held, liquidationThresholdBps: 500n }
+    expect(aaveAccount([halfway])).toMatchObject({ ltvBps: 0n, liquidationThresholdBps: 9_300n })
+  })
 })
