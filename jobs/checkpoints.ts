@@ -105,6 +105,11 @@ export async function passOver(
   return rows.map(({ projection }) => projection)
 }
 
+/** How long one may go on with what another waits for. */
+export interface Turn {
+  isOver(): boolean
+}
+
 /**
  * Runs `work` while holding the lock of (projection, stream), shared by all workers; undefined when another has it.
  * The lock is the connection's: a killed worker frees it.

@@ -3,6 +3,7 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { listFeeds } from '../db/registry/feeds.ts'
 import { openStores } from '../db/stores.ts'
 import { loadProjections } from './projection.ts'
 import { startWorker } from './worker.ts'
@@ -17,12 +18,19 @@ async function main(): Promise<void> {
     })
     onShutdown('metrics', () => metrics.close())
   }
+  // Of feeds a worker tells the age and nothing else: without the file it tells that of the known ones.
+  const feeds = await listFeeds(env.CONTRACTS_FILE).catch((error: Error) => {
+    log.warn({ error: error.message }, 'CONTRACTS_FILE left aside')
+    return listFeeds(undefined)
+  })
   const stores = await openStores(env, 'worker', 24)
   onShutdown('databases', () => stores.close())
   const worker = startWorker({
     pool: stores.pool,
     clickhouse: stores.clickhouse.client,
     projections: await loadProjections(),
+    feeds,
+    concurrency: env.WORKER_CONCURRENCY,
     queue: { REDIS_URL: env.REDIS_URL, REDIS_PREFIX: env.REDIS_PREFIX, databaseUrl: stores.env.DATABASE_URL },
   })
   onShutdown('worker', () => worker.stop())

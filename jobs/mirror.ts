@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { MIRROR } from '../db/wake-ups.ts'
-import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+import { beginBatch, finishBatch, readCheckpoint, type Turn, withLock } from './checkpoints.ts'
 
 /** Fits one insert block of ClickHouse, so that a batch is one part and appears at once. */
 const BATCH = 250_000
@@ -25,18 +25,21 @@ export interface MirroredBatch {
  * of COPY go through unparsed: its text format is ClickHouse's TabSeparated, if only a time has the ten digits by which
  * ClickHouse tells it from a date (a retraction has the time 0). Gives the position reached, or undefined where another
  * worker holds the lock.
+ *
+ * @param turn asked before each batch: whether to leave the rest for another time
  */
 export function mirrorStream(
   pool: pg.Pool,
   clickhouse: ClickHouseClient,
   stream: number,
   onBatch?: (batch: MirroredBatch, seconds: number, client: pg.PoolClient) => unknown,
+  turn: Turn = { isOver: () => false },
 ): Promise<number | undefined> {
   return withLock(pool, MIRROR, stream, async client => {
     while (true) {
       const checkpoint = await readCheckpoint(client, MIRROR, stream)
       const range = await nextRange(client, stream, checkpoint.position, checkpoint.applying_to)
-      if (!range) return checkpoint.position
+      if (!range || turn.isOver()) return checkpoint.position
       const startedAt = performance.now()
       await beginBatch(client, MIRROR, stream, range.to)
       const from = checkpoint.position

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
-import { beginBatch, finishBatch, readCheckpoint, withLock } from './checkpoints.ts'
+import { beginBatch, finishBatch, readCheckpoint, type Turn, withLock } from './checkpoints.ts'
 import { FEW, type MirroredBatch } from './mirror.ts'
 import { type Filled, fillWithoutPoison, type Poison, readPoison, withoutEvents } from './poison.ts'
 import { changesBy, type Projection } from './projection.ts'
@@ -48,7 +48,7 @@ export function runProjection(
   options: {
     limits?: BatchLimits
     onBatch?: (range: Range, seconds: number) => void
-    signal?: AbortSignal
+    turn?: Turn
   } = {},
 ): Promise<number | undefined> {
   return withLock(pool, projection.name, stream, async client => {
@@ -58,7 +58,7 @@ export function runProjection(
         throw new NeedsReplayError(projection.name, stream, checkpoint.version, projection.version)
       }
       const target = await readCheckpoint(client, MIRROR, stream)
-      if (target.position <= checkpoint.position || options.signal?.aborted) return checkpoint.position
+      if (target.position <= checkpoint.position || options.turn?.isOver()) return checkpoint.position
       const startedAt = performance.now()
       const limit = (options.limits ?? LIVE).batch
       const end = checkpoint.applying_to ?? Math.min(target.position, checkpoint.position + limit)

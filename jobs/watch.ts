@@ -33,7 +33,7 @@ export function statusTable(now: Look, before?: Look): string {
         stream.name,
         stream.headBlock,
         stream.finalBlock,
-        stream.age ?? '',
+        stream.retired ? 'retired' : (stream.age ?? ''),
         stream.head,
         ...(before ? [rate.padStart('events/s'.length)] : []),
         worst && worst.behind > 0 ? worst.name : '',

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
-import { passOver } from './checkpoints.ts'
+import { passOver, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
-import { changesBy, type Projection } from './projection.ts'
+import { changesBy, type Projection, partsOf } from './projection.ts'
 import { expectRange, runProjection } from './runner.ts'
 
 export interface WorkContext {
@@ -13,36 +13,56 @@ export interface WorkContext {
   /** After each batch of positions (from, to], of the mirror (`event`) too. */
   onBatch?: (projection: string, stream: number, batch: { from: number; to: number }, seconds: number) => void
   signal?: AbortSignal
+  /**
+   * Milliseconds after which a job leaves the rest to a job of its own, behind those that wait: a new projection on a
+   * large store would keep the others of every chain waiting for as long as it takes. Absent: none does.
+   */
+  turnMs?: number
 }
 
-/** Does one job; gives the jobs that follow from it (a mirrored stream wakes its projections). */
+/**
+ * Does one job; gives the jobs that follow from it (a mirrored stream wakes its projections), itself among them where
+ * its turn was over before it was done.
+ */
 export async function work(context: WorkContext, job: Job): Promise<Job[]> {
-  const { pool, clickhouse, projections } = context
+  const { pool, clickhouse, projections, signal, turnMs = Number.POSITIVE_INFINITY } = context
+  const until = performance.now() + turnMs
+  const turn: Turn = { isOver: () => signal?.aborted === true || performance.now() >= until }
+  const rest = (reached: number | undefined): Job[] =>
+    reached !== undefined && reached < job.to && turn.isOver() && !signal?.aborted ? [job] : []
   if (job.projection === MIRROR) {
     const concerned = projectionsOf(projections, job.stream)
     let done: string[] = []
-    const reached = await mirrorStream(pool, clickhouse, job.stream, async (batch, seconds, client) => {
-      context.onBatch?.(MIRROR, job.stream, batch, seconds)
-      const startedAt = performance.now()
-      expectRange(clickhouse, job.stream, batch)
-      done = await passOverUnchanged(client, concerned, job.stream, batch)
-      for (const name of done)
-        context.onBatch?.(name, job.stream, batch, (performance.now() - startedAt) / 1000)
-    })
+    const reached = await mirrorStream(
+      pool,
+      clickhouse,
+      job.stream,
+      async (batch, seconds, client) => {
+        context.onBatch?.(MIRROR, job.stream, batch, seconds)
+        const startedAt = performance.now()
+        expectRange(clickhouse, job.stream, batch)
+        done = await passOverUnchanged(client, concerned, job.stream, batch)
+        for (const name of done)
+          context.onBatch?.(name, job.stream, batch, (performance.now() - startedAt) / 1000)
+      },
+      turn,
+    )
     return reached === undefined
       ? []
-      : concerned
-          .filter(({ name }) => !done.includes(name))
-          .map(({ name }) => ({ ...job, projection: name, to: reached }))
+      : [
+          ...concerned
+            .filter(({ name }) => !done.includes(name))
+            .map(({ name }) => ({ ...job, projection: name, to: reached })),
+          ...rest(reached),
+        ]
   }
   const projection = projections.find(({ name }) => name === job.projection)
-  if (projection) {
-    await runProjection(pool, clickhouse, projection, job.stream, {
-      signal: context.signal,
-      onBatch: (range, seconds) => context.onBatch?.(projection.name, job.stream, range, seconds),
-    })
-  }
-  return []
+  if (!projection) return []
+  const reached = await runProjection(pool, clickhouse, projection, job.stream, {
+    turn,
+    onBatch: (range, seconds) => context.onBatch?.(projection.name, job.stream, range, seconds),
+  })
+  return rest(reached)
 }
 
 /** A block changes rows of a few projections: the others need no job to say that they have seen it. */
@@ -58,8 +78,11 @@ async function passOverUnchanged(
   return passOver(client, unchanged, stream, batch)
 }
 
+/** Those of a stream, the longest first: begun last it would be waited for alone. */
 export function projectionsOf(projections: readonly Projection[], stream: number): Projection[] {
-  return projections.filter(({ streams }) => (streams === 'registry' ? stream === 0 : stream > 0))
+  return projections
+    .filter(({ streams }) => (streams === 'registry' ? stream === 0 : stream > 0))
+    .sort((a, b) => partsOf(b).length - partsOf(a).length)
 }
 
 /** What is left to do by the cursors alone: the jobs a lost queue would have to hold. */

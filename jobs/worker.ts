@@ -12,14 +12,19 @@ export interface WorkerOptions {
   pool: pg.Pool
   clickhouse: ClickHouseClient
   projections: readonly Projection[]
+  /** Price feeds that processors are to follow, by chain: their age is told. */
+  feeds?: ReadonlyMap<number, ReadonlySet<string>>
   queue: { REDIS_URL?: string; REDIS_PREFIX?: string; databaseUrl: string }
-  concurrency?: number
+  /** Jobs at one time. */
+  concurrency: number
 }
 
 /** How often the cursors are looked at for work that no job told of. */
 const SWEEP_MS = 1_000
 /** After this long it is tried again whether a projection still waits for its replay. */
 const RETRY_MS = 60_000
+/** How long one projection may keep others waiting. */
+const TURN_MS = 5_000
 /** A job of the same name may stand in the queue with a dead worker: after this long it is given again. */
 const ROUND_MS = 5_000
 
@@ -33,7 +38,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   const backend = openQueueBackend(options.queue)
   const queue = backend.createQueue<Job>(QUEUE)
   const needReplay = new Set<string>()
-  exposeStatus({ pool, clickhouse, queue })
+  exposeStatus({ pool, clickhouse, queue, projections, feeds: options.feeds ?? new Map() })
 
   const enqueue = async (jobs: readonly Job[], round?: number): Promise<void> => {
     const wanted = jobs.filter(job => !needReplay.has(`${job.projection} ${job.stream}`))
@@ -58,6 +63,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
             clickhouse,
             projections,
             signal: stopping.signal,
+            turnMs: TURN_MS,
             onBatch: (projection, stream, { from, to }, seconds) => {
               observeBatch(projection, stream, { from, to }, seconds)
               log.debug({ projection, stream, from, to, ms: Math.round(seconds * 1000) }, 'batch')
@@ -65,7 +71,11 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
           },
           job,
         )
-        await enqueue(next)
+        // One that goes on has the name of the job that is just ending: the queue would not take it.
+        await enqueue(
+          next,
+          next.some(({ projection }) => projection === job.projection) ? Date.now() : undefined,
+        )
       } catch (error) {
         if (error instanceof NeedsReplayError) {
           needReplay.add(`${job.projection} ${job.stream}`)
@@ -79,7 +89,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       }
     },
     // After a failure of the queue BullMQ would rest for 15 seconds; the databases are back sooner.
-    { concurrency: options.concurrency ?? 4, runRetryDelay: 1_000 },
+    { concurrency: options.concurrency, runRetryDelay: 1_000 },
   )
 
   let timer: NodeJS.Timeout | undefined

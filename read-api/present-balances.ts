@@ -1,4 +1,5 @@
-import { keyOf } from './catalogue/catalogue.ts'
+import { LRUCache } from 'lru-cache'
+import { type Catalogue, keyOf } from './catalogue/catalogue.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
 import { balancesAt, newestBalance, newestBalances } from './queries/accounts.ts'
@@ -23,15 +24,31 @@ function newestOf(rows: readonly Head[]): Head[] {
   return [...heads.values()]
 }
 
+type Balance = Omit<Head, 'position'>
+
+/** How many rows are kept of accounts asked about, a few hundred bytes each. */
+const MAX_ROWS = 20_000
+
+/** Of accounts asked about since the catalogue moved: true for as long as it stands. */
+const known = new WeakMap<Catalogue, LRUCache<string, Balance[]>>()
+
+/** What an account holds of every vault at the catalogue's moment, share base units, those of zero left out. */
+export async function presentBalances(account: string, asking: Asking): Promise<Balance[]> {
+  const { catalogue } = asking
+  const accounts =
+    known.get(catalogue) ??
+    new LRUCache<string, Balance[]>({ maxSize: MAX_ROWS, sizeCalculation: rows => 1 + rows.length })
+  known.set(catalogue, accounts)
+  const rows = accounts.get(account) ?? (await readBalances(account, asking))
+  accounts.set(account, rows)
+  return rows
+}
+
 /**
- * What an account holds of every vault at the catalogue's moment, share base units, those of zero left out. A head at a
- * position up to the moment's is the balance of the moment; where one is ahead, as after an event of the last second,
- * the history is asked, which takes several times as long.
+ * A head at a position up to the moment's is the balance of the moment; where one is ahead, as after an event of the
+ * last second, the history is asked, which takes several times as long.
  */
-export async function presentBalances(
-  account: string,
-  { deps, catalogue, signal }: Asking,
-): Promise<Omit<Head, 'position'>[]> {
+async function readBalances(account: string, { deps, catalogue, signal }: Asking): Promise<Balance[]> {
   const heads = newestOf(await ask(deps.clickhouse, newestBalances, { account }, signal))
   const positionOf = (chainId: number) => catalogue.chain(chainId)?.position ?? 0
   if (heads.some(({ chain_id, position }) => position > positionOf(chain_id))) {

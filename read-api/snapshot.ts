@@ -53,7 +53,7 @@ interface CheckpointRow {
   position: number
   block_number: number
   block_time: number
-  replays?: number
+  replays: number
 }
 
 /** The moment that a set of checkpoints allows. A projection that has none on a chain has not begun: position 0. */
@@ -93,7 +93,7 @@ export function momentOf(rows: readonly CheckpointRow[]): Moment {
       })
     }
   }
-  const replays = rows.reduce((sum, row) => sum + (row.replays ?? 0), 0)
+  const replays = rows.reduce((sum, row) => sum + row.replays, 0)
   return { chains, registryPosition, replays }
 }
 

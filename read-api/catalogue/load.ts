@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { ApyRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
+import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
 import * as queries from '../queries/catalogue.ts'
 import { inChunks } from '../queries/chunks.ts'
 import type { HolderSummaryRow } from '../queries/holders.ts'
@@ -57,36 +57,44 @@ export async function loadChain(
     rangeSince: Math.max(0, now - RANGE_DAYS * 86_400),
     streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
   }
-  const [assets, retractions, moved] = await Promise.all([
-    ask(clickhouse, queries.describedAssets, range),
-    ask(clickhouse, queries.anyRetraction, range),
-    from === 0 ? [] : ask(clickhouse, queries.movedContracts, range),
-  ])
-  const found = retractions.length > 0
-  noteRetractions(clickhouse, chain, { from, to, found })
+  let assets: AssetRow[]
   let forgotten: string[] = []
   let loaded: Loaded[]
   if (from === 0) {
-    loaded = [await loadRange(clickhouse, range, undefined)]
+    const retractions = await ask(clickhouse, queries.anyRetraction, range)
+    noteRetractions(clickhouse, chain, { from, to, found: retractions.length > 0 })
+    const [described, everything] = await Promise.all([
+      ask(clickhouse, queries.describedAssets, range),
+      loadRange(clickhouse, range, undefined),
+    ])
+    assets = described
+    loaded = [everything]
   } else {
+    const all = await ask(clickhouse, queries.movedContracts, range)
+    const has = (type: string) => all.some(({ types }) => types.includes(type))
+    const moved = all.filter(({ contract }) => contract !== '')
+    const found = has('BlockRetracted')
+    noteRetractions(clickhouse, chain, { from, to, found })
     const touched = found ? await ask(clickhouse, queries.retractedContracts, range) : []
     forgotten = touched.map(({ contract }) => contract)
     const { rangeSince, streamsSince } = range
     const pinned = { chain, p: to, rangeSince, streamsSince }
-    const again = loadThese(clickhouse, pinned, everythingOf(forgotten), 0)
     const since = Math.min(...moved.map(row => row.since))
-    const isReported = moved.some(({ types }) => types.includes('PriceReported'))
-    const reported = isReported ? await ask(clickhouse, queries.reportedFeeds, range) : []
+    const reported =
+      moved.length <= MANY && has('PriceReported') ? await ask(clickhouse, queries.reportedFeeds, range) : []
     const names = namesOf(
       moved,
       reported.map(({ feed }) => feed),
     )
-    loaded = await Promise.all([
-      again,
+    const [described, ...parts] = await Promise.all([
+      has('AssetDescribed') ? ask(clickhouse, queries.describedAssets, range) : [],
+      loadThese(clickhouse, pinned, everythingOf(forgotten), 0),
       moved.length > MANY
         ? loadRange(clickhouse, range, names.holders)
         : loadThese(clickhouse, pinned, names, since),
     ])
+    assets = described
+    loaded = parts
   }
 
   // From here on nothing can fail: a reader of `raw` finds the old moment or the new one.

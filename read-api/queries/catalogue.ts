@@ -131,12 +131,12 @@ export const theseFeeds = defineQuery({
   row: feedRow,
 })
 
-/** Contracts with events in ({from}, {p}], by the event store's own order: what an advance has to look at. */
+/** Contracts with events in ({from}, {p}], by the event store's own order: what an advance has to look at. Retractions have none: ''. */
 export const movedContracts = defineQuery({
   name: 'catalogue_moved',
   sql: `SELECT contract, groupUniqArray(type) AS types, toUnixTimestamp(min(timestamp)) AS since
     FROM event
-    WHERE stream = toInt32({chain:UInt32}) AND position > {from:UInt64} AND position <= {p:UInt64} AND contract != ''
+    WHERE stream = toInt32({chain:UInt32}) AND position > {from:UInt64} AND position <= {p:UInt64}
     GROUP BY contract`,
   row: z.object({ contract: z.string(), types: z.array(z.string()), since: z.number() }),
 })

@@ -65,7 +65,13 @@ test('a job that keeps failing is a dead letter, until what it was for is done',
     return rows
   }
   const working = (client: ClickHouse) =>
-    startWorker({ pool, clickhouse: client.client, projections: [], queue: { databaseUrl: url } })
+    startWorker({
+      pool,
+      clickhouse: client.client,
+      projections: [],
+      concurrency: 1,
+      queue: { databaseUrl: url },
+    })
   const failing = working(unreachable)
   await expect.poll(letters, patience).toEqual([{ stage: 'mirror', contract: 'event', open: true }])
   await failing.stop()

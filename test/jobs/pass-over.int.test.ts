@@ -4,6 +4,8 @@ import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { inTransaction } from '../../db/postgres.ts'
 import { MIRROR } from '../../db/wake-ups.ts'
 import { readCheckpoint, withLock } from '../../jobs/checkpoints.ts'
+import { mirrorStream } from '../../jobs/mirror.ts'
+import { runProjection } from '../../jobs/runner.ts'
 import { work } from '../../jobs/work.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { RandomChain } from './streams.ts'
@@ -92,4 +94,33 @@ test('one that is at work, behind, in the middle of a batch or of another versio
   expect(jobs).toEqual(['asset', 'drawdown', 'feed_price', 'flow', 'vault'])
   expect((await readCheckpoint(pool, 'flow', STREAM)).position).toBe(before)
   expect(await standAt(head)).toEqual(names().filter(name => !jobs?.includes(name)))
+})
+
+test('a job whose turn is over leaves the rest to one of its own, whole batches done', async () => {
+  const { postgres, clickhouse, projections } = pipeline
+  const context = { pool: postgres.pool, clickhouse: clickhouse.client, projections }
+  const head = await append([price])
+  const toMirror = { projection: MIRROR, stream: STREAM, to: head }
+  expect(await work({ ...context, turnMs: 0 }, toMirror)).toContainEqual(toMirror)
+  expect((await readCheckpoint(postgres.pool, MIRROR, STREAM)).position).toBeLessThan(head)
+  // One that is to stop leaves the rest to whoever comes after it.
+  expect(await work({ ...context, turnMs: 0, signal: AbortSignal.abort() }, toMirror)).not.toContainEqual(
+    toMirror,
+  )
+  expect(await work(context, toMirror)).not.toContainEqual(toMirror)
+  const toProject = { projection: 'feed_price', stream: STREAM, to: head }
+  expect(await work({ ...context, turnMs: 0 }, toProject)).toEqual([toProject])
+  expect(await work(context, toProject)).toEqual([])
+
+  const feedPrice = projections.find(({ name }) => name === 'feed_price')
+  if (!feedPrice) throw new TypeError('no projection feed_price')
+  const more = [await append([price]), await append([price]), await append([price])]
+  await mirrorStream(postgres.pool, clickhouse.client, STREAM)
+  let batches = 0
+  const turn = { isOver: () => batches >= 2 }
+  const options = { limits: { batch: 1 }, onBatch: () => batches++, turn }
+  const run = () => runProjection(postgres.pool, clickhouse.client, feedPrice, STREAM, options)
+  expect(await run()).toBe(more[1])
+  batches = 0
+  expect(await run()).toBe(more[2])
 })

@@ -294,13 +294,13 @@ describe('every projection', () => {
 
     it('applied a second time changes nothing', async () => {
       await fresh(log)
-      await applyAll(ofChains, log, () => 1 + Math.floor(random() * 400), 2)
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() * 800), 2)
       expect(await checksums()).toEqual(whole)
     })
 
     it('does not depend on how the history is cut', async () => {
       await fresh(log)
-      await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 120))
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 300))
       expect(await checksums()).toEqual(whole)
     })
 

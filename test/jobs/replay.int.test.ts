@@ -12,7 +12,7 @@ import { verify } from '../../jobs/verify.ts'
 import { readMoment } from '../../read-api/snapshot.ts'
 import { start, vaultlog } from '../faults/command.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
-import { appendPositioned } from './append-positioned.ts'
+import { appendBlocks } from '../read-api/append.ts'
 import { RandomChain } from './streams.ts'
 
 // A replay is some hundred statements, which a busy machine makes slow.
@@ -32,7 +32,8 @@ async function grow(stream: number, name: string, blocks: number, forks = false)
   if (!chain) return
   const had = chain.log.length
   chain.grow(blocks, { forks })
-  await appendPositioned(pipeline.postgres.pool, stream, name, chain.log.slice(had))
+  const fresh = chain.log.slice(had).map(({ block, event }) => ({ block, events: [event] }))
+  await appendBlocks(pipeline.postgres.pool, stream, name, fresh)
 }
 
 /** Two chains with forks and a registry, projected. */
@@ -162,7 +163,9 @@ describe('replay', () => {
     await expectVerified()
   })
 
-  test('with three connections, however many chains there are', async () => {
+  test('of more chains than there are connections', async () => {
+    await registerStream(pipeline.postgres.pool, 10, 'optimism', 'chain')
+    await registerStream(pipeline.postgres.pool, 137, 'polygon', 'chain')
     const pool = openPostgres(pipeline.postgres.url, 'few', 3)
     await replay(await options({ pool, projections: only('flow') }))
     await pool.end()
@@ -430,7 +433,7 @@ describe('what cannot be done', () => {
     [['replay', '--from', 'soon', '--chain', 'base'], /must be a whole number/],
     [['verify', '--projection', 'nothing'], /No projection nothing/],
     [['deadletters', '--chain', 'nowhere'], /Nothing is stored of nowhere/],
-    [['rewind', 'nowhere', '--to', '5'], /Unknown network nowhere/],
+    [['rewind', 'nowhere', '--to', '5'], /There is no network nowhere/],
     [['rewind', 'optimism', '--to', '5'], /Stream 10 is not registered in this event store/],
     [['rewind', 'mainnet'], /required option '--to <block>'/],
     [['keys', 'revoke', 'nobody'], /nobody/],

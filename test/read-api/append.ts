@@ -20,7 +20,8 @@ export async function appendBlocks(
     const head = await appendEvents(tx, chain, await lockStreamHead(tx, chain), blocks)
     const last = blocks.at(-1)?.block
     await tx.query(
-      'UPDATE stream SET head = $2, head_height = $3, final_height = $3, head_time = $4 WHERE id = $1',
+      `UPDATE stream SET head = $2, head_height = greatest(head_height, $3), final_height = greatest(final_height, $3),
+         head_time = greatest(head_time, $4) WHERE id = $1`,
       [chain, head, last?.number ?? 0, last?.timestamp ?? 0],
     )
   })

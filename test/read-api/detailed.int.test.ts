@@ -422,6 +422,7 @@ describe('time alone', () => {
     await api.catchUp()
     expect((await detailed(FULL)).flags).toEqual([])
   })
+
   it('brings no price: that comes from the aggregator, whatever its address', async () => {
     const report: DomainEvent = {
       type: 'PriceReported',

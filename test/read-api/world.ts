@@ -262,3 +262,18 @@ export async function seed(
   await api.append(1, 'mainnet', world.blocks)
   await api.catchUp()
 }
+
+/** Appends blocks after the last one of the world, an hour apart. */
+export function laterBlocks(api: Pick<ApiHarness, 'append' | 'catchUp'>, { blocks }: World) {
+  const last = blocks.at(-1)?.block
+  if (!last) throw new Error('the world has no blocks')
+  let told = 0
+  return async (events: readonly DomainEvent[]) => {
+    told++
+    const hash = `0x${(0x5a0000 + told).toString(16).padStart(64, '0')}`
+    const block = { number: last.number + told, hash, timestamp: last.timestamp + told * HOUR }
+    const logged = events.map((event, n) => ({ logIndex: n + 1, transactionHash: hash, ...event }))
+    await api.append(1, 'mainnet', [{ block, events: logged }])
+    await api.catchUp()
+  }
+}

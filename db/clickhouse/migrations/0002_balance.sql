@@ -99,7 +99,8 @@ SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
 
 -- A head may be ahead of `from` when a killed batch is repeated: what it already holds of this batch is taken off
 -- again, which sums allow, so the balance as of `from` is known either way. Keys are 128-bit hashes: joining and
--- sorting by two strings took three times as long.
+-- sorting by two strings took three times as long. Whom the heads are read of is asked of the events themselves: of
+-- share_movement once more, a block's batch took half as long again to plan.
 CREATE VIEW IF NOT EXISTS balance_rows AS
 WITH
   moved AS (
@@ -110,14 +111,16 @@ WITH
     SELECT reinterpretAsUInt128(sipHash128(vault, holder)) AS key, argMax(balance, position) AS balance, max(position) AS head_position
     FROM holder
     WHERE chain_id = toUInt32({stream:Int32})
-      AND vault IN (
-        SELECT contract FROM event
-        WHERE stream = {stream:Int32}
-          AND (position > {from:UInt64} AND position <= {to:UInt64} OR position IN (
-            SELECT position FROM retracted
-            WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64}))
-          AND type IN ('ShareTransferred', 'Deposited', 'Redeemed'))
-      AND key IN (SELECT key FROM moved)
+      AND (vault, holder) IN (
+        SELECT contract, arrayJoin([fields.from, fields.to, fields.owner])
+        FROM (
+          SELECT contract, JSONExtract(data, 'Tuple(from String, to String, owner String)') AS fields
+          FROM event
+          WHERE stream = {stream:Int32}
+            AND (position > {from:UInt64} AND position <= {to:UInt64} OR position IN (
+              SELECT position FROM retracted
+              WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64}))
+            AND type IN ('ShareTransferred', 'Deposited', 'Redeemed')))
     GROUP BY key
   )
 SELECT chain_id, vault, holder, timestamp, position, block_number, delta, balance

@@ -19,9 +19,9 @@ export const namespace = () => `vaultlog-test-${randomBytes(6).toString('hex')}`
 /** One more API beside the harness's own: connections, key cache and counters of its own, on the same stores. */
 export async function startReplica(
   api: ApiHarness,
-  options: AppOptions & { databaseUrl?: string; redisUrl?: string; namespace?: string } = {},
+  options: AppOptions & { redisUrl?: string; namespace?: string } = {},
 ): Promise<Replica> {
-  const pool = openPostgres(options.databaseUrl ?? api.databaseUrl, 'replica', 4, 3_000)
+  const pool = openPostgres(api.databaseUrl, 'replica', 4)
   const redis = options.redisUrl ? openLimitsRedis(options.redisUrl) : undefined
   const credits = createCreditMeter(pool, { redis, namespace: options.namespace, flushMs: 50 })
   const app = await createApp(
