@@ -2,19 +2,28 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { readEnv } from './process/env.ts'
-import { onShutdown } from './process/shutdown.ts'
-import { openStores } from './stores.ts'
+import { FOLLOW_PARENT } from './process/follow-parent.ts'
+import { onShutdown, shutdown } from './process/shutdown.ts'
+import { openEventStore } from './stores.ts'
 
 /** GraphQL over the raw events: @subsquid/graphql-server, told where schema and database are. */
-const stores = await openStores(readEnv(), 'graphql', 1)
+const stores = await openEventStore(readEnv(), 'graphql', 1)
 const server = createRequire(import.meta.url).resolve('@subsquid/graphql-server/bin/run.js')
 const child = spawn(
   process.execPath,
-  [server, '--no-squid-status', '--sql-statement-timeout', '30000', '--max-response-size', '100000'],
+  [
+    ...FOLLOW_PARENT,
+    server,
+    '--no-squid-status',
+    '--sql-statement-timeout',
+    '30000',
+    '--max-response-size',
+    '100000',
+  ],
   {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     env: { ...process.env, DB_URL: stores.env.DATABASE_URL, GQL_PORT: String(stores.env.GRAPHQL_PORT) },
-    stdio: 'inherit',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   },
 )
 const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
@@ -23,4 +32,4 @@ onShutdown('graphql', async () => {
   await ended
   await stores.close()
 })
-process.exitCode = (await ended) ?? 0
+await shutdown('the server ended', (await ended) ?? 1)

@@ -8,7 +8,9 @@ export interface StreamStatus {
   head: number
   headBlock: number
   finalBlock: number
-  /** Seconds since the newest stored block's time; for chains. */
+  /** A chain that is not indexed any more. */
+  retired: boolean
+  /** Seconds since the newest stored block's time; for chains that are indexed. */
   age: number | undefined
   projections: { name: string; position: number; behind: number; applying: boolean }[]
   /** What is watched since lately and lacks history, by how far it is: blocks from `from` to `cursor` are stored. */
@@ -26,11 +28,12 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     head_height: number
     final_height: number
     head_time: number
+    retired: boolean
     dead: number
     backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
   }>(
-    `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time,
+    `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time, s.retired_at IS NOT NULL AS retired,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
@@ -46,7 +49,11 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     head: row.head,
     headBlock: row.head_height,
     finalBlock: row.final_height,
-    age: row.kind === 'chain' && row.head_time > 0 ? Math.max(0, Math.round(now - row.head_time)) : undefined,
+    retired: row.retired,
+    age:
+      row.kind === 'chain' && row.head_time > 0 && !row.retired
+        ? Math.max(0, Math.round(now - row.head_time))
+        : undefined,
     projections: (row.checkpoints ?? []).map(({ projection, position, applying }) => ({
       name: projection,
       position,
@@ -56,6 +63,12 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     backfills: row.backfills ?? [],
     deadLetters: row.dead,
   }))
+}
+
+/** Chains that are not indexed any more. */
+export async function readRetired(pool: pg.Pool): Promise<Set<number>> {
+  const { rows } = await pool.query<{ id: number }>('SELECT id FROM stream WHERE retired_at IS NOT NULL')
+  return new Set(rows.map(({ id }) => id))
 }
 
 export interface ReplayStatus {

@@ -1,50 +1,30 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { retireChain } from '../db/events/retire.ts'
 import { rewindChain } from '../db/events/rewind.ts'
-import { networkIds } from '../db/networks.ts'
+import { networkByName } from '../db/networks.ts'
 import { migratePostgres } from '../db/postgres.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
 import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
-import type { Stores } from '../db/stores.ts'
-import { listStreams, type StreamRow } from './checkpoints.ts'
-import { integer, print, seconds, withStores } from './command.ts'
+import { listStreams } from './checkpoints.ts'
+import { choose } from './choose.ts'
+import { integer, print, seconds, withEventStore, withStores } from './command.ts'
 import { exportParquet } from './export.ts'
 import { readOwnerFlows } from './flows.ts'
 import { addKeyCommands } from './key-commands.ts'
 import { openProgress } from './progress.ts'
-import { hasHead, loadProjections, type Projection } from './projection.ts'
+import { hasHead } from './projection.ts'
 import { type ReplayOptions, replay } from './replay.ts'
 import { table } from './table.ts'
 import { keepComparisons, verify } from './verify.ts'
-import { type ChainRange, type RangeAnswer, verifyChain } from './verify-chain.ts'
+import { type ChainRange, rangePrinter, verifyChain } from './verify-chain.ts'
 import { statusTable, watchStatus } from './watch.ts'
 
 const program = new Command('vaultlog')
   .description('Operates Vaultlog: replay and verify read models, see where everything stands, manage keys.')
   .showHelpAfterError()
-
-async function choose(
-  stores: Stores,
-  options: { projection?: string; chain?: string },
-): Promise<{ projections: Projection[]; streams: StreamRow[] }> {
-  const all = await loadProjections()
-  const projections = options.projection ? all.filter(({ name }) => name === options.projection) : all
-  if (projections.length === 0) {
-    throw new ConfigError(
-      `No projection ${options.projection}. There are: ${all.map(({ name }) => name).join(', ')}.`,
-    )
-  }
-  const known = await listStreams(stores.pool)
-  const streams = options.chain ? known.filter(({ name }) => name === options.chain) : known
-  if (options.chain && streams.length === 0) {
-    throw new ConfigError(
-      `Nothing is stored of ${options.chain}. There are: ${known.map(({ name }) => name).join(', ') || 'no streams yet'}.`,
-    )
-  }
-  return { projections, streams }
-}
 
 program
   .command('migrate')
@@ -85,7 +65,7 @@ registry
   .command('record')
   .description('record what changed in the files of facts as events')
   .action(() =>
-    withStores(async ({ pool }) => {
+    withEventStore(async ({ pool }) => {
       const recorded = await recordFacts(pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
       print(`${recorded} facts recorded.`)
       return 0
@@ -97,7 +77,7 @@ program
   .description(
     'make read models anew from the event store, beside the live ones, and swap them in when they have caught up',
   )
-  .option('-p, --projection <name>', 'only this one')
+  .option('-p, --projection <name>', 'only this one, by its name or a table of it')
   .option('-c, --chain <network>', 'only this chain')
   .option('--from <block>', 'keep the rows of earlier blocks (with --chain)', integer)
   .option('--batch <events>', 'events per batch', integer, 1_000_000)
@@ -109,7 +89,7 @@ program
       const started = Date.now()
       try {
         const work: ReplayOptions = {
-          ...(await choose(stores, options)),
+          ...(await choose(stores.pool, options)),
           pool: stores.pool,
           clickhouse: stores.clickhouse,
           fromBlock: options.from,
@@ -137,7 +117,7 @@ program
 program
   .command('verify')
   .description('prove that staging equals the event store and that live tables equal a replay from nothing')
-  .option('-p, --projection <name>', 'only this one')
+  .option('-p, --projection <name>', 'only this one, by its name or a table of it')
   .option('-c, --chain <network>', 'only this chain')
   .option(
     '--rpc <url>',
@@ -147,10 +127,12 @@ program
   .option('--to <block>', 'with --rpc: last block, the newest final one unless told', integer)
   .action((options: { projection?: string; chain?: string } & ChainRange) =>
     withStores(async (stores, signal) => {
-      const chosen = await choose(stores, options)
+      const chosen = await choose(stores.pool, options)
       if (options.rpc) {
         if (!options.chain) throw new ConfigError('--rpc needs --chain: a node is of one chain.')
-        return printRanges(options.chain, options, stores)
+        const ranges = rangePrinter(print)
+        await verifyChain(options.chain, options, stores.env, ranges.add, signal)
+        return ranges.close(options) === 0 ? 0 : 1
       }
       const progress = openProgress()
       try {
@@ -162,6 +144,10 @@ program
           signal,
         })
         progress.close()
+        if (comparisons.length === 0) {
+          print('Nothing is stored yet: there was nothing to compare.')
+          return 0
+        }
         await keepComparisons(stores.pool, comparisons)
         print(
           table(
@@ -191,40 +177,13 @@ program
     }),
   )
 
-async function printRanges(network: string, range: ChainRange, { env }: Stores): Promise<number> {
-  const ranges: RangeAnswer[] = []
-  await verifyChain(network, range, env, found => ranges.push(found))
-  print(
-    table(
-      ['from', 'to', 'events', 'on the chain', 'checksum', 'of the chain', ''],
-      ranges.map(({ from, to, store, chain, equal }) => [
-        from,
-        to,
-        store.events,
-        chain.events,
-        store.checksum,
-        chain.checksum,
-        equal ? 'equal' : 'DIFFERENT',
-      ]),
-    ),
-  )
-  for (const { differences } of ranges) for (const difference of differences) print(difference)
-  const different = ranges.filter(({ equal }) => !equal).length
-  print(
-    different === 0
-      ? `All ${ranges.length} ranges equal.`
-      : `${different} of ${ranges.length} ranges differ.`,
-  )
-  return different === 0 ? 0 : 1
-}
-
 program
   .command('status')
   .description('head, lag and dead letters of every stream and projection')
   .option('--json', 'as JSON')
   .option('-w, --watch [seconds]', 'again and again, with events per second', seconds)
   .action((options: { json?: boolean; watch?: number | true }) =>
-    withStores(async ({ pool }, signal) => {
+    withEventStore(async ({ pool }, signal) => {
       if (options.watch) {
         if (options.json) throw new ConfigError('--watch shows a table: leave --json away.')
         await watchStatus(pool, { seconds: options.watch === true ? 2 : options.watch, signal })
@@ -246,7 +205,7 @@ deadletters
   .option('--all', 'resolved ones too')
   .option('--limit <n>', 'at most', integer, 50)
   .action((options: { stage?: string; chain?: string; all?: boolean; limit: number }) =>
-    withStores(async ({ pool }) => {
+    withEventStore(async ({ pool }) => {
       const stream = options.chain
         ? (await listStreams(pool)).find(({ name }) => name === options.chain)?.id
         : undefined
@@ -280,11 +239,12 @@ deadletters
     }),
   )
 deadletters
-  .command('resolve <id...>')
+  .command('resolve')
+  .argument('<id...>', 'of the letters', (id, before: number[] = []) => [...before, integer(id)])
   .description('mark as dealt with; they stay in the table')
-  .action((ids: string[]) =>
-    withStores(async ({ pool }) => {
-      print(`${await resolveDeadLetters(pool, ids.map(integer))} resolved.`)
+  .action((ids: number[]) =>
+    withEventStore(async ({ pool }) => {
+      print(`${await resolveDeadLetters(pool, ids)} resolved.`)
       return 0
     }),
   )
@@ -294,12 +254,25 @@ program
   .description('retract everything stored of a chain above a block, so that its processor stores it anew')
   .requiredOption('--to <block>', 'last block that stays', integer)
   .action((name: string, options: { to: number }) =>
-    withStores(async ({ pool }) => {
-      const network = networkIds.find(network => network.name === name)
-      if (!network) throw new ConfigError(`Unknown network ${name}.`)
+    withEventStore(async ({ pool }) => {
+      const network = networkByName(name)
       print(
-        `${await rewindChain(pool, network.chainId, name, options.to)} blocks retracted; start the processor of ${name} again.`,
+        `${await rewindChain(pool, network.chainId, network.name, options.to)} blocks retracted; start the processor of ${network.name} again.`,
       )
+      return 0
+    }),
+  )
+
+program
+  .command('retire <network>')
+  .description(
+    'of a chain that is not indexed any more: what is stored is served on, and its age raises no alert',
+  )
+  .action((name: string) =>
+    withEventStore(async ({ pool }) => {
+      const network = networkByName(name)
+      await retireChain(pool, network.chainId, network.name)
+      print(`${network.name} is retired until its processor is started again.`)
       return 0
     }),
   )

@@ -1,12 +1,14 @@
 import { InvalidArgumentError } from 'commander'
-import { readEnv } from '../db/process/env.ts'
+import { type Env, readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
-import { openStores, type Stores } from '../db/stores.ts'
+import { onInterrupt } from '../db/process/shutdown.ts'
+import { type EventStore, openEventStore, openStores, type Stores } from '../db/stores.ts'
 
-/** An option's whole number of 0 or more. */
+/** An option's or argument's whole number of 0 or more. */
 export function integer(value: string): number {
   const number = Number(value)
-  if (!Number.isSafeInteger(number) || number < 0)
+  // Number('') is 0: a variable of a script that is not set would be the first block.
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number))
     throw new InvalidArgumentError('must be a whole number of 0 or more.')
   return number
 }
@@ -18,16 +20,28 @@ export function seconds(value: string): number {
   return number
 }
 
-/** Opens the databases for one command, runs it, closes them; errors of ours are one line, others keep their stack. */
-export async function withStores(
-  work: (stores: Stores, signal: AbortSignal) => Promise<number | undefined>,
+/** Opens both databases for one command, runs it, closes them. */
+export function withStores(work: Work<Stores>): Promise<void> {
+  return withOpen(openStores, work)
+}
+
+/** The same with Postgres alone: what asks nothing of ClickHouse is there when ClickHouse is not. */
+export function withEventStore(work: Work<EventStore>): Promise<void> {
+  return withOpen(openEventStore, work)
+}
+
+type Work<S> = (stores: S, signal: AbortSignal) => Promise<number | undefined>
+
+/** Errors of ours are one line, others keep their stack. */
+async function withOpen<S extends EventStore>(
+  open: (env: Env, name: string) => Promise<S>,
+  work: Work<S>,
 ): Promise<void> {
   const interrupt = new AbortController()
-  process.once('SIGINT', () => interrupt.abort())
-  process.once('SIGTERM', () => interrupt.abort())
-  let stores: Stores | undefined
+  onInterrupt(() => interrupt.abort())
+  let stores: S | undefined
   try {
-    stores = await openStores(readEnv(), 'cli')
+    stores = await open(readEnv(), 'cli')
     process.exitCode = (await work(stores, interrupt.signal)) ?? 0
   } catch (error) {
     process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createKey, definePlan, listKeys, listPlans, revokeKey, setKeyPlan } from '../db/keys/keys.ts'
-import { integer, print, withStores } from './command.ts'
+import { integer, print, withEventStore } from './command.ts'
 import { table } from './table.ts'
 
 /** `vaultlog keys …` and `vaultlog plans …`. */
@@ -11,7 +11,7 @@ export function addKeyCommands(program: Command): void {
     .option('--plan <plan>', 'credits and rate limit', 'unlimited')
     .option('--admin', "opens the operator's pages too (/ops)")
     .action((name: string, options: { plan: string; admin?: boolean }) =>
-      withStores(async ({ pool }) => {
+      withEventStore(async ({ pool }) => {
         const key = await createKey(pool, { name, ...options })
         print(
           `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
@@ -20,7 +20,7 @@ export function addKeyCommands(program: Command): void {
       }),
     )
   keys.command('list').action(() =>
-    withStores(async ({ pool }) => {
+    withEventStore(async ({ pool }) => {
       const rows = await listKeys(pool)
       print(
         rows.length === 0
@@ -45,7 +45,7 @@ export function addKeyCommands(program: Command): void {
     .command('plan <code> <plan>')
     .description('put a key on another plan')
     .action((code: string, plan: string) =>
-      withStores(async ({ pool }) => {
+      withEventStore(async ({ pool }) => {
         const key = await setKeyPlan(pool, code, plan)
         print(
           `${code} (${key.name}) is on ${plan}: ${key.creditsPerMonth} credits a month, ${key.requestsPerMinute} requests a minute.`,
@@ -54,7 +54,7 @@ export function addKeyCommands(program: Command): void {
       }),
     )
   keys.command('revoke <code>').action((code: string) =>
-    withStores(async ({ pool }) => {
+    withEventStore(async ({ pool }) => {
       const { name } = await revokeKey(pool, code)
       print(`${code} (${name}) is revoked.`)
       return 0
@@ -63,7 +63,7 @@ export function addKeyCommands(program: Command): void {
 
   const plans = program.command('plans').description('what keys may use')
   plans.command('list').action(() =>
-    withStores(async ({ pool }) => {
+    withEventStore(async ({ pool }) => {
       print(
         table(
           ['plan', 'credits a month', 'requests a minute'],
@@ -74,14 +74,16 @@ export function addKeyCommands(program: Command): void {
     }),
   )
   plans
-    .command('set <name> <credits-per-month> <requests-per-minute>')
+    .command('set <name>')
+    .argument('<credits-per-month>', 'of one key', integer)
+    .argument('<requests-per-minute>', 'of one key, 1 or more', integer)
     .description('make a plan, or change its limits for all keys on it')
-    .action((name: string, credits: string, requests: string) =>
-      withStores(async ({ pool }) => {
+    .action((name: string, credits: number, requests: number) =>
+      withEventStore(async ({ pool }) => {
         await definePlan(pool, {
           name,
-          creditsPerMonth: integer(credits),
-          requestsPerMinute: Math.max(1, integer(requests)),
+          creditsPerMonth: credits,
+          requestsPerMinute: Math.max(1, requests),
         })
         print(`Keys on ${name} hold to the new limits within seconds.`)
         return 0

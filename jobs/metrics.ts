@@ -5,6 +5,8 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import { networkOfChain } from '../db/networks.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
 import { countDeadLetters, readReplays, readStatus, readVerifications } from '../db/status.ts'
+import { MIRROR } from '../db/wake-ups.ts'
+import { type Projection, tablesOf } from './projection.ts'
 
 const registers = [registry]
 
@@ -37,7 +39,7 @@ const streamHead = new Gauge({
 })
 const streamAge = new Gauge({
   name: 'vaultlog_stream_age_seconds',
-  help: 'Now less the time of the newest block stored of a chain, whether or not its processor runs',
+  help: 'Now less the time of the newest block stored of a chain that is not retired, whether or not its processor runs',
   labelNames: ['stream'] as const,
   registers,
 })
@@ -85,7 +87,7 @@ const queueJobs = new Gauge({
 })
 const feedAge = new Gauge({
   name: 'vaultlog_feed_age_seconds',
-  help: "Time of the chain's newest stored block less that of the newest report of a price feed",
+  help: "Time of the chain's newest stored block less that of the newest report of a price feed that is watched",
   labelNames: ['chain', 'feed'] as const,
   registers,
 })
@@ -108,19 +110,44 @@ export function observeFailure({ projection, stream }: { projection: string; str
   jobFailures.inc({ projection, stream: streamName(stream) })
 }
 
+interface FeedRow {
+  chain_id: number
+  feed: string
+  at: number
+  /** The aggregator that logged the newest report: what a processor watches. */
+  contract: string
+}
+
+const NEWEST_REPORTS = `
+  SELECT f.chain_id AS chain_id, f.feed AS feed, f.at AS at, e.contract AS contract
+  FROM (SELECT toInt32(chain_id) AS chain_id, feed, toUnixTimestamp(max(timestamp)) AS at, max(position) AS newest
+        FROM feed_price GROUP BY chain_id, feed) AS f
+  INNER JOIN (SELECT stream, position, contract FROM event
+    WHERE (stream, position) IN (SELECT toInt32(chain_id), max(position) FROM feed_price GROUP BY chain_id, feed)) AS e
+    ON e.stream = f.chain_id AND e.position = f.newest`
+
 /** Newest reports by feed, read at most this often: it is a look at every feed of every chain. */
 const FEEDS_EVERY_MS = 60_000
 
 /** Tells at every scrape where everything stands by the databases: what all workers together have done. */
-export function exposeStatus(parts: { pool: pg.Pool; clickhouse: ClickHouseClient; queue: Queue }): void {
+export function exposeStatus(parts: {
+  pool: pg.Pool
+  clickhouse: ClickHouseClient
+  queue: Queue
+  projections: readonly Projection[]
+  /** Price feeds that processors are to follow, by chain. */
+  feeds: ReadonlyMap<number, ReadonlySet<string>>
+}): void {
   const { pool, clickhouse, queue } = parts
+  // Rows of a projection that was taken away stay, and would be behind, or different, for ever.
+  const projections = new Set([MIRROR, ...parts.projections.map(({ name }) => name)])
+  const tables = new Set([MIRROR, 'retracted', ...parts.projections.flatMap(tablesOf)])
 
-  let feeds: { readAt: number; rows: { chain_id: number; feed: string; at: number }[] } | undefined
+  let feeds: { readAt: number; rows: FeedRow[] } | undefined
   const readFeeds = async () => {
     if (feeds && Date.now() - feeds.readAt < FEEDS_EVERY_MS) return feeds.rows
     const answer = await clickhouse.query({
-      query:
-        'SELECT chain_id, feed, toUnixTimestamp(max(timestamp)) AS at FROM feed_price GROUP BY chain_id, feed',
+      query: NEWEST_REPORTS,
       format: 'JSONEachRow',
       clickhouse_settings: { log_comment: 'metrics feeds' },
     })
@@ -131,10 +158,10 @@ export function exposeStatus(parts: { pool: pg.Pool; clickhouse: ClickHouseClien
   onScrape([streamHead, streamAge, behind], async () => {
     const streams = await readStatus(pool)
     return () => {
-      for (const { name, head, age, projections } of streams) {
+      for (const { name, head, age, projections: all } of streams) {
         streamHead.set({ stream: name }, head)
         if (age !== undefined) streamAge.set({ stream: name }, age)
-        for (const projection of projections)
+        for (const projection of all.filter(({ name }) => projections.has(name)))
           behind.set({ projection: projection.name, stream: name }, projection.behind)
       }
     }
@@ -158,6 +185,7 @@ export function exposeStatus(parts: { pool: pg.Pool; clickhouse: ClickHouseClien
     const verifications = await readVerifications(pool)
     return () => {
       for (const { table, stream, isEqual, checkedAt } of verifications) {
+        if (!tables.has(table)) continue
         verifyEqual.set({ table, stream }, isEqual ? 1 : 0)
         verifyTime.set({ table, stream }, checkedAt.getTime() / 1000)
       }
@@ -172,15 +200,20 @@ export function exposeStatus(parts: { pool: pg.Pool; clickhouse: ClickHouseClien
   onScrape([feedAge], async () => {
     const [reports, { rows }] = await Promise.all([
       readFeeds(),
-      pool.query<{ id: number; head_time: number }>(
-        `SELECT id, head_time FROM stream WHERE kind = 'chain' AND head_time > 0`,
+      pool.query<{ id: number; head_time: number; watched: string[] }>(
+        `SELECT id, head_time,
+           ARRAY(SELECT contract FROM watched_source w WHERE w.stream = s.id AND removed_at IS NULL) AS watched
+         FROM stream s WHERE kind = 'chain' AND head_time > 0 AND retired_at IS NULL`,
       ),
     ])
-    const headTimes = new Map(rows.map(({ id, head_time }) => [id, head_time]))
+    const chains = new Map(rows.map(({ id, head_time, watched }) => [id, { head_time, watched }]))
     return () => {
-      for (const { chain_id, feed, at } of reports) {
-        const head = headTimes.get(chain_id)
-        if (head !== undefined) feedAge.set({ chain: streamName(chain_id), feed }, Math.max(0, head - at))
+      for (const { chain_id, feed, at, contract } of reports) {
+        const chain = chains.get(chain_id)
+        if (!chain) continue
+        // One that does not answer when the processor begins is not watched then: it grows old all the same.
+        const isFollowed = parts.feeds.get(chain_id)?.has(feed) || chain.watched.includes(contract)
+        if (isFollowed) feedAge.set({ chain: streamName(chain_id), feed }, Math.max(0, chain.head_time - at))
       }
     }
   })

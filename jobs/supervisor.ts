@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { FOLLOW_PARENT } from '../db/process/follow-parent.ts'
 import { log } from '../db/process/log.ts'
 
 export interface ProcessSpec {
@@ -21,12 +22,14 @@ export interface Supervisor {
   stop(): Promise<void>
 }
 
-const STOP_DEADLINE = 16_000
-const runtime = ['--import', 'tsx']
+/** Below the time that a shutdown has altogether: the databases are closed after the processes. */
+const STOP_DEADLINE = 12_000
+const runtime = ['--import', 'tsx', ...FOLLOW_PARENT]
 
 /**
  * Runs processes side by side and starts each again when it dies, with growing pauses. Their output goes through with
- * the name in front. `stop` ends them with SIGTERM, and with SIGKILL those that do not listen.
+ * the name in front. `stop` ends them with SIGTERM, and with SIGKILL those that do not listen; they end, too, when this
+ * process is killed.
  */
 export function supervise(specs: readonly ProcessSpec[], write: (line: string) => void): Supervisor {
   let stopping = false
@@ -38,14 +41,18 @@ export function supervise(specs: readonly ProcessSpec[], write: (line: string) =
       const startedAt = Date.now()
       child = spawn(process.execPath, [...runtime, ...spec.args], {
         env: { ...process.env, ...spec.env },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       })
       for (const stream of [child.stdout, child.stderr]) {
         if (stream) createInterface({ input: stream }).on('line', line => write(`${spec.name} | ${line}`))
       }
       child.once('exit', (code, signal) => {
         child = undefined
-        if (stopping || code === 0) return
+        if (stopping) return
+        if (code === 0) {
+          log.info({ process: spec.name }, 'process ended by itself')
+          return
+        }
         crashes = Date.now() - startedAt > 60_000 ? 1 : crashes + 1
         const pause = Math.min(30_000, 250 * 2 ** crashes)
         log.warn({ process: spec.name, code, signal, pause }, 'process ended, starting it again')

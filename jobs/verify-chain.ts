@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { UnavailableError } from '../db/process/errors.ts'
+import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 
 const sum = z.object({ events: z.number(), checksum: z.string() })
 
@@ -22,6 +22,13 @@ export interface ChainRange {
   to?: number
 }
 
+class ComparisonInterrupted extends VaultlogError {
+  readonly code = 'COMPARISON_INTERRUPTED'
+  constructor() {
+    super('Interrupted. What is above was compared, what comes after it was not.')
+  }
+}
+
 /**
  * Compares the store's events of a network with the chain's own logs, range by range. Decoding is the processors'
  * part, so one of their processes does it, on the stores that this one has open.
@@ -31,6 +38,7 @@ export async function verifyChain(
   range: ChainRange,
   { DATABASE_URL, CLICKHOUSE_URL }: { DATABASE_URL: string; CLICKHOUSE_URL: string },
   onRange: (range: RangeAnswer) => void,
+  signal: AbortSignal,
 ): Promise<void> {
   const args = (['rpc', 'from', 'to'] as const).flatMap(name =>
     range[name] === undefined ? [] : [`--${name}`, String(range[name])],
@@ -38,15 +46,65 @@ export async function verifyChain(
   const child = spawn(process.execPath, ['--import', 'tsx', 'processors/verify.ts', network, ...args], {
     env: { ...process.env, DATABASE_URL, CLICKHOUSE_URL },
     stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
   })
+  // Ended by the signal it says so as an error, too.
+  child.once('error', () => {})
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => {
     errors = `${errors}${chunk}`.slice(-4000)
   })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
-  for await (const line of createInterface({ input: child.stdout }))
-    onRange(rangeSchema.parse(JSON.parse(line)))
+  try {
+    for await (const line of createInterface({ input: child.stdout }))
+      onRange(rangeSchema.parse(JSON.parse(line)))
+  } finally {
+    child.kill()
+  }
   const code = await ended
+  if (signal.aborted) throw new ComparisonInterrupted()
   if (code !== 0 && code !== 1)
     throw new UnavailableError(`${network} could not be compared with its chain: ${errors.trim()}`)
+}
+
+/** Prints ranges as they come: of one that fails after hours, what was found until then is known. */
+export function rangePrinter(print: (text: string) => void): {
+  add(range: RangeAnswer): void
+  /** The sum of it; gives how many differ. */
+  close(range: ChainRange): number
+} {
+  const head = ['from', 'to', 'events', 'on the chain', 'checksum', 'of the chain', '']
+  // As wide as any of them can be: the next one is not known yet.
+  const widths = [12, 12, 12, 12, 32, 32]
+  const line = (cells: (string | number)[]) =>
+    cells
+      .map((cell, i) => String(cell).padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  let [compared, different, last] = [0, 0, -1]
+  return {
+    add({ from, to, store, chain, equal, differences }) {
+      if (compared++ === 0) print(line(head))
+      if (!equal) different++
+      last = to
+      print(
+        line([
+          from,
+          to,
+          store.events,
+          chain.events,
+          store.checksum,
+          chain.checksum,
+          equal ? 'equal' : 'DIFFERENT',
+        ]),
+      )
+      for (const difference of differences) print(difference)
+    },
+    close({ to }) {
+      if (to !== undefined && last >= 0 && last < to)
+        print(`Not compared: blocks ${last + 1} to ${to}, which are not final in the store.`)
+      print(different === 0 ? `All ${compared} ranges equal.` : `${different} of ${compared} ranges differ.`)
+      return different
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
+import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { readCheckpoint, type StreamRow } from './checkpoints.ts'
 import { type Projection, tablesOf } from './projection.ts'
@@ -11,6 +12,7 @@ import {
   concerns,
   dropShadow,
   holdingLocks,
+  ReplayInterrupted,
   type ReplayOptions,
 } from './replay.ts'
 
@@ -22,6 +24,13 @@ export interface Comparison {
   equal: boolean
   /** Where it differs: the first ranges, in words. */
   where?: string
+}
+
+class VerifyInterrupted extends VaultlogError {
+  readonly code = 'VERIFY_INTERRUPTED'
+  constructor() {
+    super('Interrupted. Nothing was changed, and nothing is known yet; the same command begins anew.')
+  }
 }
 
 interface Sum {
@@ -37,7 +46,19 @@ interface Sum {
 export async function verify(options: ReplayOptions): Promise<Comparison[]> {
   const shadow = options.clickhouse.in(`${options.clickhouse.database}_verify`)
   try {
-    return await alone(options.pool, shadow, () => compareAll(options, shadow))
+    if (options.streams.length === 0) return []
+    return await alone(options.pool, shadow, async () => {
+      try {
+        // What a killed one has left is of another moment.
+        await dropShadow(options, shadow)
+        return await compareAll(options, shadow)
+      } finally {
+        // Where a database is gone the first error is the one to tell; the next verification begins by dropping.
+        await dropShadow(options, shadow).catch(() => {})
+      }
+    })
+  } catch (error) {
+    throw error instanceof ReplayInterrupted ? new VerifyInterrupted() : error
   } finally {
     await shadow.close()
   }
@@ -54,7 +75,6 @@ async function compareAll(all: ReplayOptions, shadow: ClickHouse): Promise<Compa
     comparisons.push(staging)
     comparisons.push(await compareRetracted(options.pool, options.clickhouse, stream.id, stream.name))
   }
-  await dropShadow(options, shadow)
   await buildShadow(options, shadow)
   for (const projection of options.projections) {
     const streams = options.streams.filter(stream => concerns(projection, stream))
@@ -72,7 +92,6 @@ async function compareAll(all: ReplayOptions, shadow: ClickHouse): Promise<Compa
       }
     })
   }
-  await dropShadow(options, shadow)
   return comparisons
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import type { Express, Response } from 'express'
 import type { Endpoint, Tier } from './endpoint.ts'
@@ -265,7 +265,7 @@ export function mountDocumentation(
   serveText('/documentation/start.js', 'application/javascript', START)
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
-    serve(`/documentation/assets/${file}`, response => response.sendFile(join(assets, file)))
+    serve(`/documentation/assets/${file}`, response => response.sendFile(file, { root: assets }))
   }
   app.get('/documentation', (request, response, next) => {
     if (!request.path.endsWith('/')) return next()

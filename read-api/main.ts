@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     new Set(Object.keys(env.rpc).flatMap(name => findNetwork(name)?.chainId ?? [])),
   )
   await catalogue.start()
-  exposeCatalogue(catalogue)
+  exposeCatalogue(catalogue, pool)
   onShutdown('catalogue', () => catalogue.stop())
 
   // Every request waits for these: a store that hangs is an error soon, and not a request without end.

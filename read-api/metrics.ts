@@ -1,7 +1,10 @@
+import type pg from 'pg'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import { networkOfChain } from '../db/networks.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
+import { readRetired } from '../db/status.ts'
 import type { CatalogueSource } from './catalogue/catalogue.ts'
+import type { Moment } from './snapshot.ts'
 
 const registers = [registry]
 
@@ -32,7 +35,7 @@ const catalogueVaults = new Gauge({
 })
 const catalogueAge = new Gauge({
   name: 'vaultlog_catalogue_age_seconds',
-  help: 'Now less the time of the block that the catalogue is of',
+  help: 'Now less the time of the block that the catalogue is of, for chains that are not retired',
   labelNames: ['chain'] as const,
   registers,
 })
@@ -58,13 +61,18 @@ export function timeQuery(query: string): () => void {
   return queryDuration.startTimer({ query })
 }
 
-export function exposeCatalogue(source: CatalogueSource): void {
-  onScrape([catalogueVaults, catalogueAge], () => () => {
-    const { size, moment } = source.current()
-    catalogueVaults.set(size)
-    for (const [chainId, { blockTime }] of moment.chains) {
-      const chain = networkOfChain(chainId)?.name ?? String(chainId)
-      catalogueAge.set({ chain }, Math.max(0, Date.now() / 1000 - blockTime))
-    }
+export function exposeCatalogue(source: CatalogueSource, pool: pg.Pool): void {
+  onScrape([catalogueVaults], () => () => catalogueVaults.set(source.current().size))
+  onScrape([catalogueAge], async () => {
+    const retired = await readRetired(pool)
+    return () => setAges(source.current().moment, retired)
   })
+}
+
+function setAges({ chains }: Moment, retired: ReadonlySet<number>): void {
+  for (const [chainId, { blockTime }] of chains) {
+    if (retired.has(chainId)) continue
+    const chain = networkOfChain(chainId)?.name ?? String(chainId)
+    catalogueAge.set({ chain }, Math.max(0, Date.now() / 1000 - blockTime))
+  }
 }

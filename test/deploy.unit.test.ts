@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -10,6 +13,7 @@ const root = join(import.meta.dirname, '..')
 const deploy = join(root, 'deploy')
 
 interface Service {
+  restart?: string
   image?: string
   command?: string[]
   environment?: Record<string, string>
@@ -30,16 +34,75 @@ const files = { 'compose.yml': alone, 'compose.cluster.yml': cluster }
 describe('deploy/', () => {
   it('runs every process, one processor per network', () => {
     const scripts = Object.values(alone.services).flatMap(
-      ({ command }) => command?.filter(word => word.endsWith('.ts')) ?? [],
+      ({ command }) => command?.filter(word => /\.(ts|sh)$/.test(word)) ?? [],
     )
     expect(scripts.filter(script => !existsSync(join(root, script)))).toEqual([])
     expect(new Set(scripts)).toEqual(
-      new Set(['jobs/cli.ts', 'processors/main.ts', 'jobs/main.ts', 'read-api/main.ts', 'db/graphql.ts']),
+      new Set(['jobs/cli.ts', 'deploy/processor.sh', 'jobs/main.ts', 'read-api/main.ts', 'db/graphql.ts']),
     )
     const processors = Object.values(alone.services).filter(({ command }) =>
-      command?.includes('processors/main.ts'),
+      command?.includes('deploy/processor.sh'),
     )
     expect(processors.map(({ command }) => command?.at(-1))).toEqual(networkIds.map(({ name }) => name))
+  })
+
+  it('brings everything back after the start of the machine', () => {
+    // Docker starts what is on-failure again after a crash only, not with itself.
+    const all = [...Object.entries(alone.services), ...Object.entries(cluster.services)]
+    const others = all.filter(([, { image, restart }]) => image && restart !== 'unless-stopped')
+    expect(others.map(([name]) => name)).toEqual(['migrate'])
+  })
+
+  it('runs the processor of a network that is enabled, and waits in place of another', async () => {
+    // What stands in place of node says what it was started with.
+    const folder = mkdtempSync(join(tmpdir(), 'vaultlog-node-'))
+    writeFileSync(join(folder, 'node'), '#!/bin/sh\necho started: "$@"\n', { mode: 0o755 })
+    const run = (env: NodeJS.ProcessEnv) => {
+      const PATH = `${folder}:${process.env['PATH']}`
+      return spawn('sh', [join(deploy, 'processor.sh'), 'mega-eth'], { env: { PATH, ...env } })
+    }
+    try {
+      for (const env of [{ RPC_MEGA_ETH: 'http://x' }, { GATEWAY_MEGA_ETH: 'sqd', RPC_MEGA_ETH: '' }]) {
+        const [said] = (await once(run(env).stdout, 'data')) as [Buffer]
+        expect(String(said)).toBe('started: --import tsx processors/main.ts mega-eth\n')
+      }
+      const waiting = run({ RPC_MEGA_ETH: ' ', RPC_BASE: 'http://x' })
+      const [said] = (await once(waiting.stdout, 'data')) as [Buffer]
+      expect(String(said)).toMatch(/^mega-eth is not enabled: .*RPC_MEGA_ETH/)
+      waiting.kill('SIGTERM')
+      expect(await once(waiting, 'exit')).toEqual([0, null])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('keeps containers at what files beside it name', () => {
+    const text = (file: string) => readFileSync(join(deploy, file), 'utf8')
+    const ours = Object.values(alone.services).filter(({ image }) => image === 'vaultlog')
+    const [, port] = /server api:(\d+)/.exec(text('nginx.conf')) ?? []
+    const [, database] = /GRANT SELECT ON (\w+)\.\*/.exec(text('clickhouse/analyst.xml')) ?? []
+    for (const { environment } of ours)
+      expect(environment).toMatchObject({ API_PORT: port, CLICKHOUSE_DATABASE: database })
+  })
+
+  it("keeps the operator's pages from the outside, however they are written", () => {
+    const conf = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
+    const [, pattern = ''] = /location ~\* (\S+) \{ return 404; \}/.exec(conf) ?? []
+    const isClosed = (path: string) => pattern !== '' && new RegExp(pattern, 'i').test(path)
+    expect(['/ops', '/ops/', '/OPS/', '/Ops/queues', '/oPs/status.json'].filter(p => !isClosed(p))).toEqual(
+      [],
+    )
+    expect(['/', '/v2/vaults', '/opsomething', '/v2/ops'].filter(isClosed)).toEqual([])
+  })
+
+  it('puts no settings into the image, and tells how those of .env are taken', () => {
+    expect(readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')).toContain('**/.env')
+    const documents = ['deploy/compose.yml', 'deploy/compose.cluster.yml', 'README.md', 'docs/operations.md']
+    const commands = documents.flatMap(
+      file => readFileSync(join(root, file), 'utf8').match(/docker compose .*-f .*/g) ?? [],
+    )
+    expect(commands.length).toBeGreaterThan(2)
+    expect(commands.filter(command => !command.startsWith('docker compose --env-file .env '))).toEqual([])
   })
 
   it('starts the read API everywhere as it is started here, within its memory', () => {

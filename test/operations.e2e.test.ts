@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { registerStream } from '../db/events/event-store.ts'
+import { retireChain } from '../db/events/retire.ts'
 import { createKey } from '../db/keys/keys.ts'
 import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from './chain/anvil-process.ts'
@@ -40,6 +42,9 @@ beforeAll(async () => {
     createClickHouse(),
   ])
   await chain.live(8)
+  // An operator who takes a chain up again has retired it before.
+  await registerStream(postgres.pool, 10, CHAIN, 'chain')
+  await retireChain(postgres.pool, 10, CHAIN)
   key = (await createKey(postgres.pool, { name: 'test', plan: 'unlimited' })).key
   const apiPort = await freePort()
   apiUrl = `http://127.0.0.1:${apiPort}`
@@ -194,6 +199,19 @@ describe('metrics of the processes', () => {
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Port ${ports['worker']} for the metrics of the worker is in use`)
     expect(second.stderr).toContain('WORKER_METRICS_PORT')
+  })
+
+  test('a chain that is retired grows old without an alert', async () => {
+    const ages = async () => [
+      ...find((await scrape('worker')).samples, 'vaultlog_stream_age_seconds'),
+      ...find((await scrape('api')).samples, 'vaultlog_catalogue_age_seconds'),
+    ]
+    expect(await ages()).toHaveLength(2)
+    running['processor']?.child.kill('SIGTERM')
+    expect((await running['processor']?.ended)?.code).toBe(0)
+    expect((await vaultlog(env, 'retire', CHAIN)).stdout).toMatch(/optimism is retired until its processor/)
+    expect(await ages()).toEqual([])
+    expect((await vaultlog(env, 'status')).stdout).toMatch(/^optimism +\d+ +-?\d+ +retired /m)
   })
 
   test('the ports are free again after SIGTERM', async () => {

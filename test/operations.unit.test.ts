@@ -78,6 +78,28 @@ describe('alert rules', () => {
   })
 })
 
+describe('alerts without a worker, or a verification', () => {
+  const exprOf = (alert: string) =>
+    new RegExp(`- alert: ${alert}\\n(?: {8}#.*\\n)* {8}expr: (.*)\\n`).exec(alerts)?.[1] ?? ''
+  const processOf = (expr: string) =>
+    documented.filter(({ name }) => metricsIn(expr).includes(name)).map(({ process }) => process)
+
+  test('something fires where no worker tells anything', () => {
+    expect(exprOf('VaultlogNoWorker')).toMatch(/^absent\(\w+\)$/)
+    expect(processOf(exprOf('VaultlogNoWorker'))).toEqual(['worker'])
+    expect(processOf(exprOf('VaultlogOldAnswers'))).toEqual(['api'])
+  })
+
+  test('a store that was never verified is one that was not verified lately', () => {
+    const [, metric] = /max by \([^)]*\) \((\w+)\)/.exec(exprOf('VaultlogVerifyOld')) ?? []
+    expect(exprOf('VaultlogVerifyOld')).toContain(`or on() absent(${metric})`)
+  })
+
+  test('none reaches back over a range in a gauge: a series that has just begun would fill it', () => {
+    expect(alerts).not.toMatch(/_over_time\(/)
+  })
+})
+
 describe('the Grafana dashboard', () => {
   test('shows every metric there is, and no other', () => {
     const shown = new Set(targets.flatMap(({ expr }) => metricsIn(expr)))

@@ -70,6 +70,14 @@ describe('the tree', () => {
     expect(long).toEqual([])
   })
 
+  test('files are sent by a root: below a folder whose name begins with a dot an absolute path is 404', () => {
+    const sent = files
+      .filter(file => file.startsWith('read-api/'))
+      .flatMap(file => readFileSync(join(root, file), 'utf8').match(/\.sendFile\(.*/g) ?? [])
+    expect(sent.length).toBeGreaterThan(1)
+    expect(sent.filter(call => !/\.sendFile\([^(]*, \{ root: /.test(call))).toEqual([])
+  })
+
   test('a moment of the read API waits for every projection whose tables it asks', async () => {
     const asked = files
       .filter(file => file.startsWith('read-api/'))
@@ -97,5 +105,7 @@ describe('the tree', () => {
       .filter(command => command.includes('processors/main.ts'))
       .map(command => command.at(-1))
     expect(processors).toEqual(networkIds.map(({ name }) => name))
+    // An add-on's database is told of in variables that nobody here reads.
+    expect(manifest).not.toMatch(/addons:/)
   })
 })

@@ -51,6 +51,10 @@ export function createClickHouseHttp(options: HttpOptions) {
   http.timeout = 0
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whoever is let in may do everything: not a page that happens to be open in a browser of this machine.
+    const site = header(request, 'sec-fetch-site') ?? 'none'
+    if (request.headers.origin !== undefined || !['none', 'same-origin'].includes(site))
+      return answerText(request, response, 403, 'Requests of web pages are refused\n')
     const url = new URL(request.url ?? '/', 'http://localhost')
     const engine = options.engine()
     if (!engine || version === '0') {

@@ -29,7 +29,9 @@ export class DirectoryLock {
         if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
         const owner = this.owner()
         if (owner) return owner
-        rmSync(this.#path, { force: true })
+        // Between the other's two calls the file is empty; one that stays so is a killed process's.
+        if (this.#isEmpty() && attempt < 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+        else rmSync(this.#path, { force: true })
       }
     }
     return this.owner()
@@ -43,6 +45,14 @@ export class DirectoryLock {
     } catch {
       // No file, or one that a killed process left half written.
       return undefined
+    }
+  }
+
+  #isEmpty(): boolean {
+    try {
+      return readFileSync(this.#path).length === 0
+    } catch {
+      return false
     }
   }
 

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Env } from '../process/env.ts'
 import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
-import { isAlive } from './directory-lock.ts'
+import { DirectoryLock, isAlive } from './directory-lock.ts'
 import { isPortTaken } from './ports.ts'
 import { findBinaries, findUser, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
 import { end, type Run, type Supervised, supervise } from './supervise.ts'
@@ -30,7 +30,7 @@ export interface EmbeddedPostgres extends Supervised {
 
 export type PostgresEnv = Pick<Env, 'VAULTLOG_DIR' | 'EMBEDDED_POSTGRES_PORT'>
 
-/** It listens on 127.0.0.1 only; who can connect there can read the data directory's owner's files anyway. */
+/** It listens on 127.0.0.1 only: for a machine of one's own. On one that is shared, set DATABASE_URL. */
 const credentials = { user: 'vaultlog', password: 'vaultlog' }
 const databaseName = 'vaultlog'
 const startPatienceMs = 120_000
@@ -74,9 +74,34 @@ export async function startPostgres(
   mkdirSync(env.VAULTLOG_DIR, { recursive: true })
   const dir = join(realpathSync(env.VAULTLOG_DIR), 'postgres')
   const port = env.EMBEDDED_POSTGRES_PORT
-  const running = await findRunning(dir, port)
-  if (running) return running
+  const lock = await oneStartAtATime(env.VAULTLOG_DIR, port)
+  try {
+    return (await findRunning(dir, port)) ?? (await startOwn(env, dir, options))
+  } finally {
+    lock.release()
+  }
+}
 
+/** Whoever starts second finds the server of the first. */
+async function oneStartAtATime(folder: string, port: number): Promise<DirectoryLock> {
+  const lock = new DirectoryLock(join(folder, 'postgres.starting'))
+  const deadline = Date.now() + startPatienceMs
+  for (let other = lock.acquire({ port }); other; other = lock.acquire({ port })) {
+    if (Date.now() > deadline)
+      throw new UnavailableError(
+        `Process ${other.pid} has been starting the embedded Postgres for ${startPatienceMs / 1000} s.`,
+      )
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  return lock
+}
+
+async function startOwn(
+  env: PostgresEnv,
+  dir: string,
+  options: { isDetached?: boolean },
+): Promise<EmbeddedPostgres> {
+  const port = env.EMBEDDED_POSTGRES_PORT
   const binaries = findBinaries()
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const user = await findUser(binaries, [env.VAULTLOG_DIR])

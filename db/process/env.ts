@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { findNetwork, meantNetwork, networkIds } from '../networks.ts'
 import { ConfigError } from './errors.ts'
+import { log } from './log.ts'
 
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
 const metricsPort = (fallback: number) =>
@@ -83,6 +85,7 @@ export const envSchema = z.object({
 
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
   CONTRACTS_FILE: z.string().optional(),
+  WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
   RECHECK_MINUTES: z.coerce.number().int().min(0).default(10),
   POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
   MERKL_URL: urlOf('http', 'https').optional(),
@@ -122,6 +125,9 @@ export interface Env extends z.infer<typeof envSchema> {
   finality: Readonly<Record<string, number>>
 }
 
+/** Names that begin so may be another program's: what resembles none of our networks is left alone. */
+const SHARED_PREFIXES = ['RPC_', 'GATEWAY_']
+
 /** @example networkOf('RPC_MEGA_ETH', 'RPC_') === 'mega-eth' */
 export function networkOf(variable: string, prefix: string): string {
   return variable.slice(prefix.length).toLowerCase().replaceAll('_', '-')
@@ -129,7 +135,8 @@ export function networkOf(variable: string, prefix: string): string {
 
 /**
  * The environment, parsed once. Without an argument: `.env` of the working directory (if there is one) under the
- * real environment. An empty value counts as unset.
+ * real environment. An empty value counts as unset. What names no network is refused where one may have been meant, and
+ * told of in the log where not.
  *
  * @throws ConfigError that names every bad variable
  */
@@ -139,6 +146,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     Object.entries(source ?? process.env).filter((pair): pair is [string, string] => !!pair[1]?.trim()),
   )
   const problems: string[] = []
+  const foreign: string[] = []
   const parsed = envSchema.safeParse(set)
   if (!parsed.success) {
     for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`)
@@ -147,8 +155,15 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     const values: Record<string, T> = {}
     for (const [name, value] of Object.entries(set)) {
       if (!name.startsWith(prefix) || name.length === prefix.length) continue
+      const network = networkOf(name, prefix)
+      if (!isNetwork(network)) {
+        const meant = meantNetwork(network)
+        if (!meant && SHARED_PREFIXES.includes(prefix)) foreign.push(name)
+        else problems.push(`${name}: ${noNetwork(network, prefix, meant)}`)
+        continue
+      }
       const result = schema.safeParse(value)
-      if (result.success) values[networkOf(name, prefix)] = result.data
+      if (result.success) values[network] = result.data
       else problems.push(`${name}: ${result.error.issues.map(i => i.message).join(', ')}`)
     }
     return values
@@ -162,6 +177,8 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
       `The environment is not valid:\n${problems.map(p => `  ${p}`).join('\n')}\nSee .env.example.`,
     )
   }
+  if (!source) log.level = parsed.data.LOG_LEVEL
+  if (foreign.length > 0) log.warn({ variables: foreign }, 'left alone: no network has this name')
   return {
     ...parsed.data,
     VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),
@@ -170,4 +187,12 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     startBlock,
     finality,
   }
+}
+
+const isNetwork = (name: string) => findNetwork(name)?.name === name
+
+function noNetwork(network: string, prefix: string, meant: string | undefined): string {
+  if (meant)
+    return `there is no network ${network}; did you mean ${prefix}${meant.toUpperCase().replaceAll('-', '_')}?`
+  return `there is no network ${network}. Networks: ${networkIds.map(({ name }) => name).join(', ')}`
 }

@@ -1,7 +1,13 @@
 import { pino } from 'pino'
 
-/** JSON lines on stderr: one per batch, job and request. LOG_LEVEL=silent turns them off. */
+const wanted = process.env['LOG_LEVEL'] ?? ''
+
+/** JSON lines on stderr: one per batch, job and request. LOG_LEVEL=silent turns them off; what `.env` says of it counts once that is read. */
 export const log = pino(
-  { level: process.env['LOG_LEVEL'] ?? 'info', base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+  {
+    level: wanted in pino.levels.values || wanted === 'silent' ? wanted : 'info',
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+  },
   pino.destination({ dest: 2, sync: true }),
 )

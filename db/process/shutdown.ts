@@ -15,7 +15,7 @@ let isListening = false
  * takes over SIGINT and SIGTERM. Returns a function that withdraws the registration.
  *
  * The process exits with 0 when everything closed, 1 when a hook failed or 15 seconds passed, and at once with 130
- * on a second Ctrl-C.
+ * on a second Ctrl-C, if that is not the first once more.
  */
 export function onShutdown(name: string, run: () => Promise<void> | void): () => void {
   listen()
@@ -36,10 +36,21 @@ export function shutdown(reason: string, exitCode = 0): Promise<void> {
 function listen(): void {
   if (isListening) return
   isListening = true
+  onInterrupt(signal => void shutdown(signal))
+}
+
+/** npm passes a Ctrl-C on to a process that has it from the terminal already: what follows this soon is the same. */
+const SAME_MS = 1_000
+
+/** Calls back on the first SIGINT or SIGTERM; a later SIGINT ends the process at once, with 130. */
+export function onInterrupt(begin: (signal: NodeJS.Signals) => void): void {
+  let begunAt: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (running && signal === 'SIGINT') process.exit(130)
-      void shutdown(signal)
+      if (begunAt === undefined) {
+        begunAt = performance.now()
+        begin(signal)
+      } else if (signal === 'SIGINT' && performance.now() - begunAt > SAME_MS) process.exit(130)
     })
   }
 }

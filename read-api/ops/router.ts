@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { ExpressAdapter } from '@bull-board/express'
 import type { Queue } from 'bullmq'
-import type { Express, RequestHandler } from 'express'
+import type { Express, RequestHandler, Response } from 'express'
 import { Router } from 'express'
 import type pg from 'pg'
 import type { ApiKey } from '../../db/keys/keys.ts'
@@ -32,7 +31,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join(';')
 
-const page = (kind: 'html' | 'js' | 'css') => fileURLToPath(new URL(`./page.${kind}`, import.meta.url))
+const sendPage = (response: Response, kind: 'html' | 'js' | 'css') =>
+  // By an absolute path nothing would be sent from below a folder whose name begins with a dot.
+  response.sendFile(`page.${kind}`, { root: import.meta.dirname })
 
 /** The operator's pages, to be mounted below /ops: for admin keys only, and reading only. */
 export function createOps(parts: OpsParts): RequestHandler {
@@ -46,11 +47,11 @@ export function createOps(parts: OpsParts): RequestHandler {
   router.use(onlyReads, requireAdmin(parts.verifyKey))
   router.get('/', (request, response) => {
     // The page names its parts beside it: below /ops/, wherever a proxy has put that.
-    if (request.originalUrl.split('?')[0]?.endsWith('/')) response.sendFile(page('html'))
+    if (request.originalUrl.split('?')[0]?.endsWith('/')) sendPage(response, 'html')
     else response.redirect('./ops/')
   })
-  router.get('/page.js', (_request, response) => response.sendFile(page('js')))
-  router.get('/page.css', (_request, response) => response.sendFile(page('css')))
+  router.get('/page.js', (_request, response) => sendPage(response, 'js'))
+  router.get('/page.css', (_request, response) => sendPage(response, 'css'))
   router.get('/status.json', async (_request, response) => {
     try {
       response.json(await readOps(parts))

@@ -23,6 +23,17 @@ describe('the HTTP interface', () => {
     expect((await fetch(`${place.url}/nope`)).status).toBe(404)
   })
 
+  it.each([
+    ['Origin', 'https://a-page.example'],
+    ['Sec-Fetch-Site', 'cross-site'],
+  ])('refuses what a web page sends (%s)', async (name, value) => {
+    const response = await fetch(`${place.url}/?query=SELECT%201`, {
+      method: 'POST',
+      headers: { [name]: value },
+    })
+    expect([response.status, await response.text()]).toEqual([403, 'Requests of web pages are refused\n'])
+  })
+
   it('sends the headers of a server', async () => {
     const { headers, text } = await place.http({ query: 'SELECT 1 AS x FORMAT JSON', query_id: 'my-id' })
     expect(JSON.parse(text)).toMatchObject({ data: [{ x: 1 }], rows: 1 })

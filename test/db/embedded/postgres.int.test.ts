@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,6 +59,34 @@ describe('embedded Postgres', () => {
     expect(second).toMatchObject({ url: server.url, isOwned: false })
     await second.stop()
     expect(await ask(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('starts once where two processes start it at once on a new directory', async () => {
+    const fresh = await ownPlace()
+    const program = `
+      import { startPostgres } from './db/embedded/postgres.ts'
+      const { isOwned, url } = await startPostgres(${JSON.stringify(fresh.env)})
+      console.log(JSON.stringify({ isOwned, url }))
+      process.stdin.resume().on('end', () => process.exit())`
+    const starts = [1, 2].map(() => {
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      const said = new Promise<string>(resolve => child.stdout.setEncoding('utf8').once('data', resolve))
+      return { child, ended, said: Promise.race([said, ended.then(code => `ended ${code}`)]) }
+    })
+    const answers = await Promise.all(starts.map(({ said }) => said))
+    try {
+      const found = answers.map(text => JSON.parse(text) as { isOwned: boolean; url: string })
+      expect(found.map(({ isOwned }) => isOwned).sort()).toEqual([false, true])
+      expect(found[0]?.url).toBe(found[1]?.url)
+    } finally {
+      for (const { child } of starts) child.stdin.end()
+      await Promise.all(starts.map(({ ended }) => ended))
+      await until(() => !existsSync(join(fresh.env.VAULTLOG_DIR, 'postgres/data/postmaster.pid')))
+      fresh.remove()
+    }
   })
 
   it('keeps what was committed when its postmaster is killed, and comes back', async () => {

@@ -57,6 +57,25 @@ describe('environment', () => {
     expect(read).toThrow(/LOG_LEVEL/)
   })
 
+  it.each([
+    ['RPC_MEGAETH', 'RPC_MEGA_ETH'],
+    ['RPC_BNB', 'RPC_BSC'],
+    ['GATEWAY_ETHEREUM', 'GATEWAY_MAINNET'],
+    ['RPC_ABRITRUM', 'RPC_ARBITRUM'],
+    ['START_BLOCK_BASSE', 'START_BLOCK_BASE'],
+  ])('refuses %s, and says %s', (variable, meant) => {
+    const read = () => readEnv({ [variable]: variable.startsWith('START') ? '1' : 'http://x' })
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(new RegExp(`${variable}: .*did you mean ${meant}\\?`))
+  })
+
+  it('leaves alone what may be of another program, and takes it for no network', () => {
+    const foreign = { RPC_URL: 'http://x', RPC_TIMEOUT: '30', GATEWAY_INTERFACE: 'CGI/1.1' }
+    expect(readEnv(foreign)).toEqual(readEnv({}))
+    // Nobody else has such names.
+    expect(() => readEnv({ FINALITY_SEPOLIA: '5' })).toThrow(/no network sepolia\. Networks: mainnet, /)
+  })
+
   it('takes an empty value as unset', () => {
     expect(readEnv({ DATABASE_URL: '', API_PORT: ' ' })).toEqual(readEnv({}))
   })

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'vaultlog-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const module = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href)
+
+/** The level of the log after the environment was read, in a folder with this `.env`. */
+function levelWith(file: string, level: string): string {
+  writeFileSync(join(folder, '.env'), file)
+  const program = `
+    import { log } from ${module('db/process/log.ts')}
+    import { readEnv } from ${module('db/process/env.ts')}
+    try { readEnv() } catch (error) { console.log(error.code, error.message); process.exit() }
+    console.log(log.level)`
+  const tsx = import.meta.resolve('tsx')
+  return execFileSync(process.execPath, ['--import', tsx, '--input-type=module', '-e', program], {
+    cwd: folder,
+    env: { ...process.env, LOG_LEVEL: level },
+    encoding: 'utf8',
+  }).trim()
+}
+
+it('is as loud as .env says, unless the environment says otherwise; an empty value is none', () => {
+  expect(levelWith('', '')).toBe('info')
+  expect(levelWith('LOG_LEVEL=error\n', 'debug')).toBe('debug')
+  expect(levelWith('LOG_LEVEL=verbose\n', 'silent')).toBe('silent')
+})
+
+it('says of a level that there is not which setting it is', () => {
+  expect(levelWith('', 'verbose')).toMatch(/CONFIG.*LOG_LEVEL/s)
+})
