@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 export const SLOW = [
   'test/faults/instances.e2e.test.ts',
@@ -7,11 +8,30 @@ export const SLOW = [
   'test/jobs/replay.int.test.ts',
 ]
 
+/** Minutes each: begun last, one of them would run alone. */
+const LONGEST = [
+  'test/jobs/projections.int.test.ts',
+  'test/faults/suite.e2e.test.ts',
+  'test/processors/backfill.e2e.test.ts',
+  'test/lending.e2e.test.ts',
+  'test/read-api/fuzz.e2e.test.ts',
+]
+
+/** A clone does not know how long its tests take, and would go by the size of their files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => LONGEST.some(name => moduleId.endsWith(name))
+    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))]
+  }
+}
+
 export const settings = {
   include: ['test/**/*.{unit,int,e2e}.test.ts'],
   globalSetup: ['test/setup.ts'],
   testTimeout: 120_000,
   hookTimeout: 240_000,
+  sequence: { sequencer: LongestFirst },
   pool: 'forks' as const,
   // Databases and local nodes are shared by two cores: more workers make every test slower.
   maxWorkers: 2,
