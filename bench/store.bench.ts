@@ -23,7 +23,8 @@ export const bench: Bench = {
     `A generated store of ${EVENTS.toLocaleString('en')} events, ${VAULTS.toLocaleString('en')} vaults and one year: replay of every ` +
     'projection, disk, and the questions of the read API, one client, one request after the other. Beside each answer: the same ' +
     'question asked of the event store in SQL (median of three), and of @subsquid/graphql-server over it, which gives events and no ' +
-    'sums: pages of 10,000, added up by the client (once). The vault asked about is the one with the most events.',
+    'sums: pages of 10,000, added up by the client (once). The vault asked about is the one with the most events. ' +
+    'The wallet is the same each time: what it holds is read once for a moment.',
   async run(stage) {
     const { pool, url } = await stage.postgres()
     const clickhouse = await stage.clickhouse()
