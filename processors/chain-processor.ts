@@ -304,7 +304,10 @@ async function findFinalBlock({ network, pool, rpcUrls }: ChainProcessorOptions)
   )
   const [row] = rows
   if (!row) return undefined
-  const header = await openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3).header(row.final_height)
+  const rpc = openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3)
+  // What a node of another chain has at that height says nothing of this one.
+  if ((await rpc.chainId()) !== network.chainId) return undefined
+  const header = await rpc.header(row.final_height)
   return { height: row.final_height, stored: row.final_hash, now: header?.hash }
 }
 

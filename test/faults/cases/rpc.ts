@@ -212,8 +212,10 @@ const checks: Check[] = [
       other.vaults.push(...chain.vaults)
       other.live(3000)
       node.faults = { other }
+      await system.until('the switch is said loudly', 120, () =>
+        /"level":(50|60).*eth_chainId/.test(system.words()),
+      )
       await pause(seconds(10) * 1000)
-      must(/"level":(50|60).*eth_chainId/.test(system.words()), 'it was not said loudly')
       const { rows } = await system.pool.query<{ hash: string }>(
         `SELECT DISTINCT '0x' || encode(block_hash, 'hex') AS hash FROM event_log WHERE stream = $1 AND type <> 'BlockRetracted'`,
         [NETWORK.chainId],
