@@ -201,29 +201,32 @@ const checks: Check[] = [
       return `${normal.toFixed(1)} requests/s normally; ${worst.join(', ')}`
     },
   },
-  {
-    name: 'the node switches to another chain while running',
-    isQuick: true,
-    group: 'rpc',
-    phase: 'backfill',
-    async inject(system, { seconds }) {
-      const { node, chain } = system
-      const other = new GeneratedChain({ seed: 99, chainId: 1 })
-      other.vaults.push(...chain.vaults)
-      other.live(3000)
-      node.faults = { other }
-      await system.until('the switch is said loudly', 120, () =>
-        /"level":(50|60).*eth_chainId/.test(system.words()),
-      )
-      await pause(seconds(10) * 1000)
-      const { rows } = await system.pool.query<{ hash: string }>(
-        `SELECT DISTINCT '0x' || encode(block_hash, 'hex') AS hash FROM event_log WHERE stream = $1 AND type <> 'BlockRetracted'`,
-        [NETWORK.chainId],
-      )
-      const strange = rows.filter(({ hash }) => !chain.everSeen.has(hash))
-      must(strange.length === 0, `${strange.length} blocks of the other chain were stored`)
-    },
-  },
+  ...(['head', 'backfill'] as const).map(
+    (phase): Check => ({
+      name: `the node switches to another chain, ${phase === 'head' ? 'at the head' : 'in backfill'}`,
+      isQuick: true,
+      group: 'rpc',
+      phase,
+      async inject(system, { seconds }) {
+        const { node, chain } = system
+        const other = new GeneratedChain({ seed: 99, chainId: 1 })
+        other.vaults.push(...chain.vaults)
+        other.live(3000)
+        node.faults = { other }
+        await system.until('the switch is said loudly', 120, () =>
+          /"level":(50|60).*eth_chainId/.test(system.words()),
+        )
+        await pause(seconds(10) * 1000)
+        must(!system.words().includes('DEEP_FORK'), 'it was taken for a fork, with the advice to rewind')
+        const { rows } = await system.pool.query<{ hash: string }>(
+          `SELECT DISTINCT '0x' || encode(block_hash, 'hex') AS hash FROM event_log WHERE stream = $1 AND type <> 'BlockRetracted'`,
+          [NETWORK.chainId],
+        )
+        const strange = rows.filter(({ hash }) => !chain.everSeen.has(hash))
+        must(strange.length === 0, `${strange.length} blocks of the other chain were stored`)
+      },
+    }),
+  ),
   {
     name: 'the node is of another chain from the start: the processor refuses',
     group: 'rpc',
