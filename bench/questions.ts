@@ -1,10 +1,11 @@
 import type { RawEvent, RawEvents } from './graphql.ts'
-import type { GeneratedStore } from './store.ts'
+import { accountOf, type GeneratedStore } from './store.ts'
 
 /** A question of the read API, and how who has only the event store would answer it. */
 export interface Question {
   what: string
-  path: string
+  /** Of the n-th request: one about a wallet is about another one each time. */
+  path(n: number): string
   /** Asked of event_log in one statement: $1 vault (0x…), $2 account, $3 a moment in the middle, unix seconds. */
   sql: string
   /** Asked of GraphQL, which gives events and no sums: as many rows as the SQL. */
@@ -29,7 +30,8 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
     list: [
       {
         what: 'history page (1 day, a year)',
-        path: `/v2/historical/mainnet/${vault}?granularity=1day&perPage=100&fromTimestamp=${begins}&toTimestamp=${ends}`,
+        path: () =>
+          `/v2/historical/mainnet/${vault}?granularity=1day&perPage=100&fromTimestamp=${begins}&toTimestamp=${ends}`,
         sql: `SELECT DISTINCT ON (block_time / 86400) block_time / 86400 AS day, data->>'sharePrice', data->>'totalAssets', data->>'totalSupply'
           FROM event_log WHERE stream = 1 AND type = 'StateSampled' AND contract = decode(substr($1, 3), 'hex')
             AND ($2::text, $3::bigint) IS NOT NULL
@@ -46,7 +48,8 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
       },
       {
         what: 'daily flows',
-        path: `/alpha/historical/mainnet/${vault}/daily-flows?fromDate=2025-01-01&toDate=2025-12-31&perPage=100`,
+        path: () =>
+          `/alpha/historical/mainnet/${vault}/daily-flows?fromDate=2025-01-01&toDate=2025-12-31&perPage=100`,
         sql: `SELECT block_time / 86400 AS day, type, sum((data->>'assets')::numeric), count(DISTINCT data->>'owner')
           FROM event_log WHERE stream = 1 AND type IN ('Deposited', 'Redeemed') AND contract = decode(substr($1, 3), 'hex')
             AND ($2::text, $3::bigint) IS NOT NULL
@@ -65,7 +68,7 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
       },
       {
         what: 'holders page',
-        path: `/alpha/mainnet/${vault}/holders?perPage=50`,
+        path: () => `/alpha/mainnet/${vault}/holders?perPage=50`,
         sql: `SELECT account, sum(shares) AS balance FROM (${moved}) m WHERE ($2::text, $3::bigint) IS NOT NULL
           GROUP BY account HAVING sum(shares) > 0 ORDER BY balance DESC LIMIT 50`,
         async fold(events) {
@@ -82,7 +85,7 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
       },
       {
         what: 'positions of a wallet',
-        path: `/v2/portfolio/positions/${account}`,
+        path: n => `/v2/portfolio/positions/${accountOf(n)}`,
         sql: `SELECT contract, sum(shares) AS balance FROM (
             SELECT contract, (data->>'shares')::numeric AS shares FROM event_log
               WHERE stream = 1 AND type = 'ShareTransferred' AND data->>'to' = $2
@@ -102,7 +105,7 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
       },
       {
         what: 'balance at a timestamp',
-        path: `/alpha/historical-balances/${account}/${middle}`,
+        path: n => `/alpha/historical-balances/${accountOf(n)}/${middle}`,
         sql: `SELECT sum(shares) FROM (${moved}) m WHERE account = $2 AND block_time <= $3`,
         async fold(events) {
           const until = `contract_eq: "${vault}", blockTime_lte: "${new Date(middle * 1000).toISOString()}"`

@@ -21,6 +21,9 @@ const BLOCKS_PER_TRANSACTION = 20_000
 const ZERO = `0x${'0'.repeat(40)}`
 const UNIT = 10n ** 6n
 
+/** The n-th account of the busiest vault, the most active first. */
+export const accountOf = (n: number): string => address('b', n)
+
 const address = (kind: string, n: number) => `0x${kind}${n.toString(16).padStart(40 - kind.length, '0')}`
 
 /**
@@ -149,7 +152,7 @@ export async function fillStore(
   return {
     events: stored,
     vaults,
-    busiest: { vault: vaults[0] ?? '', account: address('b', 0) },
+    busiest: { vault: vaults[0] ?? '', account: accountOf(0) },
     begins: BEGINS,
     ends: last.timestamp,
   }
