@@ -88,9 +88,32 @@ function openPostgres(databaseUrl: string): QueueBackend {
   return backendOf('postgres', {
     connection,
     workerConnection: connection,
-    factory: bullmq.createPostgresBackend as Factory,
+    factory: createPostgresBackend as Factory,
     closeConnections: async () => {},
   })
+}
+
+interface Connecting {
+  /** What BullMQ remembers of its attempt. */
+  readyPromise?: Promise<void> | undefined
+  waitUntilReady(): Promise<void>
+}
+
+/**
+ * BullMQ 6.7.0 remembers its first attempt to connect even where that failed: a process that started while Postgres was
+ * away would have no queue for as long as it lives. Here the next one who asks tries again.
+ */
+const createPostgresBackend: typeof bullmq.createPostgresBackend = (...options) => {
+  const backend = bullmq.createPostgresBackend(...options)
+  for (const part of [backend, backend.connection] as unknown as Connecting[]) {
+    const connect = part.waitUntilReady.bind(part)
+    part.waitUntilReady = () =>
+      connect().catch(error => {
+        part.readyPromise = undefined
+        throw error
+      })
+  }
+  return backend
 }
 
 function backendOf(kind: QueueBackend['kind'], parts: Parts): QueueBackend {

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../db/embedded/postgres.ts'
 import { openQueueBackend } from '../../db/queues.ts'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { ownPlace } from './embedded/places.ts'
 
 const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
@@ -64,4 +65,25 @@ describe.each(hasRedis ? (['postgres', 'redis'] as const) : (['postgres'] as con
     await backend.close()
     await backend.close()
   })
+})
+
+it('has a queue once Postgres is back, where it was away when the process started', async () => {
+  const { hostname, port } = new URL(postgres.url)
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  proxy.losesAnswers = true
+  const url = new URL(postgres.url)
+  url.port = String(proxy.port)
+  const backend = openQueueBackend({ databaseUrl: url.href })
+  const name = `test-${randomUUID()}`
+  const queue = backend.createQueue<{ to: string }>(name)
+  let take = (_: string) => {}
+  const taken = new Promise<string>(resolve => (take = resolve))
+  backend.createWorker<{ to: string }>(name, async job => take(job.data.to), { runRetryDelay: 100 })
+  await expect(queue.add('range', { to: '1' })).rejects.toThrow()
+
+  proxy.losesAnswers = false
+  await queue.add('range', { to: '2' })
+  expect(await taken).toBe('2')
+  await backend.close()
+  await proxy.stop()
 })
