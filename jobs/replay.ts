@@ -131,10 +131,11 @@ export async function catchUp(
   live: Checkpoint | undefined,
 ): Promise<void> {
   const { pool, clickhouse, signal } = options
-  // A table of an older version has no checkpoint worth catching up to: then everything mirrored is the goal.
-  const goal =
-    live && live.version === projection.version ? live : await readCheckpoint(pool, MIRROR, stream.id)
-  let state = await openShadow(options, shadow, projection, stream, goal.position)
+  // A table of another version has no rows to take over and no checkpoint worth catching up to: then everything mirrored
+  // is the goal.
+  const own = live?.version === projection.version ? live : undefined
+  const goal = own ?? (await readCheckpoint(pool, MIRROR, stream.id))
+  let state = await openShadow(options, shadow, projection, stream, own?.position ?? 0)
   if (goal.position <= state.position) return
   const bar = options.progress.start(`${projection.name} ${stream.name}`, goal.position, 'events')
   while (state.position < goal.position) {

@@ -303,8 +303,7 @@ describe('replay', () => {
     const newer = { ...flow, version: flow.version + 1 }
     const { pool } = pipeline.postgres
     const { client } = pipeline.clickhouse
-    const count = async () =>
-      (await pipeline.rows<{ n: string }>('SELECT count() AS n FROM flow FINAL'))[0]?.n
+    const count = async () => (await pipeline.rows<{ n: string }>('SELECT count() AS n FROM flow FINAL'))[0]?.n
     const rows = await count()
     await grow(MAINNET, 'mainnet', 30)
     for (const projection of pipeline.projections.filter(({ name }) => name !== 'flow'))
@@ -314,7 +313,10 @@ describe('replay', () => {
     )
     expect(await count()).toBe(rows)
     await pipeline.project()
-    await replay(await options({ projections: [newer] }))
+    await grow(MAINNET, 'mainnet', 10)
+    await mirrorStream(pool, client, MAINNET)
+    const fromBlock = (chains[MAINNET]?.log.at(-1)?.block.number ?? 0) - 5
+    await replay(await options({ projections: [newer], fromBlock }))
     await grow(MAINNET, 'mainnet', 10)
     await pipeline.project().catch(() => {})
     await runProjection(pool, client, newer, MAINNET)
