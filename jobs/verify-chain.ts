@@ -63,7 +63,7 @@ export async function verifyChain(
   }
   const code = await ended
   if (signal.aborted) throw new ComparisonInterrupted()
-  if (code !== 0 && code !== 1)
+  if (code !== 0)
     throw new UnavailableError(`${network} could not be compared with its chain: ${errors.trim()}`)
 }
 

@@ -8,10 +8,10 @@ import { boundsOf, whole } from './verify-bounds.ts'
 
 /**
  * Compares the store's events of a chain with the chain's own logs: verify.ts <network> [--rpc URL] [--from block]
- * [--to block] [--range blocks]. Prints one JSON object per range and ends with 1 when any differs. `vaultlog verify
- * --rpc` runs it.
+ * [--to block] [--range blocks]. Prints one JSON object per range, whether it differs or not, and ends with 0 when all were
+ * compared. `vaultlog verify --rpc` runs it.
  */
-async function main(): Promise<number> {
+async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -32,28 +32,20 @@ async function main(): Promise<number> {
     const final = await finalBlock(stores.pool, network.chainId)
     const { from, to } = boundsOf(values, env.startBlock[network.name] ?? 0, final, network.name)
     const range = whole('range', values.range, 1)
-    let differ = 0
     for (let at = from; at <= to; at += range) {
       const found = await compareTwice(
         () => openCompleteness(stores.pool, network, rpcUrls, env),
         at,
         Math.min(to, at + range - 1),
       )
-      if (!found.equal) differ++
       process.stdout.write(`${JSON.stringify(found)}\n`)
     }
-    return differ === 0 ? 0 : 1
   } finally {
     await stores.close()
   }
 }
 
-main().then(
-  code => {
-    process.exitCode = code
-  },
-  error => {
-    process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)
-    process.exitCode = 2
-  },
-)
+main().catch(error => {
+  process.stderr.write(`${error instanceof VaultlogError ? error.message : (error as Error).stack}\n`)
+  process.exitCode = 1
+})
