@@ -5,7 +5,6 @@ import type { LoadedEndpoint } from './load-endpoints.ts'
 /** Parts of the API that went to another tier as a whole: old prefix, new prefix. */
 const MOVED: readonly (readonly [from: string, to: string])[] = [
   ['/alpha/borrow', '/beta/borrow'],
-  ['/alpha/svm', '/beta/svm'],
   ['/alpha/nrt', '/v2/nrt'],
   ['/beta/nrt', '/v2/nrt'],
 ]

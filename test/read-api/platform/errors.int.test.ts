@@ -203,12 +203,10 @@ describe('redirects', () => {
     [`/experimental/historical/eip155%3A1/${w.USD_VAULT}/daily-flows?fromDate=2025-01-01`, undefined],
     ['/alpha/borrow/markets/?page=1&allowedNetworks=a&allowedNetworks=b', undefined],
     ['/alpha/borrow/portfolio/positions/0x1', undefined],
-    ['/alpha/svm/detailed-vaults', undefined],
     ['/alpha/nrt/vault/mainnet/0x1', '/v2/nrt/vault/mainnet/0x1'],
     ['/beta/nrt/vault/mainnet/0x1?x', '/v2/nrt/vault/mainnet/0x1?x'],
   ])('308 from %s', async (from, to) => {
-    const expected =
-      to ?? from.replace('/experimental', '/alpha').replace(/^\/alpha\/(borrow|svm)/, '/beta/$1')
+    const expected = to ?? from.replace('/experimental', '/alpha').replace(/^\/alpha\/borrow/, '/beta/borrow')
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(`${replica.url}${from}`, { method, redirect: 'manual' })
       expect(answer.status).toBe(308)
@@ -233,6 +231,18 @@ describe('redirects', () => {
     expect(served.status).toBe(200)
     expect((await ask('/experimentally')).status).toBe(404)
     expect((await ask('/alpha/borrowed')).status).toBe(404)
+  })
+
+  it('leads nowhere for families that are not served', async () => {
+    for (const family of [
+      'beta/svm/vaults',
+      'alpha/svm/vaults',
+      'beta/amm/deep/detailed-vaults',
+      'beta/fixed-term/',
+      'alpha/transactions/intent/status',
+      'alpha/transactions/cctp/status',
+    ])
+      await expectError(await ask(`/${family}`), 404, /./)
   })
 
   it('carries a whole request through', async () => {
