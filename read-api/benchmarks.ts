@@ -76,7 +76,7 @@ export function presentBenchmark(vaults: readonly Vault[]) {
 
 /**
  * By day (unix seconds of its start): the benchmark of the first samples of the day, at the asset's price of their
- * moment. A day without a large enough vault is not in the map.
+ * moment. A day without a large enough vault is not in the map. A vault that is corrupted now never counts.
  */
 export async function pastBenchmarks(
   vaults: readonly Vault[],
@@ -85,6 +85,7 @@ export async function pastBenchmarks(
 ): Promise<Map<number, ReturnType<typeof benchmarkOf>>> {
   const assets = new Map<string, AssetInfo>()
   for (const { asset } of vaults) assets.set(asset.address, asset)
+  const corrupted = vaults.filter(({ isCorrupted }) => isCorrupted).map(({ state }) => state.address)
   const byDay = new Map<number, Weighed[]>()
   await Promise.all(
     [...assets.values()].map(async asset => {
@@ -94,7 +95,7 @@ export async function pastBenchmarks(
         deps.clickhouse,
         benchmarkDays,
         // Vaults of one asset have one price: the largest of all are among the largest of each asset.
-        { chain: asset.chainId, p, asset: asset.address, ...days, largest: LARGEST },
+        { chain: asset.chainId, p, asset: asset.address, ...days, corrupted, largest: LARGEST },
         signal,
       )
       rows.sort((a, b) => a.at - b.at)

@@ -2,7 +2,8 @@ import { defineQuery, z } from './query.ts'
 import { VISIBLE_ON_CHAIN } from './visible.ts'
 
 /**
- * Of each day in [{from}, {to}) the {largest} vaults of an asset by total assets, as of their first sample of the day.
+ * Of each day in [{from}, {to}) the {largest} vaults of an asset by total assets, as of their first sample of the day;
+ * the {corrupted} ones take no place.
  * Rows without an APY are left out: a vault's very first sample has no window behind it.
  */
 export const benchmarkDays = defineQuery({
@@ -17,6 +18,7 @@ export const benchmarkDays = defineQuery({
       WHERE ${VISIBLE_ON_CHAIN}
         AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))
         AND vault IN (SELECT vault FROM vault WHERE ${VISIBLE_ON_CHAIN} AND asset = {asset:String})
+        AND vault NOT IN {corrupted:Array(String)}
         AND total_assets IS NOT NULL AND share_price IS NOT NULL AND coalesce(apy_1d, apy_1h) IS NOT NULL
       GROUP BY day, vault
     )
