@@ -26,6 +26,12 @@ export function usdString(value: number | undefined): string {
   return value === undefined || !Number.isFinite(value) ? '' : decimalString(value)
 }
 
+/** USD of base units at a price; undefined where none is known. Nothing is worth nothing at any price. */
+export function usdOf(amount: bigint, decimals: number, price: number | undefined): number | undefined {
+  if (amount === 0n) return 0
+  return price === undefined ? undefined : toWhole(amount, decimals) * price
+}
+
 /** Base units as a number of whole tokens: for USD and ratios only. */
 export function toWhole(amount: bigint, decimals: number): number {
   const text = amount.toString()

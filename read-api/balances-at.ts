@@ -1,4 +1,4 @@
-import { toWhole } from './amounts.ts'
+import { usdOf } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { type PricePlan, priceOf } from './catalogue/prices.ts'
 import { NO_REWARD } from './catalogue/rewards.ts'
@@ -186,9 +186,7 @@ function describe(vault: Vault, balance: bigint, figures: FiguresAt): Omit<Balan
       assetDecimals: vault.asset.decimals,
     })
   const usd = (amount: bigint | undefined) =>
-    amount === undefined || assetPrice === undefined
-      ? undefined
-      : toWhole(amount, vault.asset.decimals) * assetPrice
+    amount === undefined ? undefined : usdOf(amount, vault.asset.decimals, assetPrice)
   return {
     vault,
     balance,

@@ -1,4 +1,4 @@
-import { toWhole, usdString } from './amounts.ts'
+import { usdString } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { compileFilter, type VaultFilter } from './catalogue/filter.ts'
 import { byIdentity } from './catalogue/orders.ts'
@@ -69,9 +69,9 @@ function byAdvice(interval: ApyInterval) {
 }
 
 /** USD a year, if the whole balance were deposited and the APY stayed; undefined where price or APY are not known. */
-export function earningsOf({ balance, asset }: IdleAsset, vault: Vault, interval: ApyInterval) {
-  if (asset.price === undefined || vault.apy[interval] === undefined) return undefined
-  return toWhole(balance, asset.decimals) * asset.price * rateOf(vault, interval).total
+export function earningsOf({ balanceUsd }: IdleAsset, vault: Vault, interval: ApyInterval) {
+  if (balanceUsd === undefined || vault.apy[interval] === undefined) return undefined
+  return balanceUsd * rateOf(vault, interval).total
 }
 
 /** The AssetBalance of the wire. */

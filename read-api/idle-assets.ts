@@ -1,6 +1,6 @@
 import type { NetworkId } from '../db/networks.ts'
 import { findNetwork, networkOfChain } from '../db/networks.ts'
-import { toWhole } from './amounts.ts'
+import { usdOf } from './amounts.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import { unservedNetworks } from './catalogue/filter.ts'
@@ -69,8 +69,7 @@ export async function readIdleAssets(
     const network = networkOfChain(asset.chainId)
     const balance = balances.get(keyOf(asset.chainId, asset.address))
     if (!network || balance === undefined || (balance === 0n && !isAlways(asset))) return []
-    const balanceUsd = asset.price === undefined ? undefined : toWhole(balance, asset.decimals) * asset.price
-    return [{ asset, network, balance, balanceUsd }]
+    return [{ asset, network, balance, balanceUsd: usdOf(balance, asset.decimals, asset.price) }]
   })
   return { idle, unreachable: [...unreachable, ...unservedNetworks(filter, catalogue)].sort(), blocks }
 }

@@ -1,4 +1,4 @@
-import { toWhole, usdString } from './amounts.ts'
+import { usdOf, usdString } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
 import type { Vault, Window } from './catalogue/vault.ts'
 import { compositeOf, identityOf, lpTokenOf, rate } from './catalogue/wire.ts'
@@ -80,10 +80,7 @@ function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigi
     shares,
     value,
     wallet: wallet.get(keyOf(asset.chainId, asset.address)),
-    valueUsd:
-      value === undefined || asset.price === undefined
-        ? undefined
-        : toWhole(value, asset.decimals) * asset.price,
+    valueUsd: value === undefined ? undefined : usdOf(value, asset.decimals, asset.price),
     tvlUsd: vault.tvlUsd,
     apys: vault.totalApys,
   }
@@ -115,9 +112,10 @@ export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, int
 }
 
 export function balanceOf(balance: bigint, decimals: number, price: number | undefined) {
+  const usd = usdOf(balance, decimals, price)
   return {
     balanceNative: balance.toString(),
-    ...(price === undefined ? {} : { balanceUsd: usdString(toWhole(balance, decimals) * price) }),
+    ...(usd === undefined ? {} : { balanceUsd: usdString(usd) }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { toWhole, usdString } from './amounts.ts'
+import { usdOf, usdString } from './amounts.ts'
 import { type RateWire, rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
@@ -75,11 +75,10 @@ export async function valuedSeries<T>(
   const times = page.data.map(row => row.at)
   const isThere = (times[0] ?? 0) >= expected.from && (times.at(-1) ?? 0) <= expected.to
   const prices = pricesThere && isThere ? pricesThere(times) : await pricesAt(asset, times, context)
-  const moments = page.data.map((row, i) => {
-    const price = prices[i]
-    const whole = toWhole(BigInt(row.total_assets), asset.decimals)
-    return { at: row.at, tvlUsd: price === undefined ? undefined : whole * price }
-  })
+  const moments = page.data.map((row, i) => ({
+    at: row.at,
+    tvlUsd: usdOf(BigInt(row.total_assets), asset.decimals, prices[i]),
+  }))
   const rewards = await pastRewards(found, moments, context)
   return {
     ...page,

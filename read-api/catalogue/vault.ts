@@ -1,6 +1,6 @@
 import type { NetworkId } from '../../db/networks.ts'
 import type { Facts, FeesFact, FlagFact, RewardFact, TransactionalFact } from '../../db/registry/kinds.ts'
-import { toWhole } from '../amounts.ts'
+import { usdOf } from '../amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
 import type { PricedReward, RewardApy } from './rewards.ts'
@@ -146,10 +146,7 @@ export class Vault {
     this.curator = curator
     this.facts = facts
     this.inner = inner
-    this.tvlUsd =
-      totalAssets === undefined || asset.price === undefined
-        ? undefined
-        : toWhole(totalAssets, asset.decimals) * asset.price
+    this.tvlUsd = totalAssets === undefined ? undefined : usdOf(totalAssets, asset.decimals, asset.price)
     this.usdSeconds =
       asset.price === undefined ? undefined : ((state.assetSeconds ?? 0) / 10 ** asset.decimals) * asset.price
     this.apy = fallBack(state.apy?.values)

@@ -1,6 +1,6 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
-import { checksum, toWhole, usdString } from '../amounts.ts'
+import { checksum, usdOf as usdAt, usdString } from '../amounts.ts'
 import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import type { AssetPosition, LendingPosition } from './positions.ts'
 
@@ -13,9 +13,9 @@ const PROTOCOLS = {
 
 export const protocolOf = (market: LendingMarket) => PROTOCOLS[market.protocol]
 
-/** USD of an amount at the catalogue's price; undefined where there is none. */
+/** USD of an amount at the catalogue's price; undefined where there is none and the amount is not 0. */
 export function usdOf({ info }: LendingAsset, amount: bigint): number | undefined {
-  return info.price === undefined ? undefined : toWhole(amount, info.decimals) * info.price
+  return usdAt(amount, info.decimals, info.price)
 }
 
 /** USD of all that is supplied; assets without a price count nothing. */

@@ -1,5 +1,5 @@
 import { networkOfChain } from '../../db/networks.ts'
-import { toWhole } from '../amounts.ts'
+import { usdOf } from '../amounts.ts'
 import type { EndpointContext } from '../endpoint.ts'
 import { type LendingAsset, type LendingMarket, ratio } from '../lending/market.ts'
 import { priceSourceOf } from '../on-chain.ts'
@@ -37,7 +37,7 @@ function pointOf(
 ) {
   const amount = (native: bigint) => ({
     native: native.toString(),
-    usd: price === undefined ? null : toWhole(native, info.decimals) * price,
+    usd: usdOf(native, info.decimals, price) ?? null,
   })
   return {
     timestamp: block.timestamp,

@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../db/networks.ts'
-import { checksum, decimalString, toWhole } from '../amounts.ts'
+import { checksum, decimalString, usdOf } from '../amounts.ts'
 import type { AssetWire } from '../catalogue/assets.ts'
 import { assetWire } from '../catalogue/assets.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -19,10 +19,8 @@ export function contextOf(
   const steps = <N extends ActionName>(plans: readonly Named<N>[]) =>
     plans.map(plan => stepOf(vault, user, plan))
   const usd = (amount: bigint | undefined) => {
-    const { price, decimals } = vault.asset
-    return amount === undefined || price === undefined
-      ? undefined
-      : decimalString(toWhole(amount, decimals) * price)
+    const worth = amount === undefined ? undefined : usdOf(amount, vault.asset.decimals, vault.asset.price)
+    return worth === undefined ? undefined : decimalString(worth)
   }
   const { unclaimedAssets } = standing
   return {

@@ -95,7 +95,9 @@ describe('borrow markets', () => {
     expect(base.availableLiquidity.native).toBe((7n + 11_000_000_000n - 1_200_000_000n).toString())
     expect(base.borrowRate).toBeCloseTo(Math.expm1((Number(COMET_RATES.borrow) / 1e18) * 31_536_000), 12)
     expect(collateral.asset).toMatchObject({ symbol: 'LENT', decimals: 18 })
-    expect(collateral.totalSupplied.native).toBe((3n * 10n ** 18n).toString())
+    // It has no price, and nothing of it is worth nothing.
+    expect(collateral.totalSupplied).toEqual({ native: (3n * 10n ** 18n).toString(), usd: '' })
+    expect(collateral.totalBorrowed).toEqual({ native: '0', usd: '0' })
     expect(collateral.defaultRiskParameters.liquidationPenalty).toBeCloseTo(0.07, 12)
     expect(base.pairRiskParameters).toEqual([
       { collateralMarketAssetId: collateral.marketAssetId, ...collateral.defaultRiskParameters },
@@ -264,6 +266,8 @@ describe('borrow positions', () => {
       const position = await get(`/portfolio/positions/${w.BOB}/mainnet/${market}`)
       expect([position.ltv, position.healthFactor, position.assets.length]).toEqual([0, null, 1])
     }
+    const { assets } = await get(`/portfolio/positions/${w.ALICE}/mainnet/${COMET}`)
+    expect(assets[1]).toMatchObject({ suppliedUsd: null, borrowedUsd: 0, balanceUsd: null })
     const nobody = await get(`/portfolio/positions/${w.CAROL}/mainnet/${POOL}`)
     expect([nobody.ltv, nobody.healthFactor, nobody.assets]).toEqual([0, null, []])
   })
@@ -340,6 +344,7 @@ describe('borrow history', () => {
     expect(new Set(lent.map(({ totalSupplied }) => totalSupplied.native))).toEqual(
       new Set([(3n * 10n ** 18n).toString()]),
     )
+    expect(lent[0]).toMatchObject({ totalSupplied: { usd: null }, totalBorrowed: { usd: 0 } })
     expect(hours(lent)).toEqual(hoursFrom(COMET_SAMPLED_AT_HOUR))
   })
 

@@ -90,6 +90,12 @@ describe('detailed vaults', () => {
     expect(vault.tvl.native).toBe(String(samplesOf(w.ODD_VAULT).at(-1)?.assets))
     expect(vault.asset).not.toHaveProperty('assetPriceInUsd')
     expect(vault.warnings.join()).toContain('no price for ODD')
+    // Nothing is worth nothing, whatever the price: the first shares came in the third hour.
+    const { data } = await get(`/v2/historical/mainnet/${w.ODD_VAULT}/tvl?perPage=3`)
+    expect(data.map(({ tvl }: { tvl: { usd: string } }) => tvl.usd)).toEqual(['0', '0', ''])
+    const worth = async (account: string) =>
+      (await get(`/v2/portfolio/positions/${account}/mainnet/${w.ODD_VAULT}`)).lpToken.balanceUsd
+    expect([await worth(w.ALICE), await worth(w.BOB)]).toEqual([undefined, '0'])
   })
 })
 

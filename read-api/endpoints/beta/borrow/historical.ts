@@ -1,4 +1,4 @@
-import { toWhole } from '../../../amounts.ts'
+import { usdOf } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readHistory } from '../../../lending/history.ts'
@@ -49,13 +49,10 @@ export default defineEndpoint({
     return {
       ...page,
       data: page.data.map((point, i) => {
-        const amount = (native: bigint) => {
-          const price = prices[i]
-          return {
-            native: native.toString(),
-            usd: price === undefined ? null : toWhole(native, asset.info.decimals) * price,
-          }
-        }
+        const amount = (native: bigint) => ({
+          native: native.toString(),
+          usd: usdOf(native, asset.info.decimals, prices[i]) ?? null,
+        })
         return {
           timestamp: point.at,
           blockNumber: String(point.block),

@@ -107,7 +107,7 @@ function figureOf(
   let sum = 0
   for (const { asset, supplied, borrowed } of assets) {
     const amount = key === 'suppliedUsd' ? supplied : key === 'borrowedUsd' ? borrowed : supplied - borrowed
-    const usd = amount === 0n ? 0 : usdOf(asset, amount)
+    const usd = usdOf(asset, amount)
     if (usd === undefined) return undefined
     sum += usd
   }
