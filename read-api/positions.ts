@@ -64,8 +64,8 @@ export async function readPosition(
   return describe(vault, shares, balances)
 }
 
-function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigint>): Held {
-  const { state, asset } = vault
+/** What shares of a vault are worth now: asset base units and USD; undefined where share price or price are not known. */
+export function worthOf({ state, asset }: Vault, shares: bigint) {
   const value = assetsOf(
     shares,
     {
@@ -75,12 +75,15 @@ function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigi
     },
     { decimals: state.decimals, assetDecimals: asset.decimals },
   )
+  return { value, valueUsd: value === undefined ? undefined : usdOf(value, asset.decimals, asset.price) }
+}
+
+function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigint>): Held {
   return {
     vault,
     shares,
-    value,
-    wallet: wallet.get(keyOf(asset.chainId, asset.address)),
-    valueUsd: value === undefined ? undefined : usdOf(value, asset.decimals, asset.price),
+    ...worthOf(vault, shares),
+    wallet: wallet.get(keyOf(vault.asset.chainId, vault.asset.address)),
     tvlUsd: vault.tvlUsd,
     apys: vault.totalApys,
   }

@@ -358,6 +358,10 @@ describe('accounts', () => {
     expect(totalCount).toBe(3)
     expect(totalBalance).toBe(String(total))
     expect(data[0].share).toBeCloseTo(Number(expected[0]?.[1]) / Number(total), 12)
+    for (const { address, balanceUsd } of data) {
+      const { lpToken } = await get(`/v2/portfolio/positions/${address}/mainnet/${w.USD_VAULT}`)
+      expect(balanceUsd).toBe(lpToken.balanceUsd)
+    }
   })
 })
 

@@ -1,7 +1,8 @@
-import { checksum, toWhole, usdString } from '../../../amounts.ts'
+import { checksum, usdString } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { limits, pageOfRows } from '../../../paging.ts'
+import { worthOf } from '../../../positions.ts'
 import { holdersPage, newestHoldersPage } from '../../../queries/holders.ts'
 import { ask } from '../../../queries/query.ts'
 import { paging } from '../../../schemas/parameters.ts'
@@ -36,22 +37,21 @@ export default defineEndpoint({
     // Heads beyond the moment are not of it; of an empty page nobody knows.
     const isOfMoment = newest[0] !== undefined && newest[0].newest <= pinned.p
     const rows = isOfMoment ? newest : await ask(deps.clickhouse, holdersPage, asked, signal)
-    const { sample, decimals, holders } = vault.state
+    const { holders } = vault.state
     const total = holders?.total ?? '0'
     const whole = Number(total)
-    const price =
-      sample?.sharePrice === undefined || vault.asset.price === undefined
-        ? undefined
-        : sample.sharePrice * vault.asset.price
     const page = pageOfRows(rows, query)
     return {
       ...page,
-      data: page.data.map(({ holder, balance }) => ({
-        address: checksum(holder),
-        lpTokenBalance: balance,
-        ...(price === undefined ? {} : { balanceUsd: usdString(toWhole(BigInt(balance), decimals) * price) }),
-        share: whole > 0 ? Number(balance) / whole : 0,
-      })),
+      data: page.data.map(({ holder, balance }) => {
+        const { valueUsd } = worthOf(vault, BigInt(balance))
+        return {
+          address: checksum(holder),
+          lpTokenBalance: balance,
+          ...(valueUsd === undefined ? {} : { balanceUsd: usdString(valueUsd) }),
+          share: whole > 0 ? Number(balance) / whole : 0,
+        }
+      }),
       totalCount: holders?.count ?? 0,
       totalBalance: total,
     }
