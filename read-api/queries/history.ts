@@ -113,7 +113,8 @@ export const sharePriceSeries = defineQuery({
       min(toUnixTimestamp(timestamp)) AS at, assumeNotNull(argMin(share_price, (timestamp, position))) AS value
     FROM vault_hourly
     WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND share_price IS NOT NULL
-      AND hour >= toDateTime({from:UInt32}, 'UTC') AND hour < toDateTime({to:UInt32}, 'UTC')
+      AND hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND hour < toDateTime({to:UInt32}, 'UTC')
+      AND timestamp >= toDateTime({from:UInt32}, 'UTC') AND timestamp < toDateTime({to:UInt32}, 'UTC')
     GROUP BY bucket ORDER BY bucket LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
   row: priceRow,
 })

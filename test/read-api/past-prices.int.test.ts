@@ -1,26 +1,29 @@
 import request from 'supertest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import * as w from './world.ts'
 
 let api: ApiHarness
+const world = w.makeWorld()
 beforeAll(async () => {
   api = await startApi()
-  await w.seed(api, w.makeWorld())
+  await w.seed(api, world)
 })
 afterAll(() => api?.stop())
+
+async function read(path: string) {
+  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
 
 it('prices the past as the facts of that time say', async () => {
   const peg = (usd: string) => [{ subject: `asset:1:${w.ODD_ASSET}`, kind: 'peg', value: { usd } }]
   await api.recordFacts(peg('10'), w.START + 5 * w.DAY)
   await api.recordFacts(peg('12'), w.START + 10 * w.DAY)
   await api.catchUp()
-  const read = async (path: string) => {
-    const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    return answer.body
-  }
   const window = `fromTimestamp=${w.START + 3 * w.DAY}&toTimestamp=${w.START + 12 * w.DAY}&granularity=1day`
   const { data } = await read(`/v2/historical/mainnet/${w.ODD_VAULT}/tvl?${window}`)
   // 12 shares of 2.5 assets with 8 decimals.
@@ -49,4 +52,33 @@ it('prices the past as the facts of that time say', async () => {
     '12',
   ])
   expect(prices.data[0].timestamp).toBe(w.START + 5 * w.DAY)
+})
+
+it('prices a share over time since all its parts have a price, on full pages', async () => {
+  const feed = `0x${'f3'.repeat(20)}`
+  const fact = { subject: `asset:1:${w.USD_VAULT}`, kind: 'feed', value: { feed, decimals: 8 } }
+  await api.recordFacts([fact], w.START)
+  const append = w.laterBlocks(api, world)
+  const sampled: DomainEvent = {
+    type: 'StateSampled',
+    contract: w.NESTED_VAULT,
+    data: {
+      vault: w.NESTED_VAULT,
+      reason: 'hourly',
+      totalAssets: 3n * 10n ** 18n,
+      totalSupply: 2n * 10n ** 18n,
+      sharePrice: 15n * 10n ** 17n,
+      decimals: 18,
+      assetDecimals: 18,
+    },
+  }
+  // The vault had been sampled for forty days before.
+  const data = { source: 'chainlink', feed, answer: 200_000_000n, decimals: 8, reportedAt: w.START } as const
+  await append([{ type: 'PriceReported', contract: `0x${'a9'.repeat(20)}`, data }])
+  const first = (api.catalogue.current().chain(1)?.blockTime ?? 0) + w.HOUR
+  for (let hour = 0; hour < 3; hour++) await append([sampled])
+  const path = `/v2/historical/asset-prices/mainnet/${w.NESTED_VAULT}?perPage=2`
+  const pointOf = (hour: number) => ({ timestamp: first + hour * w.HOUR, priceInUsd: '3' })
+  expect(await read(path)).toEqual({ itemsOnPage: 2, nextPage: 1, data: [pointOf(0), pointOf(1)] })
+  expect(await read(`${path}&page=1`)).toEqual({ itemsOnPage: 1, nextPage: null, data: [pointOf(2)] })
 })

@@ -10,7 +10,7 @@ import { ask } from '../../../queries/query.ts'
 import { address, network, paging, timestamp } from '../../../schemas/parameters.ts'
 import { pageOf } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { bucketRange, readRange } from '../../../time-range.ts'
+import { bucketRange, LAST_SECOND, readRange } from '../../../time-range.ts'
 import { granularity } from '../../../vault-history.ts'
 
 /** Buckets read of a period where several are put together: an hourly century. */
@@ -50,18 +50,17 @@ export default defineEndpoint({
     }
     context.touch(chainId)
     const points = await seriesOver(periods, chainId, asset, range, query, context)
+    const page = pageOfRows(points, query)
     const prices = await pricesAt(
       { chainId, address: asset },
-      points.map(({ at }) => at),
+      page.data.map(({ at }) => at),
       context,
     )
-    return pageOfRows(
-      points.flatMap(({ bucket }, i) => {
-        const price = prices[i]
-        return price === undefined ? [] : [{ timestamp: bucket, priceInUsd: decimalString(price) }]
-      }),
-      query,
-    )
+    const data = page.data.flatMap(({ bucket }, i) => {
+      const price = prices[i]
+      return price === undefined ? [] : [{ timestamp: bucket, priceInUsd: decimalString(price) }]
+    })
+    return { ...page, itemsOnPage: data.length, data }
   },
 })
 
@@ -102,7 +101,7 @@ async function seriesOver(
   return [...buckets.values()].slice(offset, offset + limit)
 }
 
-/** Buckets with something to say: those of the first part of the price that moves. */
+/** Buckets with something to say: those of the first part of the price that moves, since all others had a value. */
 async function series(
   plan: PricePlan,
   chainId: number,
@@ -112,7 +111,7 @@ async function series(
   context: EndpointContext,
 ): Promise<Bucket[]> {
   const seconds = SECONDS[asked.granularity]
-  const [leg] = legsOf(plan)
+  const [leg, ...others] = legsOf(plan)
   if (!leg) {
     // A fixed price holds since it was recorded, and has no samples of its own.
     const since = context.catalogue.facts.quoteAt(chainId, asset, from).quote?.since ?? 0
@@ -122,9 +121,24 @@ async function series(
     const count = Math.max(0, Math.min(limit, Math.ceil((end - first) / seconds)))
     return Array.from({ length: count }, (_, i) => ({ bucket: first + i * seconds, at: first + i * seconds }))
   }
-  const p = context.catalogue.chain(leg.chainId)?.position ?? 0
-  const pinned = { chain: leg.chainId, p, from, to, seconds, limit, offset }
+  const firsts = await Promise.all(
+    others.map(async other => {
+      const whole = { from: 0, to: LAST_SECOND, seconds: LAST_SECOND, limit: 1, offset: 0 }
+      return (await legSeries(other, whole, context))[0]?.at
+    }),
+  )
+  const since = Math.max(from, ...firsts.map(at => at ?? to))
+  return legSeries(leg, { from: since, to, seconds, limit, offset }, context)
+}
+
+function legSeries(
+  leg: ReturnType<typeof legsOf>[number],
+  window: Window & { seconds: number },
+  { deps, catalogue, signal, touch }: EndpointContext,
+) {
+  touch(leg.chainId)
+  const pinned = { chain: leg.chainId, p: catalogue.chain(leg.chainId)?.position ?? 0, ...window }
   return 'feed' in leg
-    ? ask(context.deps.clickhouse, feedSeries, { ...pinned, feed: leg.feed }, context.signal)
-    : ask(context.deps.clickhouse, sharePriceSeries, { ...pinned, vault: leg.vault }, context.signal)
+    ? ask(deps.clickhouse, feedSeries, { ...pinned, feed: leg.feed }, signal)
+    : ask(deps.clickhouse, sharePriceSeries, { ...pinned, vault: leg.vault }, signal)
 }
