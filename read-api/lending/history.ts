@@ -74,14 +74,14 @@ interface Series<R extends z.ZodType<{ at: number; block: number }>> {
 type Row<S> = S extends Series<infer R> ? z.output<R> : never
 
 /**
- * The states of one market that buckets of a window begin with. The first series decides when the market began; of the
- * others there may be none yet.
+ * The states of one market that buckets of a window begin with. The first series decides when the market began, and those
+ * that are needed do too; of the others there may be none yet.
  */
 async function readStates<
   M extends Series<z.ZodType<{ at: number; block: number }>>,
   O extends Record<
     string,
-    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string> }
+    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string>; isNeeded?: boolean }
   >,
 >(
   chain: number,
@@ -95,12 +95,18 @@ async function readStates<
 > {
   const { position: p = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p, ...key }
-  const [first] = await ask(deps.clickhouse, main.first, pinned, signal)
-  if (!first) return []
-  const start = Math.max(from, Math.floor(first.at / seconds) * seconds) + offset * seconds
+  const needed = Object.values(others).filter(({ isNeeded }) => isNeeded)
+  const firsts = await Promise.all(
+    [{ of: main, key: {} }, ...needed].map(async other => {
+      const [row] = await ask(deps.clickhouse, other.of.first, { ...pinned, ...other.key }, signal)
+      return row?.at ?? Number.POSITIVE_INFINITY
+    }),
+  )
+  const began = Math.max(...firsts)
+  const start = Math.max(from, Math.floor(began / seconds) * seconds) + offset * seconds
   const end = Math.min(to - 1, blockTime, start + (limit - 1) * seconds)
   if (start > end) return []
-  const asked = { ...pinned, seconds, from: Math.max(start, first.at), to: Math.max(end, first.at) }
+  const asked = { ...pinned, seconds, from: Math.max(start, began), to: Math.max(end, began) }
   const names = Object.keys(others)
   const [rows, ...more] = await Promise.all([
     ask(deps.clickhouse, main.states, asked, signal),
@@ -120,7 +126,7 @@ async function readStates<
   const othersAt = more.map(list => walk(list))
   const points = []
   for (let bucket = start; bucket <= end; bucket += seconds) {
-    const at = Math.max(bucket, first.at)
+    const at = Math.max(bucket, began)
     const state = stateAt(at)
     const also = Object.fromEntries(names.map((name, i) => [name, othersAt[i]?.(at)]))
     if (state)
@@ -147,7 +153,7 @@ async function cometPoints(
       supplied: BigInt(state.total),
     }))
   }
-  const configuration = { of: series.cometConfigurations }
+  const configuration = { of: series.cometConfigurations, isNeeded: true }
   const states = await readStates(chainId, series.cometStates, { configuration }, key, window, context)
   return states.flatMap(({ bucket, at, state, also }) => {
     if (!also.configuration) return []

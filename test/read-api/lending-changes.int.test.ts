@@ -3,7 +3,15 @@ import { maxUint256 } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { type ApiHarness, startApi } from './harness.ts'
-import { COMET, CONFIGURATOR, EVK_AT_HOUR, EVK_LENDER, LENT_ONLY, POOL } from './lending-world.ts'
+import {
+  COMET,
+  COMET_TOTALS,
+  CONFIGURATOR,
+  EVK_AT_HOUR,
+  EVK_LENDER,
+  LENT_ONLY,
+  POOL,
+} from './lending-world.ts'
 import * as w from './world.ts'
 
 /** What happens in the lending markets of lending-world.ts after it ends; each test goes on from the one before. */
@@ -27,6 +35,7 @@ const assetsOf = async (market: string) => (await get(`/markets/mainnet/${market
 const told = (contract: string, event: Pick<DomainEvent, 'type' | 'data'>) =>
   ({ contract, ...event }) as DomainEvent
 
+const address = (byte: string) => `0x${byte.repeat(20)}`
 const [LENDER, SECURES] = [w.ETH_VAULT, w.USD_VAULT]
 const EULER = `${LENDER}-${SECURES}`
 const RAY = 10n ** 27n
@@ -180,4 +189,47 @@ it('a token that is described while the API runs is among the assets of its mark
   ])
   const names = (await assetsOf(COMET)).map(({ asset }: { asset: { name: string } }) => asset.name)
   expect(names).toContain('Listed later')
+})
+
+it('the history of a Comet begins with its configuration, and goes on page by page', async () => {
+  const market = address('c8')
+  const unit = 10n ** 18n
+  const rates = (side: 'supply' | 'borrow') => ({
+    [`${side}KinkWad`]: unit,
+    [`${side}RateBaseWad`]: 0n,
+    [`${side}RateSlopeLowWad`]: 0n,
+    [`${side}RateSlopeHighWad`]: 0n,
+  })
+  const now = () => api.catalogue.current().chain(1)?.blockTime ?? 0
+  const sample = () =>
+    told(market, {
+      type: 'CometStateSampled',
+      data: { market, ...COMET_TOTALS, updatedAt: now() + w.HOUR, pauseFlags: 0, reserves: 0n },
+    })
+  await append([sample()])
+  await append([sample()])
+  const data = {
+    market,
+    baseAsset: w.USD_ASSET,
+    baseOracle: w.USD_FEED,
+    baseScale: 10n ** 6n,
+    baseBorrowMin: 0n,
+    targetReserves: 0n,
+    storeFrontPriceFactorWad: unit,
+    ...rates('supply'),
+    ...rates('borrow'),
+    assetCount: 0,
+  } as DomainEvent<'CometConfigured'>['data']
+  await append([told(market, { type: 'CometConfigured', data })])
+  const configured = now()
+  await append([sample()])
+  const page = async (n: number) => {
+    const path = `/markets/historical/mainnet/${market}/${w.USD_ASSET}?perPage=1&page=${n}`
+    const { itemsOnPage, nextPage, data } = await get(path)
+    return [itemsOnPage, nextPage, data[0]?.timestamp]
+  }
+  expect([await page(0), await page(1)]).toEqual([
+    [1, 1, configured],
+    [1, null, configured + w.HOUR],
+  ])
 })
