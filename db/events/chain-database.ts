@@ -119,8 +119,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         client.release()
         throw new SecondWriterError(name)
       }
-      // With the connection goes the lock.
-      if (this.isClosed) client.release(true)
+      if (this.isClosed) await giveBack(client)
       this.assertOpen()
       // A lost lock connection means that another writer could start.
       client.once('error', this.onLost)
@@ -154,8 +153,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     this.lock = undefined
     if (!client) return
     client.off('error', this.onLost)
-    await client.query('SELECT pg_advisory_unlock_all()').catch(() => {})
-    client.release()
+    await giveBack(client)
   }
 
   private readonly onLost = (error: Error): void => {
@@ -442,4 +440,10 @@ function retraction(orphan: HotBlock): BlockEvents {
     },
   }
   return { block: { number: orphan.height, hash: orphan.hash, timestamp: 0 }, events: [event] }
+}
+
+/** The lock before the connection, whose end the server notices a moment later. */
+async function giveBack(client: pg.PoolClient): Promise<void> {
+  const broken = await client.query('SELECT pg_advisory_unlock_all()').catch((error: Error) => error)
+  client.release(broken instanceof Error ? broken : undefined)
 }
