@@ -38,9 +38,6 @@ export interface Allocations {
   parts: Allocation[]
 }
 
-/** How long a chain may take before the last sample is used in place of the state at the block. */
-const DEADLINE_MS = 1_000
-
 /**
  * Where vaults' assets are, as far as it can be told: shares of other vaults, supplies to lending markets, what a vault
  * has lent out itself, and what lies idle. Each in base units of the vault's own asset, as of the chain's moment. By
@@ -51,7 +48,8 @@ export async function readAllocations(
   context: EndpointContext,
 ): Promise<Map<string, Allocations>> {
   const { deps, signal } = context
-  const { passed, cancel } = deadline(DEADLINE_MS, signal)
+  // Afterwards the last sample is used in place of the state at the block.
+  const { passed, cancel } = deadline(deps.onChain.patienceMs, signal)
   try {
     const batches = await Promise.all(
       inBatches(vaults, context).map(async batch => {

@@ -18,6 +18,8 @@ import { wrappedNatives } from './transactions/wrapped-native.ts'
 
 export interface OnChainOptions extends ChainReaderOptions {
   catalogue: CatalogueSource
+  /** Milliseconds that an answer waits for what a chain adds to it. Default 1,000. */
+  patienceMs?: number
   /** Services that keep proofs of rewards; one that is not given is not asked. */
   proofs?: { merkl?: string; morphoUrd?: string }
   /** By network, where it is not the published one. */
@@ -28,7 +30,7 @@ export interface OnChainOptions extends ChainReaderOptions {
 
 /** Everything of the API that is read from chains at the moment of the request. */
 export function createOnChain(options: OnChainOptions) {
-  const { catalogue, proofs = {} } = options
+  const { catalogue, patienceMs = 1_000, proofs = {} } = options
   const reader = createChainReader(options)
   const preparer = createPreparer(reader)
   const tokenOf = createTokenFinder(reader)
@@ -59,6 +61,7 @@ export function createOnChain(options: OnChainOptions) {
 
   return {
     reader,
+    patienceMs,
     preparer,
     /** Of lending markets. */
     borrowing: createBorrowPreparer(reader, preparer.dryRun),

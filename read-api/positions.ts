@@ -10,9 +10,6 @@ import type { PositionFigures } from './select-positions.ts'
 import { assetsOf } from './share-value.ts'
 import { readWallet } from './wallet-balances.ts'
 
-/** The rest of a position does not wait longer for the wallet's own balance of the asset. */
-const WALLET_DEADLINE_MS = 1_000
-
 /** What a wallet holds of a vault now. */
 export interface Held extends PositionFigures {
   /** Share base units. */
@@ -46,7 +43,7 @@ export async function readPositions(
     account,
     held.map(({ vault }) => vault.asset),
     context,
-    WALLET_DEADLINE_MS,
+    context.deps.onChain.patienceMs,
   )
   return { held: held.map(({ vault, shares }) => describe(vault, shares, balances)), unreachable }
 }
@@ -59,7 +56,7 @@ export async function readPosition(
 ): Promise<Held> {
   const [shares, { balances }] = await Promise.all([
     presentBalance(account, pinned, context),
-    readWallet(account, [vault.asset], context, WALLET_DEADLINE_MS),
+    readWallet(account, [vault.asset], context, context.deps.onChain.patienceMs),
   ])
   return describe(vault, shares, balances)
 }

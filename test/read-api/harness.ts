@@ -56,6 +56,10 @@ export async function startApi(
   const onChain = createOnChain({
     rpc: options.rpcUrl ? { mainnet: [options.rpcUrl] } : {},
     blockTime: { mainnet: options.blockTimeMs ?? 0 },
+    // What a slow node does not say in time is left out without a word.
+    timeoutMs: 20_000,
+    deadlineMs: 20_000,
+    patienceMs: 20_000,
     ...options,
     catalogue,
   })
