@@ -29,6 +29,7 @@ class LongestFirst extends BaseSequencer {
 export const settings = {
   include: ['test/**/*.{unit,int,e2e}.test.ts'],
   globalSetup: ['test/setup.ts'],
+  setupFiles: ['test/seed.ts'],
   testTimeout: 120_000,
   hookTimeout: 240_000,
   sequence: { sequencer: LongestFirst },

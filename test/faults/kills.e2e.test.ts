@@ -22,7 +22,7 @@ import { doubledLogs, indexedBalances, storeSum, untilAtHead } from './checks.ts
 import { start } from './command.ts'
 import { type SmallChain, startSmallChain } from './small-chain.ts'
 
-const SEED = Number(process.env.FAULT_SEED ?? 20_261)
+const SEED = Number(process.env['TEST_SEED'] ?? 20_261)
 const FINALITY = 20
 const random = seededRandom(SEED)
 
