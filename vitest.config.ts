@@ -31,6 +31,8 @@ export const settings = {
   globalSetup: ['test/setup.ts'],
   setupFiles: ['test/seed.ts'],
   testTimeout: 120_000,
+  // Only what fails takes that long.
+  expect: { poll: { timeout: 60_000 } },
   hookTimeout: 240_000,
   sequence: { sequencer: LongestFirst },
   pool: 'forks' as const,

@@ -66,7 +66,7 @@ beforeAll(async () => {
   running['worker'] = start(['jobs/main.ts'], env)
   running['api'] = start(API_COMMAND, env)
   await running['api'].until(/read API listening/)
-}, 120_000)
+})
 afterAll(async () => {
   for (const { child } of Object.values(running)) child.kill('SIGTERM')
   for (const { ended } of Object.values(running)) await ended
@@ -92,10 +92,10 @@ describe('metrics of the processes', () => {
             answer.status,
           ]
         },
-        { timeout: 60_000, interval: 250 },
+        { timeout: 240_000, interval: 250 },
       )
       .toEqual([number, true, 0, 200])
-  })
+  }, 300_000)
 
   test('figures are those of the databases and of the chain', async () => {
     // Something to tell of each kind: a dead letter, a verification, a replay left unfinished.

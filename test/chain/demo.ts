@@ -162,9 +162,12 @@ async function freshDatabase(server: string): Promise<string> {
   return url.href
 }
 
+const PATIENCE_MS = 180_000
+
 /** The API is ready when it answers as of the chain's head. */
 async function untilReady(baseUrl: string, apiKey: string, head: number): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  const deadline = Date.now() + PATIENCE_MS
+  while (Date.now() < deadline) {
     const answer = await fetch(`${baseUrl}/v2/vaults`, { headers: { 'x-api-key': apiKey } }).catch(
       () => undefined,
     )
@@ -178,7 +181,7 @@ async function untilReady(baseUrl: string, apiKey: string, head: number): Promis
 class ApiNotReadyError extends VaultlogError {
   readonly code = 'API_NOT_READY'
   constructor() {
-    super('The API did not come up within 30 s; its lines above say why.')
+    super(`The API did not come up within ${PATIENCE_MS / 1000} s; its lines above say why.`)
   }
 }
 

@@ -100,9 +100,7 @@ describe('a node with one vault of 6 and 18 decimals', () => {
   test('blocks come by themselves when asked, in simulated time', async () => {
     const before = await node.head()
     await node.setIntervalMining(1)
-    await expect
-      .poll(async () => (await node.head()).number, { timeout: 10_000 })
-      .toBeGreaterThan(before.number + 1)
+    await expect.poll(async () => (await node.head()).number).toBeGreaterThan(before.number + 1)
     await node.setIntervalMining(0)
     const { timestamp } = await node.head()
     expect(timestamp - before.timestamp).toBeLessThan(60)
@@ -124,5 +122,5 @@ test('the node ends when its owner is killed', async () => {
     )
   expect(await isAnswering()).toBe(true)
   owner.kill('SIGKILL')
-  await expect.poll(isAnswering, { timeout: 5000 }).toBe(false)
+  await expect.poll(isAnswering).toBe(false)
 })

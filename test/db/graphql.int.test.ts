@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { ChainDatabase } from '../../db/events/chain-database.ts'
 import { freePort } from '../chain/anvil-process.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
@@ -49,16 +49,7 @@ beforeAll(async () => {
     },
     stdio: 'ignore',
   })
-  for (let attempt = 0; attempt < 300; attempt++) {
-    if (
-      await fetch(url).then(
-        () => true,
-        () => false,
-      )
-    )
-      return
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
+  await vi.waitFor(() => fetch(url), { timeout: 180_000, interval: 100 })
 })
 
 afterAll(async () => {

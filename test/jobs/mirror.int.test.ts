@@ -13,7 +13,6 @@ vi.setConfig({ testTimeout: 130_000 })
 let pipeline: Pipeline
 let stream: number
 const FACTS = 5000
-const patience = { timeout: 60_000, interval: 100 }
 beforeAll(async () => {
   pipeline = await createPipeline()
   const facts = Array.from({ length: FACTS }, (_, i) => ({
@@ -73,11 +72,11 @@ test('a job that keeps failing is a dead letter, until what it was for is done',
       queue: { databaseUrl: url },
     })
   const failing = working(unreachable)
-  await expect.poll(letters, patience).toEqual([{ stage: 'mirror', contract: 'event', open: true }])
+  await expect.poll(letters).toEqual([{ stage: 'mirror', contract: 'event', open: true }])
   await failing.stop()
   await unreachable.close()
   const able = working(pipeline.clickhouse)
-  await expect.poll(letters, patience).toEqual([{ stage: 'mirror', contract: 'event', open: false }])
+  await expect.poll(letters).toEqual([{ stage: 'mirror', contract: 'event', open: false }])
   await able.stop()
 })
 

@@ -154,14 +154,15 @@ async function stored(node: Node, { cursor, begins }: { cursor: number; begins: 
     const joined = await history.take(writer, last)
     if (joined) {
       take(blocks, sources)
-      break
+      history.stop()
+      return { events: events.sort(), cursors: Object.fromEntries(cursors) }
     }
     history.commit()
     await sleep(200)
     expect(highest).toBeLessThanOrEqual(last - FINALITY)
   }
   history.stop()
-  return { events: events.sort(), cursors: Object.fromEntries(cursors) }
+  return expect.fail(`the history at ${highest} has not joined a hundred batches`)
 }
 
 const deposits = [500, 501, 502, 503, 504, 505, 506, 507, 508, 509, 510, 600]

@@ -4,7 +4,6 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clickhousePlace } from './clickhouse-place.ts'
-import { until } from './places.ts'
 
 let place: Awaited<ReturnType<typeof clickhousePlace>>
 
@@ -227,7 +226,7 @@ describe('the HTTP interface', () => {
       setTimeout(() => sent.destroy(), 100)
     })
     expect((await place.http({}, 'SELECT count() FROM vaultlog.broken')).text).toBe('0\n')
-    await until(() => readdirSync(join(place.env.VAULTLOG_DIR, 'clickhouse', 'spool')).length === 0)
+    await expect.poll(() => readdirSync(join(place.env.VAULTLOG_DIR, 'clickhouse', 'spool'))).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@ import { createClient } from '@clickhouse/client'
 import { describe, expect, it } from 'vitest'
 import { startClickHouse } from '../../../db/embedded/clickhouse.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
-import { ownPlace, until } from './places.ts'
+import { ownPlace } from './places.ts'
 
 describe('its life', () => {
   it('is found by a second start, and keeps its data when killed', async () => {
@@ -28,7 +28,9 @@ describe('its life', () => {
         })
         const pid = first.pid() ?? 0
         process.kill(pid, 'SIGKILL')
-        await until(async () => first.pid() !== undefined && first.pid() !== pid && (await db.ping()).success)
+        await expect
+          .poll(async () => ![undefined, pid].includes(first.pid()) && (await db.ping()).success)
+          .toBe(true)
         const result = await db.query({ query: 'SELECT count() AS n FROM kept', format: 'JSONEachRow' })
         expect(await result.json()).toEqual([{ n: 1000 * (round + 1) }])
       }

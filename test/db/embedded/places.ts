@@ -30,11 +30,3 @@ export async function ownPlace(
   })
   return { env, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
-
-export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error('It did not become true in time')
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
-}

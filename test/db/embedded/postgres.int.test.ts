@@ -7,7 +7,7 @@ import { type EmbeddedPostgres, startPostgres } from '../../../db/embedded/postg
 import { findBinaries } from '../../../db/embedded/postgres-binaries.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
-import { ownPlace, until } from './places.ts'
+import { ownPlace } from './places.ts'
 
 let place: { env: Env; remove(): void }
 let server: EmbeddedPostgres
@@ -84,7 +84,9 @@ describe('embedded Postgres', () => {
     } finally {
       for (const { child } of starts) child.stdin.end()
       await Promise.all(starts.map(({ ended }) => ended))
-      await until(() => !existsSync(join(fresh.env.VAULTLOG_DIR, 'postgres/data/postmaster.pid')))
+      await expect
+        .poll(() => existsSync(join(fresh.env.VAULTLOG_DIR, 'postgres/data/postmaster.pid')))
+        .toBe(false)
       fresh.remove()
     }
   })
@@ -95,7 +97,7 @@ describe('embedded Postgres', () => {
       await ask(server.url, `INSERT INTO kept SELECT ${round} FROM generate_series(1, 1000)`)
       const pid = server.pid() ?? 0
       process.kill(pid, 'SIGKILL')
-      await until(() => server.pid() !== undefined && server.pid() !== pid)
+      await expect.poll(() => [undefined, pid].includes(server.pid())).toBe(false)
       expect(await ask(server.url, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 1000 * round }])
     }
   })

@@ -6,7 +6,7 @@ import { isAlive, startOf } from '../../../db/embedded/directory-lock.ts'
 import { startEmbedded } from '../../../db/embedded/up.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
-import { ownPlace, until } from './places.ts'
+import { ownPlace } from './places.ts'
 
 const isGone = (pid: number) => !isAlive(pid) || startOf(pid) === 'zombie'
 const places: { remove(): void }[] = []
@@ -97,11 +97,11 @@ describe('everything embedded', () => {
       const { child, pids } = await main(env)
       expect(pids).toHaveLength(2)
       child.kill('SIGKILL')
-      await until(() => pids.every(isGone))
+      await expect.poll(() => pids.every(isGone)).toBe(true)
     }
     const { child, pids } = await main(env)
     for (const pid of [...pids, child.pid ?? 0]) process.kill(pid, 'SIGKILL')
-    await until(() => pids.every(isGone))
+    await expect.poll(() => pids.every(isGone)).toBe(true)
     const up = await startEmbedded(env)
     expect(up.pids()).toHaveLength(2)
     await up.stop()

@@ -17,7 +17,7 @@ function run(program: string) {
     text += chunk
   })
   const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
-  const said = (pattern: RegExp) => expect.poll(() => text, { timeout: 15_000 }).toMatch(pattern)
+  const said = (pattern: RegExp) => expect.poll(() => text).toMatch(pattern)
   return { child, ended, said, text: () => text }
 }
 
@@ -44,7 +44,7 @@ it('a second Ctrl-C ends it at once', async () => {
   const { child, ended, said, text } = run(closing(10_000))
   await said(/ready/)
   child.kill('SIGINT')
-  await sleep(1_300)
+  await sleep(3_000)
   child.kill('SIGINT')
   expect(await ended).toBe(130)
   expect(text()).not.toContain('closed')
@@ -71,5 +71,5 @@ it('what is supervised ends with its supervisor, even when that is killed', asyn
   expect(isAlive(pid)).toBe(true)
   child.kill('SIGKILL')
   await ended
-  await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false)
+  await expect.poll(() => isAlive(pid)).toBe(false)
 })

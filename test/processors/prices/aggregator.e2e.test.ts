@@ -55,7 +55,7 @@ it('a feed whose aggregator is exchanged while its chain is followed goes on wit
         await node.mine()
         return answers()
       },
-      { timeout: 30_000, interval: 300 },
+      { interval: 300 },
     )
     .toContain('3200')
   await run.stop()

@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -106,7 +105,7 @@ describe('an answer that is at hand', () => {
           lines.mock.calls.find(([each]) => (each as { requestId?: string })?.requestId === id) ?? []
         return line as unknown as Record<string, unknown> | undefined
       })
-    await vi.waitFor(() => expect(logged()).not.toContain(undefined))
+    await expect.poll(logged).not.toContain(undefined)
     const [made, again, refused] = logged().map(line => ({ ...line, ms: typeof line?.['ms'], requestId: '' }))
     expect(made).toMatchObject({ path: '/v2/detailed-vaults', route: '/v2/detailed-vaults', status: 200 })
     expect(again).toEqual(made)
@@ -123,11 +122,12 @@ describe('an answer that is at hand', () => {
     await api.recordFacts([{ subject: 'z', kind: 'y', value: {} }], w.START - 1)
     await api.catchUp()
     for (const replica of [one, other]) await (await get(`${list}&page=4`, undefined, replica)).text()
-    for (let i = 0; i < 20 && gone.deref(); i++) {
-      await setTimeout(50)
-      collect()
-    }
-    expect(gone.deref()).toBeUndefined()
+    await expect
+      .poll(() => {
+        collect()
+        return gone.deref() === undefined
+      })
+      .toBe(true)
   })
 
   it('is for keys only', async () => {

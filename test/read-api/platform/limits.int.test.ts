@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKey, definePlan, listKeys, revokeKey, setKeyPlan } from '../../../db/keys/keys.ts'
+import { createKey, definePlan, revokeKey, setKeyPlan } from '../../../db/keys/keys.ts'
 import { ErrorBody } from '../../../read-api/schemas/shapes.ts'
 import { findRedis } from '../../redis.ts'
 import type { ApiHarness } from '../harness.ts'
 import { startApi } from '../harness.ts'
 import * as w from '../world.ts'
 import type { Replica } from './replicas.ts'
-import { namespace, startReplica } from './replicas.ts'
+import { creditsUsed, namespace, startReplica } from './replicas.ts'
 
 const redisUrl = await findRedis()
 let api: ApiHarness
@@ -39,11 +39,7 @@ describe.each([
   }
   const get = (replica: number, path: string, key: string) =>
     fetch(`${replicas[replica % 2 === 0 ? 0 : 1].url}${path}`, { headers: { 'x-api-key': key } })
-  const settled = async (id: number) => {
-    // Redis is written to Postgres a moment later.
-    await new Promise(resolve => setTimeout(resolve, 200))
-    return (await listKeys(api.pool)).find(key => key.id === id)?.creditsUsed
-  }
+  const booked = (id: number) => expect.poll(() => creditsUsed(api, id))
 
   it.skipIf(skip)('book exactly the credits there are, under load from many callers', async () => {
     const { id, key } = await makeKey(100, 100_000)
@@ -71,7 +67,7 @@ describe.each([
     const last = await get(0, '/v2/networks', key)
     expect([last.status, last.headers.get('x-credits-remaining')]).toEqual([200, '0'])
     expect((await get(1, '/v2/networks', key)).status).toBe(403)
-    expect(await settled(id)).toBe(100)
+    await booked(id).toBe(100)
   })
 
   it.skipIf(skip)('admit exactly the requests of the minute, and say when to come back', async () => {
@@ -98,7 +94,7 @@ describe.each([
       expect(answer.headers.get('retry-after')).toBe(answer.headers.get('ratelimit-reset'))
       expect(answer.headers.get('x-credits-used')).toBe('0')
     }
-    expect(await settled(id)).toBe(50)
+    await booked(id).toBe(50)
   })
 
   it.skipIf(skip)('charge nothing for what fails', async () => {
@@ -122,7 +118,7 @@ describe.each([
     expect(dear.headers.get('x-credits-remaining')).toBe('100')
     const cheap = await get(1, `/v2/historical/mainnet/${w.USD_VAULT}?perPage=10`, key)
     expect([cheap.status, cheap.headers.get('x-credits-used')]).toEqual([200, '33'])
-    expect(await settled(id)).toBe(33)
+    await booked(id).toBe(33)
   })
 
   it.skipIf(skip)('take a new key at once, another plan and a revocation within seconds', async () => {

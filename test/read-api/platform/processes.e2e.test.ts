@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createKey, definePlan, listKeys } from '../../../db/keys/keys.ts'
+import { createKey, definePlan } from '../../../db/keys/keys.ts'
 import { API_COMMAND } from '../../../db/process/api-command.ts'
 import { freePort } from '../../chain/anvil-process.ts'
 import { type Running, start } from '../../faults/command.ts'
@@ -7,7 +7,7 @@ import { findRedis } from '../../redis.ts'
 import type { ApiHarness } from '../harness.ts'
 import { startApi } from '../harness.ts'
 import * as w from '../world.ts'
-import { namespace } from './replicas.ts'
+import { creditsUsed, namespace } from './replicas.ts'
 
 /** Two processes of the API, as an operator starts them, on the same stores: what one counts the other knows. */
 const redisUrl = await findRedis()
@@ -60,15 +60,7 @@ describe.each([
         return { status: answer.status, headers: answer.headers }
       }),
     )
-  const booked = async (id: number, expected: number) => {
-    // Redis is written to Postgres about once a second.
-    for (let round = 0; round < 50; round++) {
-      const used = (await listKeys(api.pool)).find(key => key.id === id)?.creditsUsed
-      if (used === expected) return used
-      await new Promise(resolve => setTimeout(resolve, 100))
-    }
-    return (await listKeys(api.pool)).find(key => key.id === id)?.creditsUsed
-  }
+  const booked = (id: number) => expect.poll(() => creditsUsed(api, id))
 
   it.skipIf(skip)('book exactly the credits there are', async () => {
     const { id, key } = await makeKey(200, 1_000_000)
@@ -84,11 +76,11 @@ describe.each([
     expect(
       good.map(({ headers }) => Number(headers.get('x-credits-remaining'))).sort((a, b) => b - a),
     ).toEqual(Array.from({ length: 66 }, (_, i) => 197 - 3 * i))
-    expect(await booked(id, 198)).toBe(198)
+    await booked(id).toBe(198)
     const rest = await ask(2, '/v2/networks', key)
     expect(rest.map(({ status }) => status)).toEqual([200, 200])
     expect((await ask(2, '/v2/networks', key)).map(({ status }) => status)).toEqual([403, 403])
-    expect(await booked(id, 200)).toBe(200)
+    await booked(id).toBe(200)
   })
 
   it.skipIf(skip)('admit exactly the requests of the minute', async () => {
@@ -102,6 +94,6 @@ describe.each([
     expect(
       good.map(({ headers }) => Number(headers.get('ratelimit-remaining'))).sort((a, b) => b - a),
     ).toEqual(Array.from({ length: 70 }, (_, i) => 69 - i))
-    expect(await booked(id, 70)).toBe(70)
+    await booked(id).toBe(70)
   })
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createCreditMeter } from '../../../db/keys/credits.ts'
-import { createKeyVerifier } from '../../../db/keys/keys.ts'
+import { createKeyVerifier, listKeys } from '../../../db/keys/keys.ts'
 import { createRateMeter } from '../../../db/keys/rates.ts'
 import { openLimitsRedis } from '../../../db/keys/redis.ts'
 import { openPostgres } from '../../../db/postgres.ts'
@@ -15,6 +15,10 @@ export interface Replica {
 }
 
 export const namespace = () => `vaultlog-test-${randomBytes(6).toString('hex')}`
+
+/** Credits of a key as Postgres has them; Redis is written there a moment later. */
+export const creditsUsed = async ({ pool }: ApiHarness, id: number) =>
+  (await listKeys(pool)).find(key => key.id === id)?.creditsUsed
 
 /** One more API beside the harness's own: connections, key cache and counters of its own, on the same stores. */
 export async function startReplica(
