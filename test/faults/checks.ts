@@ -36,7 +36,7 @@ export async function doubledLogs(pool: pg.Pool): Promise<unknown[]> {
 }
 
 /** Waits until the store's head is the node's, by hash: heights alone do not tell branches apart. */
-export async function untilAtHead(pool: pg.Pool, chain: SmallChain, seconds = 30): Promise<void> {
+export async function untilAtHead(pool: pg.Pool, chain: SmallChain, seconds = 120): Promise<void> {
   const deadline = Date.now() + seconds * 1000
   let found = ''
   let wanted = ''

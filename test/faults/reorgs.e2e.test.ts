@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { rewindChain } from '../../db/events/rewind.ts'
 import { DeepForkError } from '../../processors/chain-processor.ts'
 import { calls, deposit } from '../chain/deploy.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { expectLikeCleanRun, storeSum, untilAtHead } from './checks.ts'
 import { endow, type SmallChain, startSmallChain } from './small-chain.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const FINALITY = 20
 const MAINNET = 1

@@ -16,7 +16,7 @@ test.each(suite.filter(({ isQuick }) => isQuick).map(check => [check.name, check
     )
     expect(passed, note).toBe(true)
   },
-  300_000,
+  900_000,
 )
 
 test('names every check once', () => {

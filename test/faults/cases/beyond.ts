@@ -127,7 +127,8 @@ const checks: Check[] = [
       let nextFork = Date.now() + 700
       let nextBlock = Date.now()
       try {
-        while (Date.now() < end) {
+        while (Date.now() < end || asked < 20) {
+          must(Date.now() < end + 240_000, `${asked} answers in all that time`)
           if (Date.now() > nextBlock) {
             chain.live(1)
             nextBlock += 250
@@ -137,6 +138,8 @@ const checks: Check[] = [
             nextFork += 900
           }
           const { status, block, balances } = await ask(vault.address)
+          // Under load it may say that it is late.
+          if (status === 503 || status === 408) continue
           must(status === 200, `status ${status}`)
           asked++
           const states = ever.at(block)

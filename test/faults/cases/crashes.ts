@@ -85,7 +85,8 @@ async function whileWaiting(
         return
       }
       await client.query('ROLLBACK')
-      await pause(20)
+      // Else the lock is taken again and again at the same statement.
+      await pause(system.chain.random.between(0, 100))
     }
     must(false, `nobody ever waited with ${statement}`)
   } finally {
