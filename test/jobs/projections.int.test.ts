@@ -8,7 +8,7 @@ import { naiveBalances, naiveClaims, naiveDrawdowns, naiveFlows, naiveHourly, ty
 import { type Positioned, RandomChain, renumbered, store } from './streams.ts'
 
 // Hundreds of small batches: seconds on a free machine, minutes on a busy one.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const projections = await loadProjections()
 const ofChains = projections.filter(({ streams }) => streams === 'chains')

@@ -54,12 +54,15 @@ it('asks of hundreds of listed contracts that do not exist yet in a few requests
     const fresh = await createPipeline()
     try {
       await fresh.indexTo(number, { rpcUrl: proxy.url, listedVaults })
-      return proxy.requests
+      // How often the head is asked for depends on how long it takes.
+      return proxy.asked.filter(methods => methods.some(method => /^eth_(call|getCode)$/.test(method))).length
     } finally {
       await fresh.drop()
       await proxy.stop()
     }
   }
   // 300 in batches of 100, with the few more that a run may differ by.
-  expect((await requestsWith(unborn)) - (await requestsWith([]))).toBeLessThan(30)
+  const more = (await requestsWith(unborn)) - (await requestsWith([]))
+  expect(more).toBeGreaterThan(0)
+  expect(more).toBeLessThan(30)
 })

@@ -4,17 +4,21 @@ import type { AddressInfo } from 'node:net'
 /** `ok` passes on; `fail` answers 500; `hang` never answers; `nonsense` answers something else; `limited`: 429. */
 export type ProxyMode = 'ok' | 'fail' | 'hang' | 'nonsense' | 'limited'
 
+interface Call {
+  method: string
+}
+
 /** Stands before a node: passes requests on after a delay, counts them, and can be made to fail. */
 export async function startRpcProxy(target: string, delayMs = 0) {
   let mode: ProxyMode = 'ok'
   let delay = delayMs
   let requests = 0
-  const methods: string[] = []
+  const asked: string[][] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     requests++
-    methods.push((JSON.parse(body) as { method: string }).method)
+    asked.push([JSON.parse(body) as Call | Call[]].flat().map(({ method }) => method))
     if (mode === 'hang') return
     await new Promise(resolve => setTimeout(resolve, delay))
     if (mode === 'fail') return void response.writeHead(500).end('no')
@@ -33,7 +37,8 @@ export async function startRpcProxy(target: string, delayMs = 0) {
     get requests() {
       return requests
     },
-    methods,
+    /** Methods by request: of one call or of a batch. */
+    asked,
     set(next: ProxyMode) {
       mode = next
     },
