@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../db/embedded/postgres.ts'
 import { openQueueBackend } from '../../db/queues.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
+import { findRedis } from '../redis.ts'
 import { ownPlace } from './embedded/places.ts'
 
-const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
-const hasRedis = await new Promise<boolean>(resolve => {
-  const { hostname, port } = new URL(redisUrl)
-  const socket = connect({ host: hostname, port: Number(port || 6379) })
-  socket.setTimeout(1000, () => resolve(false))
-  socket.once('error', () => resolve(false))
-  socket.once('connect', () => socket.end(() => resolve(true)))
-})
-if (!hasRedis) console.warn(`No Redis answers at ${redisUrl}: the queue is tested on Postgres only`)
+const redisUrl = await findRedis()
 
 let place: Awaited<ReturnType<typeof ownPlace>>
 let postgres: EmbeddedPostgres
@@ -27,7 +19,7 @@ afterAll(async () => {
   place?.remove()
 })
 
-describe.each(hasRedis ? (['postgres', 'redis'] as const) : (['postgres'] as const))('queue on %s', kind => {
+describe.each(redisUrl ? (['postgres', 'redis'] as const) : (['postgres'] as const))('queue on %s', kind => {
   it('delivers jobs with their data, retries, and closes cleanly', async () => {
     const backend = openQueueBackend({
       databaseUrl: postgres.url,

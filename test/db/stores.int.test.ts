@@ -29,7 +29,7 @@ const open = (urls: Record<string, string>) =>
     readEnv({ DATABASE_URL: postgres.url, CLICKHOUSE_URL: inject('clickhouseUrl'), ...urls }),
     'test',
     2,
-    500,
+    4_000,
   ).then(
     () => expect.fail('opened'),
     (error: Error) => error,

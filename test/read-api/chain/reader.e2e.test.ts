@@ -173,7 +173,7 @@ describe('endpoints that fail', () => {
   test.each(['fail', 'hang', 'nonsense', 'limited'] as const)(
     '%s: the other answers, and is asked first from then on',
     async mode => {
-      const reader = readerOf(mode === 'hang' ? { timeoutMs: 300 } : {})
+      const reader = readerOf(mode === 'hang' ? { timeoutMs: 3_000 } : {})
       first.set(mode)
       const { values } = await reader.read('mainnet', { supply: supply() })
       expect(values.supply).toBe(10n ** 18n)
@@ -184,7 +184,7 @@ describe('endpoints that fail', () => {
   )
 
   test('none answers: 503 with Retry-After, within the deadline', async () => {
-    const reader = readerOf({ deadlineMs: 500 })
+    const reader = readerOf({ deadlineMs: 500, timeoutMs: 60_000 })
     first.set('hang')
     second.set('hang')
     const started = Date.now()
@@ -193,7 +193,7 @@ describe('endpoints that fail', () => {
       retryAfter: 5,
       retryable: true,
     })
-    expect(Date.now() - started).toBeLessThan(4_000)
+    expect(Date.now() - started).toBeLessThan(20_000)
     first.set('ok')
     expect((await readerOf().read('mainnet', { supply: supply() })).values.supply).toBe(10n ** 18n)
   })

@@ -21,6 +21,9 @@ const nrt = z.strictObject({
   underlyingAssetPrice: z.number(),
 })
 
+/** Milliseconds: longer than two requests one after the other take. */
+const BLOCK_TIME = 4_000
+
 describe('over HTTP, signed and sent', () => {
   let node: Node
   let proxy: RpcProxy
@@ -35,7 +38,7 @@ describe('over HTTP, signed and sent', () => {
     node = await startNode()
     await seatWorld(node)
     proxy = await startRpcProxy(node.rpcUrl)
-    api = await startApi({ rpcUrl: proxy.url, blockTimeMs: 1_500 })
+    api = await startApi({ rpcUrl: proxy.url, blockTimeMs: BLOCK_TIME })
     await w.seed(api, w.makeWorld())
     server = createServer(api.app)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -187,7 +190,7 @@ describe('over HTTP, signed and sent', () => {
   test('503 with Retry-After while the chain cannot be reached', async () => {
     proxy.set('fail')
     try {
-      await new Promise(resolve => setTimeout(resolve, 1_600))
+      await new Promise(resolve => setTimeout(resolve, BLOCK_TIME + 100))
       for (const path of [`/v2/nrt/vault/mainnet/${w.USD_VAULT}`, contextPath()]) {
         const { headers } = await refused(path, 503, 'mainnet cannot be reached')
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
@@ -220,7 +223,7 @@ describe('over HTTP, signed and sent', () => {
       )
       return proxy.requests - requests
     }
-    const pause = () => new Promise(resolve => setTimeout(resolve, 1_600))
+    const pause = () => new Promise(resolve => setTimeout(resolve, BLOCK_TIME + 100))
     const nrtPath = `/v2/nrt/vault/mainnet/${w.USD_VAULT}`
     const bundlePath = actionPath('deposit', `assetAddress=${w.USD_ASSET}&amount=1000000`)
     await pause()
