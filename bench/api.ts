@@ -20,6 +20,8 @@ export async function startApi(
     CLICKHOUSE_DATABASE: clickhouse.database,
     API_PORT: String(port),
     API_METRICS_PORT: 'off',
+    // No registry lists the vaults of a bench.
+    SHOW_UNLISTED: 'true',
     NODE_ENV: 'production',
     ...env,
   })

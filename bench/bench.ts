@@ -4,6 +4,7 @@ import pg from 'pg'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
 import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
+import { dropDatabase } from '../test/drop-database.ts'
 
 /** One line of RESULTS.md. A ratio says how many times faster ours is than what stands beside it, in one run. */
 export interface Result {
@@ -54,7 +55,7 @@ export async function withStage<T>(
       async postgres() {
         const name = `vaultlog_bench_${randomBytes(4).toString('hex')}`
         await asAdmin(`CREATE DATABASE ${name}`)
-        afterwards(() => asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
+        afterwards(() => dropDatabase(servers.databaseUrl, name))
         const url = new URL(servers.databaseUrl)
         url.pathname = `/${name}`
         const pool = openPostgres(url.href, 'bench', 8)

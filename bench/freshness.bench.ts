@@ -31,6 +31,8 @@ export const bench: Bench = {
       // As for a chain with a block every 2 s; the table has mainnet's 12.
       POLL_INTERVAL_MS: '200',
       API_PORT: String(port),
+      // No registry lists the vaults of the chain.
+      SHOW_UNLISTED: 'true',
       ...Object.fromEntries(['PROCESSOR', 'WORKER', 'API'].map(name => [`${name}_METRICS_PORT`, 'off'])),
     }
     const processes = [['processors/main.ts', 'mainnet'], ['jobs/main.ts'], API_COMMAND].map(args =>

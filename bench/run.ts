@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded } from '../db/embedded/up.ts'
 import { readEnv } from '../db/process/env.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
+import { newFolder } from '../test/db/embedded/places.ts'
 import { type Bench, type Result, withStage } from './bench.ts'
 
 /** `npm run bench [name…]`: runs the benches (all, or those named) and puts their tables into RESULTS.md. */
@@ -22,7 +23,7 @@ if (unknown.length > 0) {
 }
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
-const scratch = await mkdtemp(join(tmpdir(), 'vaultlog-bench-'))
+const scratch = newFolder('vaultlog-bench-')
 const embedded = await startEmbedded(
   readEnv({
     ...process.env,

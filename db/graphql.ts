@@ -13,16 +13,29 @@ const child = spawn(
   process.execPath,
   [
     ...FOLLOW_PARENT,
+    '--import',
+    import.meta.resolve('tsx'),
+    '--import',
+    import.meta.resolve('./graphql-guard.ts'),
     server,
     '--no-squid-status',
     '--sql-statement-timeout',
-    '30000',
+    '10000',
+    '--max-root-fields',
+    '5',
     '--max-response-size',
     '100000',
   ],
   {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
-    env: { ...process.env, DB_URL: stores.env.DATABASE_URL, GQL_PORT: String(stores.env.GRAPHQL_PORT) },
+    env: {
+      ...process.env,
+      // Otherwise errors carry stack traces, with paths.
+      NODE_ENV: 'production',
+      DB_URL: stores.env.GRAPHQL_DATABASE_URL ?? stores.env.DATABASE_URL,
+      GQL_PORT: String(stores.env.GRAPHQL_PORT),
+      GRAPHQL_HOST: stores.env.GRAPHQL_HOST,
+    },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   },
 )

@@ -92,3 +92,10 @@ export function meantNetwork(name: string): string | undefined {
   const known = networkIds.map(network => network.name)
   return aliases[name.toLowerCase()] ?? misspelt(name, known)
 }
+
+/** What to say of a name that is no network's. `written`: how a network's name has to be written there. */
+export function noNetwork(name: string, written = (network: string) => network): string {
+  const meant = meantNetwork(name)
+  if (meant) return `there is no network ${name}; did you mean ${written(meant)}?`
+  return `there is no network ${name}. Networks: ${networkIds.map(network => network.name).join(', ')}.`
+}

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { NO_STATE } from './chain/errors.ts'
 import { MIRROR } from './wake-ups.ts'
 
 export interface StreamStatus {
@@ -10,12 +11,16 @@ export interface StreamStatus {
   finalBlock: number
   /** A chain that is not indexed any more. */
   retired: boolean
-  /** Seconds since the newest stored block's time; for chains that are indexed. */
+  /** Seconds since the newest stored block's time, or since the chain was named where it has none; for chains that are indexed. */
   age: number | undefined
   projections: { name: string; position: number; behind: number; applying: boolean }[]
   /** What is watched since lately and lacks history, by how far it is: blocks from `from` to `cursor` are stored. */
   backfills: { sources: number; from: number; cursor: number }[]
+  /** Contracts that were discovered, and logs of which from long before that are still being fetched. */
+  olderLogs: number
   deadLetters: number
+  /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
+  withoutState: number | undefined
 }
 
 /** Where every stream and projection stands. */
@@ -28,19 +33,27 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     head_height: number
     final_height: number
     head_time: number
+    since: number
+    without_state: number | null
     retired: boolean
     dead: number
+    older: number
     backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
   }>(
     `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time, s.retired_at IS NOT NULL AS retired,
+       extract(epoch FROM s.updated_at)::float8 AS since,
+       (SELECT max(d.block_number)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL
+          AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
+       (SELECT count(DISTINCT contract)::int FROM older_logs o WHERE o.stream = s.id) AS older,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
           WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL AND NOT learned GROUP BY cursor) AS waiting) AS backfills,
        (SELECT json_agg(json_build_object('projection', projection, 'position', position, 'applying', applying_to IS NOT NULL) ORDER BY projection)
         FROM checkpoint c WHERE c.stream = s.id) AS checkpoints
      FROM stream s ORDER BY s.id`,
+    [NO_STATE],
   )
   return rows.map(row => ({
     stream: row.id,
@@ -51,8 +64,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     finalBlock: row.final_height,
     retired: row.retired,
     age:
-      row.kind === 'chain' && row.head_time > 0 && !row.retired
-        ? Math.max(0, Math.round(now - row.head_time))
+      row.kind === 'chain' && !row.retired
+        ? Math.max(0, Math.round(now - (row.head_time > 0 ? row.head_time : row.since)))
         : undefined,
     projections: (row.checkpoints ?? []).map(({ projection, position, applying }) => ({
       name: projection,
@@ -61,7 +74,9 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
       applying,
     })),
     backfills: row.backfills ?? [],
+    olderLogs: row.older,
     deadLetters: row.dead,
+    withoutState: row.without_state ?? undefined,
   }))
 }
 
@@ -144,10 +159,23 @@ export async function readVerifications(pool: pg.Pool): Promise<VerificationStat
   return rows
 }
 
+/** What a dead letter may be of; the table's own check has the same. */
+export const DEAD_LETTER_STAGES = [
+  'decode',
+  'inspect',
+  'sample',
+  'mirror',
+  'project',
+  'registry',
+  'verify',
+  'ledger',
+] as const
+
 export interface DeadLetterRow {
   id: number
   stage: string
   stream: number
+  stream_name: string
   block_number: number | null
   log_index: number | null
   contract: string | null
@@ -162,7 +190,9 @@ export async function listDeadLetters(
   filter: { stage?: string; stream?: number; limit: number; all?: boolean },
 ): Promise<DeadLetterRow[]> {
   const { rows } = await pool.query<DeadLetterRow>(
-    `SELECT id, stage, stream, block_number, log_index, contract, reason, attempts, last_at, payload FROM dead_letter
+    `SELECT d.id, stage, stream, coalesce(s.name, stream::text) AS stream_name, block_number, log_index, contract, reason,
+       attempts, last_at, payload
+     FROM dead_letter d LEFT JOIN stream s ON s.id = d.stream
      WHERE ($1::text IS NULL OR stage = $1) AND ($2::int IS NULL OR stream = $2) AND ($4 OR resolved_at IS NULL)
      ORDER BY last_at DESC, id DESC LIMIT $3`,
     [filter.stage ?? null, filter.stream ?? null, filter.limit, filter.all ?? false],
@@ -170,11 +200,11 @@ export async function listDeadLetters(
   return rows
 }
 
-/** Marks letters as dealt with; they stay in the table. Gives how many were open. */
-export async function resolveDeadLetters(pool: pg.Pool, ids: readonly number[]): Promise<number> {
-  const { rowCount } = await pool.query(
-    'UPDATE dead_letter SET resolved_at = clock_timestamp() WHERE id = ANY ($1) AND resolved_at IS NULL',
+/** Marks letters as dealt with; they stay in the table. Gives those that were open. */
+export async function resolveDeadLetters(pool: pg.Pool, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    'UPDATE dead_letter SET resolved_at = clock_timestamp() WHERE id = ANY ($1) AND resolved_at IS NULL RETURNING id',
     [ids],
   )
-  return rowCount ?? 0
+  return rows.map(({ id }) => id)
 }

@@ -16,6 +16,8 @@ export interface EventStore {
 export interface Stores extends EventStore {
   env: Env & { DATABASE_URL: string; CLICKHOUSE_URL: string }
   clickhouse: ClickHouse
+  /** Files of migrations that opening applied. */
+  migrated: { postgres: string[]; clickhouse: string[] }
 }
 
 /** A database that has not answered by then is taken for gone. */
@@ -45,9 +47,10 @@ export async function openStores(
   }
   try {
     await reachClickHouse(embedded.clickhouseUrl, patienceMs)
-    const { pool, close } = await openPool(embedded.databaseUrl, name, connections, patienceMs)
+    const { pool, applied, close } = await openPool(embedded.databaseUrl, name, connections, patienceMs)
+    const migrated = { postgres: applied, clickhouse: [] as string[] }
     try {
-      await migrateClickHouse(clickhouse)
+      migrated.clickhouse = await migrateClickHouse(clickhouse)
     } catch (error) {
       await close().catch(() => {})
       throw error
@@ -56,6 +59,7 @@ export async function openStores(
       env: { ...env, DATABASE_URL: embedded.databaseUrl, CLICKHOUSE_URL: embedded.clickhouseUrl },
       pool,
       clickhouse,
+      migrated,
       close: async () => {
         await close()
         await closeRest()
@@ -79,7 +83,11 @@ export async function openEventStore(
   try {
     const { pool, close } = await openPool(url, name, connections, patienceMs)
     return {
-      env: { ...env, DATABASE_URL: url },
+      env: {
+        ...env,
+        DATABASE_URL: url,
+        GRAPHQL_DATABASE_URL: env.GRAPHQL_DATABASE_URL ?? embedded?.graphqlUrl,
+      },
       pool,
       close: async () => {
         await close()
@@ -97,17 +105,24 @@ async function openPool(
   name: string,
   connections: number,
   patienceMs: number,
-): Promise<{ pool: pg.Pool; close(): Promise<void> }> {
+): Promise<{ pool: pg.Pool; applied: string[]; close(): Promise<void> }> {
   await reachPostgres(url, patienceMs)
   const pool = openPostgres(url, name, connections)
   try {
-    await migratePostgres(pool)
+    return { pool, applied: await migratePostgres(pool), close: () => pool.end() }
   } catch (error) {
     await pool.end().catch(() => {})
+    if ((error as { code?: string }).code === INSUFFICIENT_PRIVILEGE)
+      throw new ConfigError(
+        `The user of DATABASE_URL may not make Vaultlog's tables: ${(error as Error).message}. Give it CREATE on the schema public, or a database of its own.`,
+        { cause: error },
+      )
     throw error
   }
-  return { pool, close: () => pool.end() }
 }
+
+/** SQLSTATE of Postgres. */
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** Migrations may take long, and a pool waits for ever: whether anybody is there is asked before, with a limit. */
 async function reachPostgres(url: string, patienceMs: number): Promise<void> {

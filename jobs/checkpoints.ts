@@ -26,6 +26,20 @@ export async function listStreams(pool: pg.Pool): Promise<StreamRow[]> {
   return rows
 }
 
+/** Projections with rows that other code than this made: they stand still until they are replayed. */
+export async function readOutdated(
+  pool: pg.Pool,
+  projections: readonly { name: string; version: number }[],
+): Promise<string[]> {
+  const { rows } = await pool.query<{ projection: string }>(
+    `SELECT DISTINCT c.projection FROM checkpoint c
+     JOIN unnest($1::text[], $2::int[]) AS p(name, version) ON p.name = c.projection
+     WHERE c.version <> p.version ORDER BY 1`,
+    [projections.map(({ name }) => name), projections.map(({ version }) => version)],
+  )
+  return rows.map(({ projection }) => projection)
+}
+
 export async function readCheckpoint(
   pool: pg.Pool | pg.PoolClient,
   projection: string,
@@ -125,6 +139,24 @@ export function withLock<T>(
   )
 }
 
+/** Takes the lock of (projection, stream) for as long as the connection is open; false when another has it. */
+export function takeLock(client: pg.PoolClient, projection: string, stream: number): Promise<boolean> {
+  return lock(client, 'pg_try_advisory_lock', projection, stream)
+}
+
+async function lock(
+  client: pg.PoolClient,
+  what: 'pg_try_advisory_lock' | 'pg_advisory_unlock',
+  projection: string,
+  stream: number,
+): Promise<boolean> {
+  const { rows } = await client.query<{ done: boolean }>(
+    `SELECT ${what}(hashtext('vaultlog projection ' || $1), $2) AS done`,
+    [projection, stream],
+  )
+  return rows[0]?.done === true
+}
+
 export interface Locks {
   /** False when another has it. */
   take(stream: number): Promise<boolean>
@@ -139,23 +171,16 @@ export async function withLocks<T>(
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
-  const ask = async (what: string, stream: number) => {
-    const { rows } = await client.query<{ done: boolean }>(
-      `SELECT ${what}(hashtext('vaultlog projection ' || $1), $2) AS done`,
-      [projection, stream],
-    )
-    return rows[0]?.done === true
-  }
   const taken = new Set<number>()
   const locks: Locks = {
     async take(stream) {
-      const isFree = await ask('pg_try_advisory_lock', stream)
+      const isFree = await takeLock(client, projection, stream)
       if (isFree) taken.add(stream)
       return isFree
     },
     async free(stream) {
       taken.delete(stream)
-      await ask('pg_advisory_unlock', stream)
+      await lock(client, 'pg_advisory_unlock', projection, stream)
     },
   }
   try {

@@ -1,25 +1,26 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { retireChain } from '../db/events/retire.ts'
 import { rewindChain } from '../db/events/rewind.ts'
 import { networkByName } from '../db/networks.ts'
-import { migratePostgres } from '../db/postgres.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
+import { readFault } from '../db/read-models.ts'
 import { countFacts } from '../db/registry/check.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
-import { listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
-import { listStreams } from './checkpoints.ts'
+import { DEAD_LETTER_STAGES, listDeadLetters, readStatus, resolveDeadLetters } from '../db/status.ts'
+import { listStreams, readOutdated } from './checkpoints.ts'
 import { choose } from './choose.ts'
 import { integer, print, seconds, withEventStore, withStores } from './command.ts'
 import { exportParquet } from './export.ts'
 import { readOwnerFlows } from './flows.ts'
+import { addIgnoreCommands } from './ignore-commands.ts'
 import { addKeyCommands } from './key-commands.ts'
 import { openProgress } from './progress.ts'
-import { hasHead } from './projection.ts'
+import { hasHead, loadProjections } from './projection.ts'
+import { rebuild } from './rebuild.ts'
 import { type ReplayOptions, replay } from './replay.ts'
 import { table } from './table.ts'
 import { keepComparisons, verify } from './verify.ts'
-import { type ChainRange, rangePrinter, verifyChain } from './verify-chain.ts'
+import { type ChainRange, commonBlock, rangePrinter, verifyChain } from './verify-chain.ts'
 import { statusTable, watchStatus } from './watch.ts'
 
 const program = new Command('vaultlog')
@@ -30,15 +31,16 @@ program
   .command('migrate')
   .description('bring both databases to the newest schema and record the registry of curated facts')
   .action(() =>
-    withStores(async ({ pool, clickhouse }) => {
-      const postgres = await migratePostgres(pool)
-      const house = await migrateClickHouse(clickhouse)
-      const facts = await recordFacts(pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
-      print(
-        `${postgres.length} Postgres and ${house.length} ClickHouse migrations applied, ${facts} facts recorded.`,
-      )
-      return 0
-    }),
+    withStores(
+      async ({ pool, migrated }) => {
+        const facts = await recordFacts(pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
+        print(
+          `${migrated.postgres.length} Postgres and ${migrated.clickhouse.length} ClickHouse migrations applied, ${facts} facts recorded.`,
+        )
+        return 0
+      },
+      { mayBeLost: true },
+    ),
   )
 
 const registry = program.command('registry').description('curated facts: what is listed, tagged, flagged')
@@ -112,6 +114,37 @@ program
         progress.close()
       }
     }),
+  )
+
+program
+  .command('rebuild')
+  .description(
+    'drop all read models and make them anew from the event store: after ClickHouse was lost, replaced or restored from a backup',
+  )
+  .option('--resume', 'go on with a rebuild that was interrupted')
+  .action((options: { resume?: boolean }) =>
+    withStores(
+      async ({ pool, clickhouse }, signal) => {
+        const progress = openProgress()
+        const started = Date.now()
+        try {
+          await rebuild({
+            pool,
+            clickhouse,
+            projections: await loadProjections(),
+            progress,
+            signal,
+            ...options,
+          })
+          progress.close()
+          print(`All read models are made anew, in ${((Date.now() - started) / 1000).toFixed(1)} s.`)
+          return 0
+        } finally {
+          progress.close()
+        }
+      },
+      { mayBeLost: true },
+    ),
   )
 
 program
@@ -189,8 +222,16 @@ program
         await watchStatus(pool, { seconds: options.watch === true ? 2 : options.watch, signal })
         return 0
       }
-      const streams = await readStatus(pool)
-      print(options.json ? JSON.stringify(streams, null, 2) : statusTable({ at: Date.now(), streams }))
+      const [streams, fault, outdated] = await Promise.all([
+        readStatus(pool),
+        readFault(pool),
+        readOutdated(pool, await loadProjections()),
+      ])
+      print(
+        options.json
+          ? JSON.stringify(streams, null, 2)
+          : statusTable({ at: Date.now(), streams, fault, outdated }),
+      )
       return 0
     }),
   )
@@ -200,7 +241,7 @@ const deadletters = program
   .description('what could not be decoded, sampled or applied')
 deadletters
   .command('list', { isDefault: true })
-  .option('--stage <stage>', 'decode, inspect, sample, mirror, project, registry or verify')
+  .addOption(new Option('--stage <stage>', 'only of this stage').choices(DEAD_LETTER_STAGES))
   .option('-c, --chain <network>', 'only this chain')
   .option('--all', 'resolved ones too')
   .option('--limit <n>', 'at most', integer, 50)
@@ -225,7 +266,7 @@ deadletters
             rows.map(row => [
               row.id,
               row.stage,
-              row.stream,
+              row.stream_name,
               row.block_number ?? '',
               row.log_index ?? '',
               row.contract ?? '',
@@ -244,20 +285,70 @@ deadletters
   .description('mark as dealt with; they stay in the table')
   .action((ids: number[]) =>
     withEventStore(async ({ pool }) => {
-      print(`${await resolveDeadLetters(pool, ids)} resolved.`)
-      return 0
+      const resolved = await resolveDeadLetters(pool, ids)
+      print(`${resolved.length} resolved.`)
+      const others = ids.filter(id => !resolved.includes(id))
+      if (others.length === 0) return 0
+      throw new ConfigError(
+        `Not open, or not there: ${others.join(', ')}. \`vaultlog deadletters\` lists what is open.`,
+      )
+    }),
+  )
+
+const blockOrCommon = (value: string): number | 'common' => (value === 'common' ? value : integer(value))
+const NODE_OPTION = ['--rpc <url>', 'node that knows the chain, RPC_<NETWORK> unless told'] as const
+
+program
+  .command('common-block <network>')
+  .description(
+    'the newest stored block that the chain still has, by hashes: after a fork deeper than finality',
+  )
+  .option(...NODE_OPTION)
+  .action((name: string, options: { rpc?: string }) =>
+    withEventStore(async ({ env }, signal) => {
+      const network = networkByName(name)
+      const { common, different } = await commonBlock(network.name, options, env, signal)
+      if (different === undefined) {
+        print(
+          common === undefined
+            ? `Nothing is stored of ${network.name}.`
+            : `All stored blocks are the chain's, up to ${common}.`,
+        )
+        return 0
+      }
+      print(
+        common === undefined
+          ? `No stored block is the chain's: ${different} is another one already.`
+          : `${common} is the newest stored block that the chain has; ${different} is another one. \`vaultlog rewind ${network.name} --to common\` retracts what is above.`,
+      )
+      return 1
     }),
   )
 
 program
   .command('rewind <network>')
   .description('retract everything stored of a chain above a block, so that its processor stores it anew')
-  .requiredOption('--to <block>', 'last block that stays', integer)
-  .action((name: string, options: { to: number }) =>
-    withEventStore(async ({ pool }) => {
+  .requiredOption(
+    '--to <block>',
+    'last block that stays; common: the newest that the chain has',
+    blockOrCommon,
+  )
+  .option(...NODE_OPTION)
+  .action((name: string, options: { to: number | 'common'; rpc?: string }) =>
+    withEventStore(async ({ pool, env }, signal) => {
       const network = networkByName(name)
+      let { to } = options
+      if (to === 'common') {
+        const { common, different } = await commonBlock(network.name, options, env, signal)
+        if (different === undefined) {
+          print(`All stored blocks of ${network.name} are the chain's: nothing to retract.`)
+          return 0
+        }
+        to = common ?? 0
+        print(`Block ${to} is the newest that the chain has.`)
+      }
       print(
-        `${await rewindChain(pool, network.chainId, network.name, options.to)} blocks retracted; start the processor of ${network.name} again.`,
+        `${await rewindChain(pool, network.chainId, network.name, to)} blocks retracted; start the processor of ${network.name} again.`,
       )
       return 0
     }),
@@ -323,13 +414,15 @@ program
   .command('export <table> <file>')
   .description('write a table or view of ClickHouse to a Parquet file')
   .option('--where <condition>', 'in SQL, such as "chain_id = 1 AND day >= \'2025-01-01\'"')
-  .action((from: string, to: string, { where }: { where?: string }) =>
+  .option('--whole', 'amounts also in whole units, as doubles in columns of their own (assets_whole)')
+  .action((from: string, to: string, options: { where?: string; whole?: boolean }) =>
     withStores(async ({ clickhouse }, signal) => {
-      print(`${to}: ${await exportParquet(clickhouse, { from, where, to, signal })} bytes.`)
+      print(`${to}: ${await exportParquet(clickhouse, { from, ...options, to, signal })} bytes.`)
       return 0
     }),
   )
 
+addIgnoreCommands(program)
 addKeyCommands(program)
 
 await program.parseAsync()

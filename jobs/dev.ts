@@ -15,6 +15,7 @@ async function main(): Promise<void> {
   const embedded = await startEmbedded(env)
   onShutdown('databases', () => embedded.stop())
   const urls = { DATABASE_URL: embedded.databaseUrl, CLICKHOUSE_URL: embedded.clickhouseUrl }
+  const graphql = embedded.graphqlDatabaseUrl ? { GRAPHQL_DATABASE_URL: embedded.graphqlDatabaseUrl } : {}
   const stores = await openStores({ ...env, ...urls }, 'dev')
   const facts = await recordFacts(stores.pool, await readFacts(FACTS), Math.floor(Date.now() / 1000))
   if (facts > 0) log.info({ facts }, 'registry of curated facts recorded')
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
     ...networks.map(name => ({ name, args: ['processors/main.ts', name], env: urls })),
     { name: 'worker', args: ['jobs/main.ts'], env: urls },
     { name: 'api', args: API_COMMAND, env: urls },
-    { name: 'graphql', args: ['db/graphql.ts'], env: urls },
+    { name: 'graphql', args: ['db/graphql.ts'], env: { ...urls, ...graphql } },
   ]
   const processes = supervise(specs, line => process.stdout.write(`${line}\n`))
   onShutdown('processes', () => processes.stop())

@@ -1,7 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Command } from 'commander'
+import type pg from 'pg'
+import { z } from 'zod'
 import { createKey, definePlan, listKeys, listPlans, revokeKey, setKeyPlan } from '../db/keys/keys.ts'
+import { readEnv } from '../db/process/env.ts'
 import { integer, print, withEventStore } from './command.ts'
 import { table } from './table.ts'
+
+/** Which database a key is of; a demo in the same folder has one of its own, whose API does not know the key. */
+async function whereabouts(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ name: string; port: number | null }>(
+    'SELECT current_database() AS name, inet_server_port() AS port',
+  )
+  const { name = '', port } = rows[0] ?? {}
+  const here = `It is a key of the database ${name}${port ? ` on port ${port}` : ''}.`
+  const file = join(readEnv().VAULTLOG_DIR, 'demo.json')
+  const demo = await readFile(file, 'utf8').then(
+    text => z.object({ databaseUrl: z.url() }).safeParse(JSON.parse(text)).data,
+    () => undefined,
+  )
+  const { pathname } = new URL(demo?.databaseUrl ?? `postgres://localhost/${name}`)
+  return pathname.slice(1) === name
+    ? here
+    : `${here} The demo has the database ${pathname.slice(1)}: for a key of it set DATABASE_URL to databaseUrl of ${file}.`
+}
 
 /** `vaultlog keys …` and `vaultlog plans …`. */
 export function addKeyCommands(program: Command): void {
@@ -16,6 +39,7 @@ export function addKeyCommands(program: Command): void {
         print(
           `${key.key}\nSend it as x-api-key. It is not stored and cannot be shown again (public code: ${key.code}).`,
         )
+        print(await whereabouts(pool))
         return 0
       }),
     )

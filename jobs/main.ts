@@ -3,6 +3,7 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
+import { guardReadModels } from '../db/read-models.ts'
 import { listFeeds } from '../db/registry/feeds.ts'
 import { openStores } from '../db/stores.ts'
 import { loadProjections } from './projection.ts'
@@ -12,6 +13,7 @@ async function main(): Promise<void> {
   const env = readEnv()
   if (env.WORKER_METRICS_PORT !== 'off') {
     const metrics = await serveMetrics({
+      host: env.METRICS_HOST,
       port: env.WORKER_METRICS_PORT,
       what: 'the worker',
       setting: 'WORKER_METRICS_PORT',
@@ -25,7 +27,10 @@ async function main(): Promise<void> {
   })
   const stores = await openStores(env, 'worker', 24)
   onShutdown('databases', () => stores.close())
+  const guard = await guardReadModels({ pool: stores.pool, clickhouse: stores.clickhouse.client })
+  onShutdown('guard', () => guard.stop())
   const worker = startWorker({
+    guard,
     pool: stores.pool,
     clickhouse: stores.clickhouse.client,
     projections: await loadProjections(),

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import { networkOfChain } from '../db/networks.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
+import { readFault } from '../db/read-models.ts'
 import { countDeadLetters, readReplays, readStatus, readVerifications } from '../db/status.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Projection, tablesOf } from './projection.ts'
@@ -39,7 +40,7 @@ const streamHead = new Gauge({
 })
 const streamAge = new Gauge({
   name: 'vaultlog_stream_age_seconds',
-  help: 'Now less the time of the newest block stored of a chain that is not retired, whether or not its processor runs',
+  help: 'Now less the time of the newest block stored of a chain that is not retired, or less when it was named where it has none',
   labelNames: ['stream'] as const,
   registers,
 })
@@ -77,6 +78,11 @@ const verifyTime = new Gauge({
   name: 'vaultlog_verify_timestamp_seconds',
   help: 'When a table was verified last, unix seconds',
   labelNames: ['table', 'stream'] as const,
+  registers,
+})
+const readModelsWhole = new Gauge({
+  name: 'vaultlog_read_models_whole',
+  help: '1 where the read models are those of the event store, 0 where they are lost or being rebuilt',
   registers,
 })
 const queueJobs = new Gauge({
@@ -190,6 +196,10 @@ export function exposeStatus(parts: {
         verifyTime.set({ table, stream }, checkedAt.getTime() / 1000)
       }
     }
+  })
+  onScrape([readModelsWhole], async () => {
+    const fault = await readFault(pool)
+    return () => readModelsWhole.set(fault === undefined ? 1 : 0)
   })
   onScrape([queueJobs], async () => {
     const counts = await queue.getJobCounts()

@@ -282,6 +282,11 @@ async function swapIn(
     'UPDATE replay SET from_position = $4 WHERE database = $1 AND projection = $2 AND stream = ANY ($3)',
     [shadow.database, projection.name, ids, SWAPPING],
   )
+  // The new rows may be none: who looks at the tables learns anew which have any.
+  await pool.query(
+    'UPDATE read_models SET filled = ARRAY(SELECT unnest(filled) EXCEPT SELECT unnest($1::text[]))',
+    [tablesOf(projection)],
+  )
   for (const name of tablesOf(projection)) {
     const live = storage(clickhouse, name)
     const made = storage(shadow, name)

@@ -166,7 +166,7 @@ async function findRange(
   // Positions have no gaps: fewer are still to come from another replica, more are a copy that will be merged.
   if (row?.rows !== to - from)
     throw new UnavailableError(
-      `ClickHouse has ${row?.rows ?? 0} events of positions ${from + 1} to ${to} of stream ${stream}, not ${to - from}. Trying again.`,
+      `ClickHouse has ${row?.rows ?? 0} events of positions ${from + 1} to ${to} of stream ${stream}, not ${to - from}.`,
     )
   const block =
     to >= target.position

@@ -29,22 +29,61 @@ class ComparisonInterrupted extends VaultlogError {
   }
 }
 
+interface Stores {
+  DATABASE_URL: string
+  CLICKHOUSE_URL?: string | undefined
+}
+
+const commonSchema = z.object({ common: z.number().optional(), different: z.number().optional() })
+
 /**
  * Compares the store's events of a network with the chain's own logs, range by range. Decoding is the processors'
  * part, so one of their processes does it, on the stores that this one has open.
  */
-export async function verifyChain(
+export function verifyChain(
   network: string,
   range: ChainRange,
-  { DATABASE_URL, CLICKHOUSE_URL }: { DATABASE_URL: string; CLICKHOUSE_URL: string },
+  stores: Stores,
   onRange: (range: RangeAnswer) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const args = (['rpc', 'from', 'to'] as const).flatMap(name =>
     range[name] === undefined ? [] : [`--${name}`, String(range[name])],
   )
+  return askProcessor(network, args, stores, line => onRange(rangeSchema.parse(line)), signal)
+}
+
+/** The newest stored block that the chain has, and the oldest that it has not. */
+export async function commonBlock(
+  network: string,
+  { rpc }: { rpc?: string },
+  stores: Stores,
+  signal: AbortSignal,
+): Promise<z.infer<typeof commonSchema>> {
+  let answer: z.infer<typeof commonSchema> = {}
+  const args = ['--common', ...(rpc ? ['--rpc', rpc] : [])]
+  await askProcessor(
+    network,
+    args,
+    stores,
+    line => {
+      answer = commonSchema.parse(line)
+    },
+    signal,
+  )
+  return answer
+}
+
+/** What processors/verify.ts prints, line by line. */
+async function askProcessor(
+  network: string,
+  args: readonly string[],
+  { DATABASE_URL, CLICKHOUSE_URL }: Stores,
+  onLine: (line: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'processors/verify.ts', network, ...args], {
-    env: { ...process.env, DATABASE_URL, CLICKHOUSE_URL },
+    env: { ...process.env, DATABASE_URL, ...(CLICKHOUSE_URL ? { CLICKHOUSE_URL } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
   })
@@ -56,8 +95,7 @@ export async function verifyChain(
   })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   try {
-    for await (const line of createInterface({ input: child.stdout }))
-      onRange(rangeSchema.parse(JSON.parse(line)))
+    for await (const line of createInterface({ input: child.stdout })) onLine(JSON.parse(line))
   } finally {
     child.kill()
   }

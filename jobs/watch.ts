@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { readFault } from '../db/read-models.ts'
 import { readStatus, type StreamStatus } from '../db/status.ts'
 import { table } from './table.ts'
 
@@ -7,6 +8,10 @@ interface Look {
   /** Milliseconds. */
   at: number
   streams: StreamStatus[]
+  /** What is wrong with the read models. */
+  fault?: string | undefined
+  /** Projections that need a replay. */
+  outdated?: readonly string[]
 }
 
 /** One line a stream; with an earlier look also how many events came in a second since. */
@@ -42,7 +47,20 @@ export function statusTable(now: Look, before?: Look): string {
       ]
     }),
   )
-  return [streams, ...now.streams.flatMap(historyOf)].join('\n')
+  const fault = now.fault ? [`READ MODELS: ${now.fault}`] : []
+  const outdated = (now.outdated ?? []).map(
+    name =>
+      `${name}: rows of another version of the code; run \`vaultlog replay --projection ${name}\`, the old ones are served until it has finished`,
+  )
+  const { streams: all } = now
+  return [
+    ...fault,
+    streams,
+    ...outdated,
+    ...all.flatMap(historyOf),
+    ...all.flatMap(olderOf),
+    ...all.flatMap(stateOf),
+  ].join('\n')
 }
 
 /** How far the history of what a chain watches since lately is. */
@@ -52,6 +70,22 @@ function historyOf({ name, headBlock, backfills }: StreamStatus): string[] {
     const bar = '#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '-')
     return `${name}: history of ${sources} new source${sources === 1 ? '' : 's'} [${bar}] ${Math.floor(share * 100)} %, block ${Math.max(cursor, from)} of ${headBlock}`
   })
+}
+
+/** Contracts that said their first word long after they were made. */
+function olderOf({ name, olderLogs: count }: StreamStatus): string[] {
+  if (count === 0) return []
+  return [
+    `${name}: fetching what ${count} contract${count === 1 ? '' : 's'} logged long before ${count === 1 ? 'it was' : 'they were'} discovered`,
+  ]
+}
+
+/** A node without an archive. */
+function stateOf({ name, withoutState }: StreamStatus): string[] {
+  if (withoutState === undefined) return []
+  return [
+    `${name}: the node keeps no state of old blocks (met at block ${withoutState}): samples begin where its state does. An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
+  ]
 }
 
 const BAR = 30
@@ -71,7 +105,7 @@ export async function watchStatus(
     const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
     let text: string
     try {
-      const look = { at, streams: await readStatus(pool, at / 1000) }
+      const look = { at, streams: await readStatus(pool, at / 1000), fault: await readFault(pool) }
       text = `${time} UTC, every ${seconds} s; Ctrl-C ends\n${statusTable(look, before ?? look)}`
       before = look
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
+import { checkReadModels, ReadModelsLostError } from '../db/read-models.ts'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
 import { passOver, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
@@ -105,6 +106,8 @@ export async function findWork(pool: pg.Pool, projections: readonly Projection[]
 
 /** Does everything there is to do, in this process, without a queue: for commands and tests. */
 export async function catchUpAll(context: WorkContext): Promise<void> {
+  const fault = await checkReadModels(context)
+  if (fault?.kind === 'lost') throw new ReadModelsLostError(fault)
   for (
     let jobs = await findWork(context.pool, context.projections);
     jobs.length > 0;

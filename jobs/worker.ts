@@ -1,8 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { Queue } from 'bullmq'
 import type pg from 'pg'
 import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
+import type { ReadModelGuard } from '../db/read-models.ts'
 import { type Job, jobId, jobOptions, jobSchema, QUEUE } from '../db/wake-ups.ts'
+import { checkLedgers } from './ledgers.ts'
 import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
 import type { Projection } from './projection.ts'
 import { NeedsReplayError } from './runner.ts'
@@ -17,6 +20,8 @@ export interface WorkerOptions {
   queue: { REDIS_URL?: string; REDIS_PREFIX?: string; databaseUrl: string }
   /** Jobs at one time. */
   concurrency: number
+  /** Whether the read models may be added to; absent: nobody looks. */
+  guard?: ReadModelGuard
 }
 
 /** How often the cursors are looked at for work that no job told of. */
@@ -25,6 +30,8 @@ const SWEEP_MS = 1_000
 const RETRY_MS = 60_000
 /** How long one projection may keep others waiting. */
 const TURN_MS = 5_000
+/** How often the ledgers are held against the sampled supplies: samples come hourly. */
+const LEDGERS_MS = 3_600_000
 /** A job of the same name may stand in the queue with a dead worker: after this long it is given again. */
 const ROUND_MS = 5_000
 
@@ -33,7 +40,8 @@ const ROUND_MS = 5_000
  * still done. Any number of workers share the load; a lock per projection and stream keeps their order.
  */
 export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
-  const { pool, clickhouse, projections } = options
+  const { pool, clickhouse, projections, guard } = options
+  const isLost = () => guard?.fault?.kind === 'lost'
   const stopping = new AbortController()
   const backend = openQueueBackend(options.queue)
   const queue = backend.createQueue<Job>(QUEUE)
@@ -56,6 +64,8 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     QUEUE,
     async ({ data, attemptsMade, opts }) => {
       const job = jobSchema.parse(data)
+      // What is on top of a gap would be taken for whole. The sweep gives the job again.
+      if (isLost()) return
       try {
         const next = await work(
           {
@@ -94,15 +104,25 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
 
   let timer: NodeJS.Timeout | undefined
   let forgetAt = 0
+  let ledgersAt = 0
   let sweeping: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
       await resolveDeadLetters(pool)
+      await forgetHealed(pool, queue)
       if (Date.now() >= forgetAt) {
         needReplay.clear()
         forgetAt = Date.now() + RETRY_MS
       }
-      await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
+      if (!isLost()) {
+        await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
+        if (Date.now() >= ledgersAt) {
+          ledgersAt = Date.now() + LEDGERS_MS
+          const differing = await checkLedgers(pool, clickhouse)
+          if (differing.length > 0)
+            log.warn({ vaults: differing.length }, 'ledgers do not add up to their supply')
+        }
+      }
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'could not look for work, trying again')
     }
@@ -142,4 +162,21 @@ async function resolveDeadLetters(pool: pg.Pool): Promise<void> {
      WHERE d.resolved_at IS NULL AND d.stage IN ('mirror', 'project') AND c.stream = d.stream
        AND c.projection = d.contract AND c.position >= (d.payload->>'to')::bigint`,
   )
+}
+
+/** How many failed jobs are looked at in one go. */
+const FAILED_AT_ONCE = 100
+
+/** A job that failed and whose work was done by another since is no failure any more: it leaves the queue's pages. */
+async function forgetHealed(pool: pg.Pool, queue: Queue<Job>): Promise<void> {
+  const failed = await queue.getFailed(0, FAILED_AT_ONCE - 1)
+  if (failed.length === 0) return
+  const { rows } = await pool.query<{ projection: string; stream: number; position: number }>(
+    'SELECT projection, stream, position FROM checkpoint',
+  )
+  const reached = new Map(
+    rows.map(({ projection, stream, position }) => [`${projection} ${stream}`, position]),
+  )
+  for (const job of failed)
+    if ((reached.get(`${job.data.projection} ${job.data.stream}`) ?? 0) >= job.data.to) await job.remove()
 }

@@ -3,12 +3,14 @@ import type { EventWriter } from '../db/events/event-writer.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { attribute, toAttribute } from './attribute.ts'
-import type { KnownContracts } from './contracts.ts'
+import { type KnownContracts, UNREADABLE } from './contracts.ts'
 import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
 import type { History } from './history.ts'
+import type { OlderLogs } from './older-logs.ts'
 import type { Protocol, RawLog } from './protocol.ts'
 import type { BlockLogs, ChainRpc, TransactionCall } from './rpc.ts'
 import { Sampler } from './samples/sampler.ts'
+import { settleByBalances } from './vaults/balances.ts'
 
 export interface SourceBlock {
   ref: BlockRef
@@ -33,10 +35,10 @@ export interface ChainHandlerOptions {
   /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
   rpc?: ChainRpc
   samples: boolean
-  /** The blocks are of the past. */
-  isPast?: boolean
   /** What came before a source was watched. */
   history?: History
+  /** What contracts logged long before they were discovered. */
+  older?: OlderLogs
   /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
   listed?: readonly Candidate[]
   /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
@@ -53,6 +55,22 @@ export class BranchMismatchError extends VaultlogError {
   constructor(block: number) {
     super(`The node's logs of block ${block} belong to another branch than its head. Fetching again.`)
   }
+}
+
+/** Blocks under way, and what comes of them. */
+interface Batch {
+  store: EventWriter
+  queue: Map<number, SourceBlock>
+  /** Of the queue, ascending. */
+  numbers: number[]
+  last: BlockRef
+  output: BlockEvents[]
+  letters: DeadLetter[]
+}
+
+interface Fresh {
+  kind: string
+  contract: string
 }
 
 /** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
@@ -72,8 +90,8 @@ export class ChainHandler {
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
-    const { rpc, samples, contracts, protocols, isPast, collateralHolders: holders } = options
-    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, isPast, holders })
+    const { rpc, samples, contracts, protocols, collateralHolders: holders } = options
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
@@ -86,17 +104,21 @@ export class ChainHandler {
     const output: BlockEvents[] = []
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
-    await this.addHistory(store, queue, numbers, last.ref.number)
+    const batch: Batch = { store, queue, numbers, last: last.ref, output, letters }
+    this.options.older?.take(store)
+    await this.addHistory(batch)
     let hasLooked = false
     for (let i = 0; i < numbers.length; i++) {
       const block = queue.get(numbers[i] ?? -1)
       if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      if (Number.isFinite(block.ref.timestamp)) contracts.setTime(block.ref.timestamp)
       const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
-      const found = looks ? await this.inspectListed(block, output, queue, numbers, last.ref, letters) : []
+      const found = looks ? await this.inspectListed(block, batch) : []
       hasLooked ||= looks
-      const events = [...found, ...(await this.handleBlock(block, output, queue, numbers, last.ref, letters))]
+      const events = [...found, ...(await this.handleBlock(block, batch))]
       if (events.length > 0) output.push({ block: block.ref, events })
     }
+    if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters)
     // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
     const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
     const newest = timed.at(-1)?.ref
@@ -116,18 +138,12 @@ export class ChainHandler {
    * earlier logs. One that does not (it may not be born yet) is left to its own events, and looked at again later; no verdict is
    * stored.
    */
-  private async inspectListed(
-    block: SourceBlock,
-    output: BlockEvents[],
-    queue: Map<number, SourceBlock>,
-    numbers: number[],
-    last: BlockRef,
-    letters: DeadLetter[],
-  ): Promise<DomainEvent[]> {
+  private async inspectListed(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
+    const { letters } = batch
     const { contracts, rpc, listed } = this.options
     if (!rpc || !listed) return []
     const due = listed.filter(candidate => {
-      if (contracts.isInspected(candidate.contract)) return false
+      if (contracts.isInspected(candidate.contract) || contracts.isIgnored(candidate.contract)) return false
       const looked = this.unborn.get(nameOf(candidate))
       return looked === undefined || Math.abs(block.ref.timestamp - looked) >= LOOK_AGAIN
     })
@@ -135,11 +151,11 @@ export class ChainHandler {
     const born = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
     const verdicts = await Promise.all(
       due.map(async candidate =>
-        born.has(candidate.contract) ? await this.inspect(candidate, block.ref, letters) : [],
+        born.has(candidate.contract) ? await this.inspect(this.withHint(candidate), block.ref, letters) : [],
       ),
     )
     const events: DomainEvent[] = []
-    const fresh: { kind: string; contract: string }[] = []
+    const fresh: Fresh[] = []
     for (const [i, verdict] of verdicts.entries()) {
       const candidate = due[i]
       if (!candidate || contracts.isInspected(candidate.contract)) continue
@@ -150,25 +166,28 @@ export class ChainHandler {
       events.push(...verdict)
       for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
     }
-    if (fresh.length > 0) await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+    if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
     return events
   }
 
+  /** With what its factory said of it, where it is known to be made by one. */
+  private withHint(candidate: Candidate): Candidate {
+    const hint = this.options.contracts.learnedBy(
+      Number.MAX_SAFE_INTEGER,
+      `VaultCreated ${candidate.contract}`,
+    )
+    return hint ? { ...candidate, hint } : candidate
+  }
+
   /** Decodes one block; contracts new in it add their earlier logs to `output` and their later ones to the queue. */
-  private async handleBlock(
-    block: SourceBlock,
-    output: BlockEvents[],
-    queue: Map<number, SourceBlock>,
-    numbers: number[],
-    last: BlockRef,
-    letters: DeadLetter[],
-  ): Promise<DomainEvent[]> {
+  private async handleBlock(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
+    const { letters } = batch
     const { contracts } = this.options
     const found: DomainEvent[] = []
     while (true) {
       const decoded = this.decode(block)
       const unknown = new Set<string>()
-      const fresh: { kind: string; contract: string }[] = []
+      const fresh: Fresh[] = []
       let inspected = false
       for (const candidate of decoded.candidates) {
         const verdict = await this.inspect(candidate, block.ref, letters)
@@ -179,7 +198,7 @@ export class ChainHandler {
       }
       // What a contract emitted counts once it is known what the contract is: then the block is read again.
       if (inspected) {
-        if (fresh.length > 0) await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+        if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
         continue
       }
       const events = decoded.events.filter(event => !unknown.has(event.contract))
@@ -188,7 +207,7 @@ export class ChainHandler {
         letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, block.ref)))
         return [...found, ...events]
       }
-      await this.fetchLogsOf(fresh, block, output, queue, numbers, last, letters)
+      await this.fetchLogsOf(fresh, block, batch)
     }
   }
 
@@ -217,25 +236,24 @@ export class ChainHandler {
   }
 
   private decode(block: SourceBlock, view: ContractView = this.options.contracts): DecodedBlock {
+    const { contracts, decoder } = this.options
+    block.logs = block.logs.filter(({ address }) => !contracts.isIgnored(address))
     block.logs.sort((a, b) => a.logIndex - b.logIndex)
-    return this.options.decoder.decodeBlock(block.logs, view)
+    const decoded = decoder.decodeBlock(block.logs, view)
+    decoded.candidates = decoded.candidates.filter(({ contract }) => !contracts.isIgnored(contract))
+    return decoded
   }
 
   /** Stores what is ready of the history of new sources; where it ends, their logs are among the batch's from here on. */
-  private async addHistory(
-    store: EventWriter,
-    queue: Map<number, SourceBlock>,
-    numbers: number[],
-    last: number,
-  ): Promise<void> {
-    const joining = await this.options.history?.take(store, last)
+  private async addHistory(batch: Batch): Promise<void> {
+    const joining = await this.options.history?.take(batch.store, batch.last.number)
     if (!joining) return
     this.watchesMore = true
-    for (const found of joining) await this.merge(found, queue, numbers)
+    for (const found of joining) await this.merge(found, batch)
   }
 
   /** These contracts as these kinds alone: what they were watched as before has its earlier events already. */
-  private viewOf(only: readonly { kind: string; contract: string }[]): ContractView {
+  private viewOf(only: readonly Fresh[]): ContractView {
     const { contracts } = this.options
     const kinds = new Set(only.map(({ kind, contract }) => kind + contract))
     return {
@@ -246,7 +264,7 @@ export class ChainHandler {
   }
 
   /** Adds logs to the block of the batch that they are in, each once. */
-  private async merge(found: BlockLogs, queue: Map<number, SourceBlock>, numbers: number[]): Promise<void> {
+  private async merge(found: BlockLogs, { queue, numbers }: Batch): Promise<void> {
     let block = queue.get(found.number)
     if (!block) {
       block = { ref: await this.refOf(found), logs: [] }
@@ -271,39 +289,86 @@ export class ChainHandler {
       letters.push({ stage: 'inspect', block, contract: candidate.contract, reason })
       return []
     }
-    return protocol.inspect(candidate.contract, rpc.reader(block), candidate.hint)
+    const reader = rpc.reader(block)
+    const verdict = await protocol.inspect(candidate.contract, reader, candidate.hint)
+    for (const [contract, reason] of reader.troubles)
+      letters.push({ stage: 'inspect', block, contract, reason: `${UNREADABLE}: ${reason}` })
+    const [trouble] = reader.troubles.values()
+    if (trouble === undefined) return verdict
+    // What it says of itself is not what made the verdict: another day it may be another.
+    return verdict.map(event =>
+      event.type === 'VaultRejected'
+        ? { ...event, data: { ...event.data, reason: `${UNREADABLE}: ${trouble}` } }
+        : event,
+    )
   }
 
+  /** @param isFound somebody's log brought them up, whoever that was and however old they are */
   private async fetchLogsOf(
-    fresh: { kind: string; contract: string }[],
+    fresh: readonly Fresh[],
     block: SourceBlock,
-    output: BlockEvents[],
-    queue: Map<number, SourceBlock>,
-    numbers: number[],
-    last: BlockRef,
-    letters: DeadLetter[],
+    batch: Batch,
+    isFound = false,
   ): Promise<void> {
-    const { rpc, contracts } = this.options
+    const { rpc, contracts, older } = this.options
     this.watchesMore = true
     if (!rpc) return
+    const began = await Promise.all(
+      fresh.map(async source => {
+        const vault = contracts.vault(source.contract)
+        const deployment = async () => (await rpc.reader(block.ref).deployment(source.contract))?.block
+        // Discovered where that is not known, it is not known.
+        const created = vault?.deployedBlock ?? (vault && isFound ? undefined : await deployment()) ?? 0
+        return isFound && older
+          ? older.add(batch.store, source, { created, discovered: block.ref.number })
+          : created
+      }),
+    )
+    const from = Math.min(...began)
     const address = [...new Set(fresh.map(({ contract }) => contract))]
-    const created = await Promise.all(address.map(contract => rpc.reader(block.ref).deployment(contract)))
-    const from = Math.min(...created.map(deployment => deployment?.block ?? 0))
-    const forgotten = address.filter(contract => contracts.wasForgotten(contract))
-    const standing = forgotten.length > 0 ? await this.options.standingLogs(forgotten) : new Set<string>()
     const view = this.viewOf(fresh)
-    for (const found of await rpc.logs({ address, from, to: last.number })) {
-      found.logs = found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`))
-      if (found.logs.length === 0) continue
-      if (found.number < block.ref.number) {
-        const ref = await this.refOf(found)
-        const decoded = this.decode({ ref, logs: found.logs }, view)
-        letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
-        if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
-        continue
-      }
-      await this.merge(found, queue, numbers)
+    const logs = await rpc.logs({ address, from, to: batch.last.number })
+    for (const found of await this.withoutStanding(logs, address)) {
+      if (found.number < block.ref.number) await this.addPast(found, view, batch)
+      else await this.merge(found, batch)
     }
+  }
+
+  /** Events of logs from before the discovery of contracts that are known by these kinds. */
+  async handlePast(logs: BlockLogs[], sources: readonly Fresh[]): Promise<BlockEvents[]> {
+    const { rpc } = this.options
+    const past = { output: [] as BlockEvents[], letters: [] as DeadLetter[] }
+    const view = this.viewOf(sources)
+    const address = sources.map(({ contract }) => contract)
+    for (const found of await this.withoutStanding(logs, address)) await this.addPast(found, view, past)
+    if (rpc) await settleByBalances(past.output, rpc, past.letters)
+    await this.attribute(past.output, new Map(), past.letters)
+    if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
+    return past.output
+  }
+
+  private async addPast(
+    found: BlockLogs,
+    view: ContractView,
+    { output, letters }: Pick<Batch, 'output' | 'letters'>,
+  ): Promise<void> {
+    const ref = await this.refOf(found)
+    const decoded = this.decode({ ref, logs: found.logs }, view)
+    letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
+    if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
+  }
+
+  /** Logs of contracts, without those that are stored since the contracts were known before. */
+  private async withoutStanding(logs: BlockLogs[], contracts: readonly string[]): Promise<BlockLogs[]> {
+    const forgotten = contracts.filter(contract => this.options.contracts.wasForgotten(contract))
+    if (forgotten.length === 0) return logs
+    const standing = await this.options.standingLogs(forgotten)
+    return logs
+      .map(found => ({
+        ...found,
+        logs: found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`)),
+      }))
+      .filter(found => found.logs.length > 0)
   }
 
   private async refOf(found: BlockLogs): Promise<BlockRef> {

@@ -1,20 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
 import { readCollateralHolders, readStandingLogs } from '../db/events/event-store.ts'
-import { type PendingSource, reconcileSources, type WatchedSource } from '../db/events/watched-sources.ts'
+import { readOlderSources } from '../db/events/older-logs.ts'
+import {
+  type PendingSource,
+  reconcileSources,
+  setSourcesAside,
+  takeSourcesBack,
+  type WatchedSource,
+} from '../db/events/watched-sources.ts'
+import { variableOf } from '../db/process/env.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
-import { ChainHandler, type ChainHandlerOptions, type DeadLetter } from './chain-handler.ts'
-import { MULTICALL3, type Network } from './chains.ts'
+import { ChainHandler, type ChainHandlerOptions } from './chain-handler.ts'
+import type { Network } from './chains.ts'
 import { KnownContracts } from './contracts.ts'
+import { DeadLetterBox } from './dead-letters.ts'
 import { createDecoder } from './decode.ts'
+import { firstBlock } from './first-block.ts'
+import { evenPace, type Pace } from './head.ts'
 import { History, type HistoryOptions, namesOf } from './history.ts'
-import { deadLetters, observeCommit, sourceRestarts } from './metrics.ts'
+import { IgnoredWatch, withoutContracts } from './ignored.ts'
+import { observeCommit, sourceRestarts } from './metrics.ts'
+import { OlderLogs } from './older-logs.ts'
+import type { ResolvedFeed } from './prices/chainlink.ts'
 import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
+import { Rhythm } from './rhythm.ts'
+import { WrongChainError } from './right-chain.ts'
 import { openChainRpc } from './rpc.ts'
-import { runSource } from './source.ts'
+import { blocksOf } from './samples/hours.ts'
+import { FilterExtended, runSource } from './source.ts'
 
 export interface ChainProcessorOptions {
   network: Network
@@ -32,7 +50,7 @@ export interface ChainProcessorOptions {
   /** Stop after this block; absent: follow the chain for ever. */
   endBlock?: number
   finality?: number
-  /** Milliseconds between looks at the chain's head. */
+  /** Milliseconds between looks at the chain's head; unset: by the rhythm of its blocks. */
   pollInterval?: number
   samples?: boolean
   /** Milliseconds between looks at which aggregators stand behind price feeds. */
@@ -41,6 +59,9 @@ export interface ChainProcessorOptions {
   signal?: AbortSignal
 }
 
+/** Hours, and samples, that final blocks may bring at once. */
+const HOURS = 100
+const SAMPLES = 5_000
 /** Milliseconds between attempts at most: a chain is to be fresh again soon after its node is. */
 const LONGEST_PAUSE = 10_000
 
@@ -50,31 +71,9 @@ export class DeepForkError extends VaultlogError {
   constructor(network: string, detail: string) {
     super(
       `${network} replaced blocks below finality (${detail}). Nothing was changed. ` +
-        `Find the last common block, run \`vaultlog rewind ${network} --to <block>\` to retract what came after it, ` +
-        `raise FINALITY_${network.toUpperCase().replaceAll('-', '_')} if this chain reorganises that deep, and start again.`,
+        `Stop it, run \`vaultlog rewind ${network} --to common\` to retract what came after the last common block, ` +
+        `raise ${variableOf(network, 'FINALITY_')} if this chain reorganises that deep, and start again.`,
     )
-  }
-}
-
-/** The node is one of another chain. */
-class WrongChainError extends VaultlogError {
-  readonly code = 'WRONG_CHAIN'
-  override readonly retryable: boolean
-  /** @param isNew the node has never been of the right chain in this run: a mistake in the configuration */
-  constructor(network: Network, found: number, isNew: boolean) {
-    super(
-      `The node of ${network.name} says eth_chainId ${found}; ${network.name} is ${network.chainId}. ` +
-        `Nothing of it is stored. Check RPC_${network.name.toUpperCase().replaceAll('-', '_')}.`,
-    )
-    this.retryable = !isNew
-  }
-}
-
-class FilterExtended extends VaultlogError {
-  readonly code = 'FILTER_EXTENDED'
-  override readonly retryable = true
-  constructor() {
-    super('New contracts are watched; the source starts again with them.')
   }
 }
 
@@ -85,13 +84,14 @@ class FilterExtended extends VaultlogError {
 export async function runChain(options: ChainProcessorOptions): Promise<void> {
   const { network, pool, signal } = options
   let failures = 0
-  const node = { isRight: false }
+  const kept: Kept = { isRight: false, deadLetters: new DeadLetterBox(pool, network) }
+  const pace = options.pollInterval ? evenPace(options.pollInterval) : new Rhythm(network.blockTime * 1000)
   while (!signal?.aborted) {
     // After a failure the next endpoint has its turn.
     const turn = failures % Math.max(1, options.rpcUrls.length)
     const rpcUrls = [...options.rpcUrls.slice(turn), ...options.rpcUrls.slice(0, turn)]
     try {
-      await runOnce({ ...options, rpcUrls }, node, () => {
+      await runOnce({ ...options, rpcUrls }, kept, pace, () => {
         failures = 0
       })
       return
@@ -122,28 +122,61 @@ export async function runChain(options: ChainProcessorOptions): Promise<void> {
   }
 }
 
+/** What outlives a run. */
+interface Kept {
+  /** The node has been of the right chain. */
+  isRight: boolean
+  deadLetters: DeadLetterBox
+  /** Of a run that ended for what it met alone. */
+  known?: Known | undefined
+}
+
+/** What a run knew, which the next one need not read again where nothing else changed. */
+interface Known {
+  contracts: KnownContracts
+  /** Position of the stream. */
+  position: number
+  /** By which it was understood. */
+  protocols: readonly Protocol[]
+  feeds: readonly ResolvedFeed[]
+  ignored: ReadonlySet<string>
+}
+
 async function runOnce(
   options: ChainProcessorOptions,
-  node: { isRight: boolean },
+  kept: Kept,
+  pace: Pace,
   progressed: () => void,
 ): Promise<void> {
   const { network, pool, signal } = options
+  const ignored = await IgnoredWatch.open(pool, network.chainId)
   const rpc =
-    options.rpcUrls.length > 0 ? openChainRpc(options.rpcUrls, network.multicall3 ?? MULTICALL3) : undefined
+    options.rpcUrls.length > 0
+      ? withoutContracts(openChainRpc(options.rpcUrls), ignored.contracts)
+      : undefined
   const assertRightChain = async () => {
     if (!rpc) return
     const found = await rpc.chainId()
-    if (found !== network.chainId) throw new WrongChainError(network, found, !node.isRight)
-    node.isRight = true
+    if (found !== network.chainId)
+      throw new WrongChainError(network, found, !kept.isRight, 'Nothing of it is stored.')
+    kept.isRight = true
   }
   await assertRightChain()
   const feeds = await readFeeds(options, rpc)
-  const protocols = withFeeds(options, feeds)
+  const before = kept.known
+  kept.known = undefined
+  const isSame = before && isDeepStrictEqual([before.feeds, before.ignored], [feeds, ignored.contracts])
+  const protocols = isSame ? before.protocols : withFeeds(options, feeds)
   const aggregators = watchAggregators(options, rpc, feeds)
   const decoder = createDecoder(protocols, network.name)
-  const contracts = new KnownContracts(protocols)
+  let contracts = new KnownContracts(protocols)
+  let position: number | undefined
+  let failure: unknown
   let handler: ChainHandler | undefined
   let history: History | undefined
+  let older: OlderLogs | undefined
+  /** What the last batch brought to be watched comes with the next one. */
+  let takesMore = false
   const database = new ChainDatabase({
     pool,
     stream: network.chainId,
@@ -151,28 +184,49 @@ async function runOnce(
     getBlockHash: async height => (await rpc?.header(height))?.hash,
     onCommit: async committed => {
       contracts.commit()
+      position = committed.head
       history?.commit()
+      older?.commit()
       progressed()
       observeCommit(network.name, committed)
       await options.onCommit?.(committed)
       if (signal?.aborted) throw new StoppedError(network.name)
-      if (handler?.watchesMore || aggregators.areMore()) throw new FilterExtended()
+      if (
+        history?.hasJoined ||
+        aggregators.areMore() ||
+        (handler?.watchesMore && !takesMore) ||
+        (await ignored.hasChanged())
+      )
+        throw new FilterExtended()
     },
   })
   try {
     const state = await database.connect()
-    const sources = decoder.sources(options.contracts)
-    const pending = await reconcileSources(pool, network.chainId, sources, options.startBlock ?? 0)
+    const sources = decoder
+      .sources(options.contracts)
+      .filter(({ contract }) => !ignored.contracts.has(contract))
+    await takeSourcesBack(pool, network.chainId, ignored.contracts)
+    const from = await firstBlock(options, decoder, rpc)
+    const unfinished = await reconcileSources(pool, network.chainId, sources, from)
+    const pending = unfinished.filter(({ contract }) => !ignored.contracts.has(contract))
+    const isKnown = isSame && pending.length === 0 && before.position === state.position
+    if (isKnown) contracts = before.contracts
+    contracts.ignore(ignored.contracts)
+    // What was not stored of an attempt is not known.
+    contracts.begin(Number.MAX_SAFE_INTEGER)
     const isPending = ({ kind, contract }: WatchedSource) =>
       pending.some(source => source.kind === kind && source.contract === contract)
     contracts.watchSources(sources.filter(source => !isPending(source)))
     // Those that are as far as the first of them are fetched now, the others wait.
     const [late, waiting] = [new KnownContracts(protocols), new KnownContracts(protocols)]
+    for (const others of [late, waiting]) others.ignore(ignored.contracts)
     const isNext = ({ cursor }: PendingSource) => cursor === pending[0]?.cursor
     late.watchSources(pending.filter(isNext))
     waiting.watchSources(pending.filter(source => !isNext(source)))
     contracts.knowBeside(late, waiting)
-    await contracts.load(pool, network.chainId)
+    if (!isKnown) await contracts.load(pool, network.chainId)
+    const aside = [contracts, late, waiting].flatMap(known => known.ignoredSources())
+    await setSourcesAside(pool, network.chainId, decoder.withBesides(aside))
     const common: Omit<ChainHandlerOptions, 'contracts'> = {
       protocols,
       decoder,
@@ -184,7 +238,7 @@ async function runOnce(
         ...(history?.collateralHolders(contract) ?? []),
       ],
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
-      onDeadLetters: letters => keepDeadLetters(pool, network, letters),
+      onDeadLetters: letters => kept.deadLetters.keep(letters),
     }
     history = openHistory(options, {
       ...common,
@@ -199,15 +253,28 @@ async function runOnce(
         return true
       },
     })
-    handler = new ChainHandler({
+    older =
+      rpc &&
+      new OlderLogs({
+        rpc,
+        contracts,
+        finality: options.finality ?? network.finality,
+        topics: kind => decoder.topicsOf(kind),
+        handle: (found, of) => current.handlePast(found, of),
+        read: () => readOlderSources(pool, network.chainId),
+      })
+    const current = new ChainHandler({
       ...common,
       contracts,
       history,
-      listed: (options.listedVaults ?? []).flatMap(contract =>
+      older,
+      listed: [...(options.listedVaults ?? []), ...ignored.taken].flatMap(contract =>
         protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
       ),
     })
-    const current = handler
+    handler = current
+    older?.start()
+    const leftOut = new Set(pending.flatMap(({ kind, contract }) => (contract === '' ? [kind] : [])))
     log.info(
       { network: network.name, from: state.height + 1, vaults: contracts.allVaults().length },
       'processor runs',
@@ -215,19 +282,20 @@ async function runOnce(
     await runSource(
       {
         gateway: options.gateway,
-        rpc: options.rpcUrls[0],
+        rpc: rpc && { url: options.rpcUrls[0] ?? '', client: rpc },
         ...(options.rpcUrls.length > 1 ? { rpcAttempts: 3 } : {}),
         finality: options.finality ?? network.finality,
         pollInterval: options.pollInterval ?? Math.max(100, Math.min(1000, network.blockTime * 100)),
-        from: options.startBlock ?? 0,
+        pace,
+        from,
         to: options.endBlock,
-        subscriptions: decoder.subscriptions(
-          kind => contracts.watchedContracts(kind),
-          new Set(pending.flatMap(({ kind, contract }) => (contract === '' ? [kind] : []))),
-        ),
+        span: () => blocksOf(HOURS, Math.floor(SAMPLES / contracts.samplesAnHour()), network.blockTime),
+        subscriptions: () => decoder.subscriptions(kind => contracts.watchedContracts(kind), leftOut),
       },
       database,
-      async (store, blocks, isLinked, stoodOn) => {
+      async (store, batch) => {
+        const { blocks, isLinked, stoodOn } = batch
+        takesMore = batch.takesMore
         const { height, hash } = store.parent
         if (blocks[0]?.ref.number === height + 1 && stoodOn && hash !== '0x' && stoodOn !== hash)
           throw new UnavailableError(
@@ -239,10 +307,16 @@ async function runOnce(
       },
       signal,
     )
+  } catch (error) {
+    failure = error
+    throw error
   } finally {
     aggregators.stop()
     history?.stop()
+    older?.stop()
     await database.close()
+    if (failure instanceof FilterExtended && position !== undefined && !history)
+      kept.known = { contracts, position, protocols, feeds, ignored: ignored.contracts }
   }
 }
 
@@ -268,7 +342,7 @@ function openHistory(
     pending,
     late,
     contracts,
-    handler: new ChainHandler({ ...common, contracts: late, isPast: true }),
+    handler: new ChainHandler({ ...common, contracts: late }),
     topics: kind => decoder.topicsOf(kind),
     finality: finality ?? network.finality,
     blockTime: network.blockTime,
@@ -304,7 +378,7 @@ async function findFinalBlock({ network, pool, rpcUrls }: ChainProcessorOptions)
   )
   const [row] = rows
   if (!row) return undefined
-  const rpc = openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3)
+  const rpc = openChainRpc(rpcUrls)
   // What a node of another chain has at that height says nothing of this one.
   if ((await rpc.chainId()) !== network.chainId) return undefined
   const header = await rpc.header(row.final_height)
@@ -317,44 +391,4 @@ function isRetryable(error: unknown): boolean {
   if (/^42/.test((error as { code?: unknown } | undefined)?.code?.toString() ?? '')) return false
   // Postgres and RPC clients throw their own kinds: connection loss, shutdown, time-outs. Our own faults are VaultlogErrors.
   return true
-}
-
-async function keepDeadLetters(pool: pg.Pool, network: Network, letters: DeadLetter[]): Promise<void> {
-  const stream = network.chainId
-  for (const letter of letters) {
-    deadLetters.inc({ chain: network.name, stage: letter.stage })
-    log.warn(
-      {
-        stage: letter.stage,
-        stream,
-        block: letter.block.number,
-        logIndex: letter.log?.logIndex,
-        contract: letter.contract,
-        reason: letter.reason,
-      },
-      'dead letter',
-    )
-  }
-  await pool.query(
-    `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload)
-     SELECT l->>'stage', $1, (l->>'block')::bigint, l->>'hash', l->>'tx', (l->>'logIndex')::bigint, l->>'contract', l->>'reason', l->'payload'
-     FROM jsonb_array_elements($2::jsonb) l
-     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
-     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp()`,
-    [
-      stream,
-      JSON.stringify(
-        letters.map(({ stage, block, contract, reason, log: raw }) => ({
-          stage,
-          block: block.number,
-          hash: block.hash,
-          tx: raw?.transactionHash,
-          logIndex: raw?.logIndex,
-          contract,
-          reason,
-          payload: raw ? { topics: raw.topics, data: raw.data } : {},
-        })),
-      ),
-    ],
-  )
 }

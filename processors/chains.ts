@@ -11,12 +11,7 @@ export interface Network {
   /** Seconds between blocks, on average. */
   blockTime: number
   native: { symbol: string; name: string; decimals: number }
-  /** Where Multicall3 is not at its canonical address. */
-  multicall3?: string
 }
-
-/** Multicall3 has this address on all 22 networks (viem 2.57.1, chains/definitions). */
-export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 
 const eth = { symbol: 'ETH', name: 'Ether', decimals: 18 }
 /** Datasets as published in subsquid/cdn, src/archives/evm.json; the five networks without one are not in it. */

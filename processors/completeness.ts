@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { encodeEventData } from '../db/events/event-json.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
+import { BranchMismatchError } from './chain-handler.ts'
 import type { KnownContracts } from './contracts.ts'
 import type { Decoder } from './decode.ts'
-import type { RawLog } from './protocol.ts'
+import { openLogQueries } from './log-queries.ts'
 import type { ChainRpc } from './rpc.ts'
 
 export interface Sum {
   events: number
-  /** Order-independent, over block, log index, contract, type and every field. */
+  /** Order-independent, over block and its time, transaction, log index, contract, type and every field. */
   checksum: string
 }
 
@@ -33,35 +34,45 @@ export interface CompletenessOptions {
   contracts: KnownContracts
 }
 
-/** Contracts asked for in one eth_getLogs. */
-const ADDRESSES = 500
+/** Headers asked for at once. */
+const AT_ONCE = 100
 const NAMED = 10
 
 /**
  * Compares the store's events of blocks from..to (both included) that stem from logs with those that the chain's own
- * logs give now, and each stored event with its block's logs bloom. State samples and prices read elsewhere have no
- * log and are not compared. The contracts are those that the store knows: a contract that it should have met and did
- * not is told by its deposits, which are asked for wherever they are.
+ * logs give now, with their transaction and their block's time, and each stored event with its block's logs bloom. State
+ * samples and prices read elsewhere have no log and are not compared. The contracts are those that the store knows: a
+ * contract that it should have met and did not is told by its deposits, which are asked for wherever they are. What is
+ * ignored is left out on both sides.
  */
 export async function compareRange(
   options: CompletenessOptions,
   from: number,
   to: number,
 ): Promise<RangeComparison> {
+  const headers = openHeaders(options.rpc)
   const [chain, store] = await Promise.all([
-    eventsOfChain(options, from, to),
+    eventsOfChain(options, headers, from, to),
     eventsOfStore(options, from, to),
   ])
   const differences: string[] = []
-  const name = (key: string, what: string) => {
-    const [, number, index, contract, type] = key.split('|')
+  const name = ({ type, contract, number, index }: Compared, what: string) => {
     differences.push(`${type} of ${contract} at block ${number}, log ${index}: ${what}`)
   }
-  for (const [key, count] of chain)
-    if ((store.get(key) ?? 0) < count) name(key, 'on the chain and not in the store')
-  for (const [key, count] of store)
-    if ((chain.get(key) ?? 0) < count) name(key, 'in the store and not on the chain')
-  for (const wrong of await againstBlooms(options, store))
+  const onlyOnChain = [...chain].filter(([key, { times }]) => (store.get(key)?.times ?? 0) < times)
+  const onlyInStore = [...store].filter(([key, { times }]) => (chain.get(key)?.times ?? 0) < times)
+  const others = new Map(onlyInStore.map(([key, event]) => [placeOf(event), { key, event }]))
+  const told = new Set<string>()
+  for (const [, event] of onlyOnChain) {
+    const other = others.get(placeOf(event))
+    const unlike = other && MARKS.find(mark => other.event[mark] !== event[mark])
+    if (unlike) {
+      name(event, `${WORDS[unlike]} is ${other.event[unlike]} in the store, ${event[unlike]} on the chain`)
+      told.add(other.key)
+    } else name(event, 'on the chain and not in the store')
+  }
+  for (const [key, event] of onlyInStore) if (!told.has(key)) name(event, 'in the store and not on the chain')
+  for (const wrong of await againstBlooms(headers, store))
     name(wrong, 'in the store, ruled out by its block’s logs bloom')
   return {
     from,
@@ -73,20 +84,32 @@ export async function compareRange(
   }
 }
 
-/** Events by identity, with how often. */
-type Events = Map<string, number>
-
-function add(events: Events, key: string): void {
-  events.set(key, (events.get(key) ?? 0) + 1)
+/** An event of a log, as both sides tell it. */
+interface Compared {
+  hash: string
+  number: number
+  index: number
+  contract: string
+  type: string
+  transaction: string
+  time: number
 }
 
-function keyOf(
-  hash: string,
-  number: number,
-  event: { logIndex: number; contract: string; type: string },
-  data: unknown,
-): string {
-  return `${hash}|${number}|${event.logIndex}|${event.contract}|${event.type}|${canonical(data)}`
+/** By everything that is compared, with how often. */
+type Events = Map<string, Compared & { times: number }>
+
+/** What two events of one place may differ by, besides their fields. */
+const MARKS = ['hash', 'time', 'transaction'] as const
+const WORDS = { hash: 'the block', time: 'the block’s time', transaction: 'the transaction' }
+
+const placeOf = ({ number, index, contract, type }: Compared) => `${number} ${index} ${contract} ${type}`
+
+function add(events: Events, event: Compared, data: unknown): void {
+  const { hash, number, index, contract, type, transaction, time } = event
+  const key = [hash, number, index, contract, type, transaction, time, canonical(data)].join('|')
+  const known = events.get(key) ?? { ...event, times: 0 }
+  known.times++
+  events.set(key, known)
 }
 
 /** Keys in order: jsonb keeps its own. */
@@ -97,42 +120,47 @@ function canonical(data: unknown): string {
 function sumOf(events: Events): Sum {
   let count = 0
   let sum = 0n
-  for (const [key, times] of events) {
+  for (const [key, { times }] of events) {
     count += times
     sum += BigInt(times) * createHash('sha256').update(key).digest().readBigUInt64BE()
   }
   return { events: count, checksum: sum.toString(16) }
 }
 
-async function eventsOfChain(options: CompletenessOptions, from: number, to: number): Promise<Events> {
-  const { rpc, decoder, contracts } = options
-  const blocks = new Map<number, { hash: string; logs: Map<number, RawLog> }>()
-  for (const { address, topic0 } of decoder.subscriptions(kind => contracts.watchedContracts(kind))) {
-    const chunks = address
-      ? Array.from({ length: Math.ceil(address.length / ADDRESSES) }, (_, i) =>
-          address.slice(i * ADDRESSES, (i + 1) * ADDRESSES),
-        )
-      : [undefined]
-    for (const chunk of chunks) {
-      for (const { number, hash, logs } of await rpc.logs({
-        ...(chunk ? { address: chunk } : {}),
-        topics: [topic0],
-        from,
-        to,
-      })) {
-        const block = blocks.get(number) ?? { hash, logs: new Map<number, RawLog>() }
-        blocks.set(number, block)
-        for (const log of logs) block.logs.set(log.logIndex, log)
-      }
-    }
+type Headers = (height: number) => ReturnType<ChainRpc['bloom']>
+
+/** Each is asked for once. */
+function openHeaders(rpc: ChainRpc): Headers {
+  const known = new Map<number, ReturnType<Headers>>()
+  return height => {
+    const header = known.get(height) ?? rpc.bloom(height)
+    known.set(height, header)
+    return header
   }
+}
+
+async function eventsOfChain(
+  { rpc, decoder, contracts }: CompletenessOptions,
+  headers: Headers,
+  from: number,
+  to: number,
+): Promise<Events> {
+  const subscriptions = decoder.subscriptions(kind => contracts.watchedContracts(kind))
+  const blocks = await openLogQueries(rpc)(subscriptions, from, to)
   const events: Events = new Map()
-  for (const [number, { hash, logs }] of blocks) {
-    const sorted = [...logs.values()].sort((a, b) => a.logIndex - b.logIndex)
-    for (const event of decoder.decodeBlock(sorted, contracts).events) {
-      const { logIndex } = event
-      if (logIndex !== undefined)
-        add(events, keyOf(hash, number, { ...event, logIndex }, ofLog(stored(event))))
+  for (let i = 0; i < blocks.length; i += AT_ONCE) {
+    const some = blocks.slice(i, i + AT_ONCE)
+    const found = await Promise.all(some.map(({ number }) => headers(number)))
+    for (const [j, { number, hash, logs }] of some.entries()) {
+      const header = found[j]
+      if (header?.hash !== hash) throw new BranchMismatchError(number)
+      const own = logs.filter(({ address }) => !contracts.isIgnored(address))
+      for (const event of decoder.decodeBlock(own, contracts).events) {
+        const { logIndex: index, contract, type, transactionHash: transaction = '' } = event
+        if (index === undefined || contracts.isIgnored(contract)) continue
+        const place = { hash, number, index, contract, type, transaction, time: header.timestamp }
+        add(events, place, ofLog(stored(event)))
+      }
     }
   }
   return events
@@ -143,64 +171,49 @@ function stored(event: DomainEvent): Record<string, unknown> {
   return JSON.parse(encodeEventData(event.data))
 }
 
-/** What a log alone tells: codes are the transaction's, and scaled amounts of some Aave pools follow from state. */
+/** What a log alone tells: codes are the transaction's; ledgers, and scaled amounts of some Aave pools, follow from state. */
 function ofLog(data: Record<string, unknown>): Record<string, unknown> {
-  const { codes: _, scaledChange: __, ...rest } = data
+  const { codes: _, ledger: ____, scaledChange: __, ...rest } = data
   if (!('indexRay' in rest) || !('assets' in rest)) return rest
   const { shares: ___, ...told } = rest
   return told
 }
 
 async function eventsOfStore(
-  { pool, stream }: CompletenessOptions,
+  { pool, stream, contracts }: CompletenessOptions,
   from: number,
   to: number,
 ): Promise<Events> {
-  const { rows } = await pool.query<{
-    hash: string
-    number: number
-    index: number
-    contract: string
-    type: string
-    data: Record<string, unknown>
-  }>(
+  const { rows } = await pool.query<Compared & { data: Record<string, unknown> }>(
     `WITH gone AS (
        SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
        FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' AND block_number BETWEEN $2 AND $3
      )
      SELECT '0x' || encode(block_hash, 'hex') AS hash, block_number AS number, log_index AS index,
-       '0x' || encode(contract, 'hex') AS contract, type, data
+       '0x' || encode(contract, 'hex') AS contract, type, coalesce('0x' || encode(tx_hash, 'hex'), '') AS transaction,
+       block_time AS time, data
      FROM event_log e
      WHERE stream = $1 AND block_number BETWEEN $2 AND $3 AND log_index IS NOT NULL AND type <> 'BlockRetracted'
        AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)`,
     [stream, from, to],
   )
   const events: Events = new Map()
-  for (const { hash, number, index, contract, type, data } of rows) {
+  for (const { data, ...event } of rows) {
     // Made of a log and of state together; the market's event of the same log is compared.
-    if ('supplyIndex' in data) continue
-    add(events, keyOf(hash, number, { logIndex: index, contract, type }, ofLog(data)))
+    if ('supplyIndex' in data || contracts.isIgnored(event.contract)) continue
+    add(events, event, ofLog(data))
   }
   return events
 }
 
 /** Stored events whose contract is not in the logs bloom of their block: no such log can be in it. */
-async function againstBlooms({ rpc }: CompletenessOptions, store: Events): Promise<string[]> {
-  const byBlock = new Map<number, string[]>()
-  for (const key of store.keys()) {
-    const number = Number(key.split('|')[1])
-    byBlock.set(number, [...(byBlock.get(number) ?? []), key])
-  }
-  const wrong: string[] = []
-  const numbers = [...byBlock.keys()]
-  for (let i = 0; i < numbers.length; i += 100) {
-    await Promise.all(
-      numbers.slice(i, i + 100).map(async number => {
-        const bloom = await rpc.bloom(number)
-        for (const key of byBlock.get(number) ?? [])
-          if (bloom === undefined || !bloom(key.split('|')[3] ?? '')) wrong.push(key)
-      }),
-    )
+async function againstBlooms(headers: Headers, store: Events): Promise<Compared[]> {
+  const wrong: Compared[] = []
+  const events = [...store.values()]
+  for (let i = 0; i < events.length; i += AT_ONCE) {
+    const some = events.slice(i, i + AT_ONCE)
+    const found = await Promise.all(some.map(({ number }) => headers(number)))
+    wrong.push(...some.filter(({ contract }, j) => !found[j]?.mayHold(contract)))
   }
   return wrong
 }

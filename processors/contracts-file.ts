@@ -2,6 +2,7 @@ import { ConfigError } from '../db/process/errors.ts'
 import { misspelt } from '../db/process/nearest.ts'
 import { readContractsFile } from '../db/registry/contracts-file.ts'
 import { FEED_KIND } from '../db/registry/feeds.ts'
+import { IGNORED } from '../db/registry/ignored.ts'
 import { loadProtocols } from './load-protocols.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function configuredContracts(
   if (!file) return undefined
   const content = await readContractsFile(file)
   const protocols = await loadProtocols()
-  const kinds = [FEED_KIND, ...protocols.flatMap(({ sources }) => sources.map(({ kind }) => kind))]
+  const kinds = [FEED_KIND, IGNORED, ...protocols.flatMap(({ sources }) => sources.map(({ kind }) => kind))]
   for (const [name, contracts] of Object.entries(content)) {
     for (const kind of Object.keys(contracts)) {
       if (kinds.includes(kind)) continue

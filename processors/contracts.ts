@@ -30,6 +30,18 @@ export interface KnownVault extends Learned, VaultTerms {
   protocol: string
   decimals: number
   assetDecimals: number
+  /** Where it is known. */
+  deployedBlock?: number | undefined
+}
+
+/** With which the reason of VaultRejected begins where a contract neither answered nor reverted. */
+export const UNREADABLE = 'unreadable'
+/** Seconds of the chain's time after which an event of such a contract has it looked at again. */
+const LOOK_AGAIN = 3 * 86_400
+
+interface Inspected extends Learned {
+  /** The verdict holds until then, unix seconds; absent: for good. */
+  until?: number | undefined
 }
 
 /** @example learnedKey(event) → 'AssetDescribed 0xa0b8…' */
@@ -52,7 +64,9 @@ export class KnownContracts {
   private readonly protocols: readonly Protocol[]
   private others: readonly KnownContracts[] = []
   private readonly watched = new Map<string, Map<string, Learned>>()
-  private readonly inspected = new Map<string, Learned>()
+  private readonly inspected = new Map<string, Inspected>()
+  /** Of the block that is being handled, unix seconds. */
+  private now = 0
   private readonly vaults = new Map<string, KnownVault>()
   /** Every version of a fact, as learned. */
   private readonly facts = new Map<string, Fact[]>()
@@ -60,6 +74,7 @@ export class KnownContracts {
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
+  private ignored: ReadonlySet<string> = new Set()
   /** Watched because of events since the last commit, by kind and address. */
   private readonly fresh = new Map<string, WatchedSource & { learnedAt: number }>()
 
@@ -71,6 +86,15 @@ export class KnownContracts {
   watchSources(sources: readonly WatchedSource[]): void {
     for (const { kind, contract } of sources) if (contract) this.watch(kind, contract)
     this.commit()
+  }
+
+  /** Left alone, whatever is known of them. */
+  ignore(contracts: ReadonlySet<string>): void {
+    this.ignored = contracts
+  }
+
+  isIgnored(contract: string): boolean {
+    return this.ignored.has(contract)
   }
 
   /** Contracts that are known beside these, each by one of them: `load` finds out by whom, from its sources on. */
@@ -96,7 +120,7 @@ export class KnownContracts {
         }
       } else {
         const owner = this.others.find(other => other.owns(taught)) ?? this
-        owner.learn(taught, event.block_number)
+        owner.learn(taught, event.block_number, event.block_time)
       }
     }
     for (const one of [this, ...this.others]) one.commit()
@@ -147,15 +171,17 @@ export class KnownContracts {
   }
 
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
-  learn(event: DomainEvent, block: number): { kind: string; contract: string }[] {
+  learn(event: DomainEvent, block: number, timestamp = this.now): { kind: string; contract: string }[] {
     if (event.type === 'VaultDiscovered') {
-      const { vault, asset, protocol, decimals, assetDecimals } = event.data
+      const { vault, asset, protocol, decimals, assetDecimals, deployedBlock } = event.data
       const { pool, rewardToken, asyncDeposits, asyncRedemptions } = event.data
       const terms: VaultTerms = { pool, rewardToken, asyncDeposits, asyncRedemptions }
-      this.put(this.inspected, vault, { block })
-      this.put(this.vaults, vault, { block, asset, protocol, decimals, assetDecimals, ...terms })
+      this.judge(vault, { block })
+      const known = { block, asset, protocol, decimals, assetDecimals, deployedBlock, ...terms }
+      this.put(this.vaults, vault, known)
     } else if (event.type === 'VaultRejected') {
-      this.put(this.inspected, event.data.vault, { block })
+      const { vault, reason } = event.data
+      this.judge(vault, { block, until: reason.startsWith(UNREADABLE) ? timestamp + LOOK_AGAIN : undefined })
     }
     if (SUBJECTS.includes(event.type)) this.add(this.facts, learnedKey(event), { block, event })
     for (const protocol of this.protocols) {
@@ -192,19 +218,52 @@ export class KnownContracts {
     return this.watched.get(kind)?.has(contract) ?? false
   }
 
+  /** Whether it is watched, by whomever. */
+  knows(kind: string, contract: string): boolean {
+    return [this, ...this.others].some(one => one.isWatched(kind, contract))
+  }
+
+  /** By which verdicts hold or not. */
+  setTime(timestamp: number): void {
+    this.now = timestamp
+  }
+
   isInspected(contract: string): boolean {
-    return this.inspected.has(contract) || this.others.some(({ inspected }) => inspected.has(contract))
+    return [this, ...this.others].some(({ inspected }) => {
+      const verdict = inspected.get(contract)
+      return verdict !== undefined && (verdict.until === undefined || this.now < verdict.until)
+    })
+  }
+
+  /** A verdict that does not hold any more gives way to another. */
+  private judge(contract: string, verdict: Inspected): void {
+    const before = this.inspected.get(contract)
+    if (before?.until === undefined) {
+      this.put(this.inspected, contract, verdict)
+      return
+    }
+    this.inspected.set(contract, verdict)
+    this.undo.push(() => this.inspected.set(contract, before))
   }
 
   /** All contracts watched, with their kinds. */
   watchedSources(): WatchedSource[] {
-    return [...this.watched].flatMap(([kind, contracts]) =>
-      [...contracts.keys()].map(contract => ({ kind, contract })),
+    return [...this.watched.keys()].flatMap(kind =>
+      this.watchedContracts(kind).map(contract => ({ kind, contract })),
     )
   }
 
   watchedContracts(kind: string): string[] {
-    return [...(this.watched.get(kind)?.keys() ?? [])]
+    return [...(this.watched.get(kind)?.keys() ?? [])].filter(contract => !this.isIgnored(contract))
+  }
+
+  /** Left alone although events say that they are to be watched, by kind. */
+  ignoredSources(): WatchedSource[] {
+    return [...this.watched].flatMap(([kind, contracts]) =>
+      [...contracts.keys()]
+        .filter(contract => this.isIgnored(contract))
+        .map(contract => ({ kind, contract })),
+    )
   }
 
   /** Whether an event of this type and contract was seen, as `<type> <contract>`. */
@@ -256,11 +315,11 @@ export class KnownContracts {
 
   /** Whether it is a vault whose state is sampled with these contracts' events. */
   isOwnVault(contract: string): boolean {
-    return this.vaults.has(contract)
+    return this.vaults.has(contract) && !this.isIgnored(contract)
   }
 
   allVaults(): string[] {
-    return [...this.vaults.keys()]
+    return [...this.vaults.keys()].filter(contract => !this.isIgnored(contract))
   }
 
   private watchedOf(kind: string): Map<string, Learned> {

@@ -49,6 +49,8 @@ export interface Decoder {
   sources(configured?: Record<string, readonly string[]>): WatchedSource[]
   /** The topics of a kind. */
   topicsOf(kind: string): string[]
+  /** Sources that events taught, with what their protocols take from such contracts because they take it anywhere; each once. */
+  withBesides(learned: readonly WatchedSource[]): WatchedSource[]
   /** What to ask a chain for, given the contracts watched of each kind; kinds whose logs count anywhere as long as they are not left out. */
   subscriptions(watched: (kind: string) => readonly string[], leftOut?: ReadonlySet<string>): Subscription[]
   decodeBlock(logs: readonly RawLog[], contracts: ContractView): DecodedBlock
@@ -101,11 +103,21 @@ export function createDecoder(protocols: readonly Protocol[], network: string): 
           contract: contract.toLowerCase(),
         }))
       })
-      return [...new Map(all.map(source => [`${source.kind} ${source.contract}`, source])).values()]
+      return distinct(all)
     },
     topicsOf: kind => [
       ...new Set(sources.flatMap(source => (source.kind === kind ? source.decoders.map(d => d.topic0) : []))),
     ],
+    withBesides: learned => {
+      const anywhere = (kind: string) =>
+        protocols
+          .filter(protocol => protocol.sources.some(of => of.kind === kind && of.at === 'discovered'))
+          .flatMap(protocol => protocol.sources.filter(({ at }) => at === 'anywhere'))
+      return distinct([
+        ...learned,
+        ...learned.flatMap(({ kind, contract }) => anywhere(kind).map(of => ({ kind: of.kind, contract }))),
+      ])
+    },
     subscriptions: (watched, leftOut) =>
       sources.flatMap(source => {
         const topic0 = [...new Set(source.decoders.map(d => d.topic0))]
@@ -209,6 +221,7 @@ class BlockDecoding {
   }
 
   private take(event: DomainEvent, owner: Owner): void {
+    checkAmounts(event)
     this.found.push({ event, owner })
     const { protocol } = owner
     if (protocol.watches) for (const w of protocol.watches(event)) this.fresh.add(w.kind + w.contract)
@@ -248,6 +261,30 @@ class BlockDecoding {
     }
     return events.sort((a, b) => (a.logIndex ?? 0) - (b.logIndex ?? 0))
   }
+}
+
+/** No token has as many: so large an amount is none, and sums of smaller ones stay within what the read models hold. */
+const TOO_LARGE = 2n ** 192n
+
+/** @throws MalformedLogError where a vault tells of more shares or assets than there can be */
+function checkAmounts({ type, data }: DomainEvent): void {
+  if (!SUMMED.has(type)) return
+  const { shares = 0n, assets = 0n, amount = 0n } = data as Record<string, bigint | undefined>
+  const largest = [shares, assets, amount].find(value => value >= TOO_LARGE)
+  if (largest !== undefined) throw new MalformedLogError(`${largest} is more than any token has`)
+}
+
+/** Events whose amounts are added up. */
+const SUMMED = new Set<DomainEvent['type']>([
+  'Deposited',
+  'Redeemed',
+  'ShareTransferred',
+  'RewardAdded',
+  'RewardClaimed',
+])
+
+function distinct(sources: readonly WatchedSource[]): WatchedSource[] {
+  return [...new Map(sources.map(source => [`${source.kind} ${source.contract}`, source])).values()]
 }
 
 function groupOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {

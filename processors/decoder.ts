@@ -49,10 +49,15 @@ export function bpsToWad(bps: bigint | number): bigint {
   return BigInt(bps) * 10n ** 14n
 }
 
-/** Text from a chain as PostgreSQL takes it: without NUL and other control characters, at most 1,000 characters. */
-export function cleanText(text: string): string {
-  return text
-    .replace(/\p{Cc}/gu, '')
-    .trim()
-    .slice(0, 1000)
+/** The most characters of a name and of a symbol that are kept. */
+const LONGEST_NAME = 256
+export const LONGEST_SYMBOL = 64
+
+/**
+ * Text from a chain as people and PostgreSQL take it: without control characters and without those that nobody sees, which
+ * turn the direction of what is around them or make two names look alike. No more of it than its `most` characters.
+ */
+export function cleanText(text: string, most = LONGEST_NAME): string {
+  const visible = text.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
+  return visible.length <= most ? visible : [...visible].slice(0, most).join('')
 }

@@ -6,7 +6,9 @@ import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { BranchMismatchError, type ChainHandler, type SourceBlock } from './chain-handler.ts'
 import type { KnownContracts } from './contracts.ts'
-import { type BlockLogs, type ChainRpc, eachOnce } from './rpc.ts'
+import { merged, openLogQueries } from './log-queries.ts'
+import type { BlockLogs, ChainRpc } from './rpc.ts'
+import { blocksOf } from './samples/hours.ts'
 import { collateralHolders } from './samples/sampler.ts'
 
 /** Blocks whose logs are asked for at once. */
@@ -15,8 +17,6 @@ const RANGE = 10_000
 const REST = 1_000
 /** Batches for which it does not join while some of it is final and not made. */
 const MOST_DELAYED = 20
-/** Contracts named in one request for logs. */
-const ADDRESSES = 500
 /** Blocks with logs that are handled at once. */
 const MOST_BLOCKS = 10
 /** Hourly samples that are taken at once, and their hours. */
@@ -73,6 +73,7 @@ export class History {
   private readonly options: HistoryOptions
   private readonly range: number
   private readonly anywhere: WatchedSource[]
+  private readonly query: ReturnType<typeof openLogQueries>
   /** What is stored as far as `cursor`. */
   private sources: Learned[]
   private cursor: number
@@ -98,10 +99,13 @@ export class History {
   private pausedUntil = 0
   /** What went wrong and cannot be mended by trying again. */
   private failure: unknown
+  /** Its sources are watched with all others now. */
+  hasJoined = false
 
   constructor(options: HistoryOptions) {
     this.options = options
     this.range = options.range ?? RANGE
+    this.query = openLogQueries(options.rpc)
     this.cursor = options.pending[0]?.cursor ?? -1
     this.sources = options.pending.map(({ kind, contract }) => ({ kind, contract }))
     this.anywhere = this.sources.filter(({ contract }) => contract === '')
@@ -140,6 +144,7 @@ export class History {
     for (const source of this.withAhead()) store.setSourceCursor({ ...source, cursor: null })
     log.info({ sources: namesOf(this.sources) }, 'history is complete')
     contracts.adopt(late)
+    this.hasJoined = true
     return this.logsOf(this.watched(), store.storedTo + 1, last)
   }
 
@@ -289,10 +294,9 @@ export class History {
 
   /** Blocks that may be handled at once, for the hours that are in them. */
   private span(): number {
-    const samples = this.options.late.samplesAnHour()
-    if (samples === 0) return this.range
-    const hours = Math.min(MOST_HOURS, Math.max(1, Math.floor(MOST_SAMPLES / samples)))
-    return Math.ceil((hours * 3600) / this.options.blockTime)
+    const { late, blockTime } = this.options
+    const samples = late.samplesAnHour()
+    return samples === 0 ? this.range : blocksOf(MOST_HOURS, Math.floor(MOST_SAMPLES / samples), blockTime)
   }
 
   private watched(): WatchedSource[] {
@@ -300,34 +304,17 @@ export class History {
   }
 
   private async logsOf(sources: readonly WatchedSource[], from: number, to: number): Promise<BlockLogs[]> {
-    const { rpc } = this.options
     if (from > to || sources.length === 0) return []
-    const topicsOf = (some: readonly WatchedSource[]) => [
-      [...new Set(some.flatMap(({ kind }) => this.options.topics(kind)))],
-    ]
-    const anywhere = sources.filter(({ contract }) => contract === '')
-    const named = sources.filter(({ contract }) => contract !== '')
-    const found = anywhere.length > 0 ? await rpc.logs({ topics: topicsOf(anywhere), from, to }) : []
-    for (let i = 0; i < named.length; i += ADDRESSES) {
-      const some = named.slice(i, i + ADDRESSES)
-      const address = [...new Set(some.map(({ contract }) => contract))]
-      found.push(...(await rpc.logs({ address, topics: topicsOf(some), from, to })))
-    }
-    return merged(found)
+    const byKind = new Map<string, string[]>()
+    for (const { kind, contract } of sources) byKind.set(kind, [...(byKind.get(kind) ?? []), contract])
+    const subscriptions = [...byKind].map(([kind, address]) => ({
+      topic0: this.options.topics(kind),
+      ...(address.includes('') ? {} : { address }),
+    }))
+    return this.query(subscriptions, from, to)
   }
 }
 
 export function namesOf(sources: readonly WatchedSource[]): string[] {
   return sources.map(({ kind, contract }) => `${kind} ${contract}`)
-}
-
-/** The logs of each block together, ascending. */
-function merged(found: readonly BlockLogs[]): BlockLogs[] {
-  const blocks = new Map<number, BlockLogs>()
-  for (const { number, hash, logs } of found) {
-    const block = blocks.get(number)
-    if (block && block.hash !== hash) throw new BranchMismatchError(number)
-    blocks.set(number, { number, hash, logs: eachOnce([...(block?.logs ?? []), ...logs]) })
-  }
-  return [...blocks.values()].sort((a, b) => a.number - b.number)
 }

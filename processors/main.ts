@@ -7,6 +7,7 @@ import { log } from '../db/process/log.ts'
 import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { listedVaults } from '../db/registry/check.ts'
+import { followContractsFile, IGNORED } from '../db/registry/ignored.ts'
 import { readFacts } from '../db/registry/registry.ts'
 import { openEventStore } from '../db/stores.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   }
   if (env.PROCESSOR_METRICS_PORT !== 'off') {
     const metrics = await serveMetrics({
+      host: env.METRICS_HOST,
       port: env.PROCESSOR_METRICS_PORT + networkIds.findIndex(({ name }) => name === network.name),
       what: `the processor of ${network.name}`,
       setting: 'PROCESSOR_METRICS_PORT',
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
   const stop = new AbortController()
   await registerStream(stores.pool, network.chainId, network.name, 'chain')
   await reinstateChain(stores.pool, network.chainId)
+  await followContractsFile(stores.pool, network.chainId, contracts?.[IGNORED] ?? [])
 
   const done = runChain({
     network,

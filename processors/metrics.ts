@@ -37,7 +37,7 @@ const blocksRetracted = new Counter({
 })
 const commitDuration = new Histogram({
   name: 'vaultlog_commit_duration_seconds',
-  help: 'One transaction of the processor: decoding, state samples, append and cursor',
+  help: 'One batch of the processor: decoding, state samples, and the transaction of append and cursor',
   labelNames,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   registers,
@@ -46,7 +46,7 @@ const commitDuration = new Histogram({
 /** Logs and state reads that gave no event. */
 export const deadLetters = new Counter({
   name: 'vaultlog_dead_letters_total',
-  help: 'Dead letters written by the processor, repeated ones too',
+  help: 'Dead letters met by the processor, repeated ones and those that are only counted too',
   labelNames: ['chain', 'stage'] as const,
   registers,
 })

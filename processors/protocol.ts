@@ -65,6 +65,8 @@ export interface StateRead {
   /** Reads of one key are made once a block. */
   key: string
   calls: StateCall[]
+  /** The answers are the same at every block. */
+  isConstant?: true
   /** Pure. Calls that want the answers of the first; what they answer comes after those in `events`. */
   follow?(answers: readonly (string | undefined)[]): StateCall[]
   /** Whether it is to be made at all, given what was learned up to the block. */
@@ -95,9 +97,11 @@ export interface Wanted {
   lessons?: readonly (StateRead & { unless?: string })[]
 }
 
-/** Reads a contract at one block; undefined where the call reverts or the answer cannot be decoded. */
+/** Reads contracts at one block; undefined where a call is not answered. */
 export interface ContractReader {
   readonly blockNumber: number
+  /** What is wrong with contracts that neither answered a call nor reverted, by address. */
+  readonly troubles: ReadonlyMap<string, string>
   call(contract: string, data: string): Promise<string | undefined>
   /** Number and unix seconds of the block whose transactions created the contract; undefined if not to be found. */
   deployment(contract: string): Promise<{ block: number; timestamp: number } | undefined>

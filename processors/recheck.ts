@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { isBackfilling } from '../db/events/watched-sources.ts'
+import { readOlderSources } from '../db/events/older-logs.ts'
+import { isBackfilling, readFirstBlock } from '../db/events/watched-sources.ts'
 import type { Env } from '../db/process/env.ts'
 import { log } from '../db/process/log.ts'
-import { MULTICALL3, type Network } from './chains.ts'
+import type { Network } from './chains.ts'
 import { type CompletenessOptions, compareRange, type RangeComparison } from './completeness.ts'
 import { KnownContracts } from './contracts.ts'
 import { configuredContracts } from './contracts-file.ts'
 import { createDecoder } from './decode.ts'
+import { IgnoredWatch } from './ignored.ts'
 import { loadProtocols } from './load-protocols.ts'
 import { readFeeds, withFeeds } from './prices/feeds.ts'
+import { assertComparable } from './right-chain.ts'
 import { openChainRpc } from './rpc.ts'
 
 /** Blocks compared at once. */
@@ -24,7 +27,8 @@ export async function openCompleteness(
   rpcUrls: readonly string[],
   env: Pick<Env, 'CONTRACTS_FILE'>,
 ): Promise<CompletenessOptions> {
-  const rpc = openChainRpc(rpcUrls, network.multicall3 ?? MULTICALL3)
+  const rpc = openChainRpc(rpcUrls)
+  await assertComparable(rpc, network)
   const configured = await configuredContracts(env.CONTRACTS_FILE, network.name)
   const options = {
     network,
@@ -34,6 +38,10 @@ export async function openCompleteness(
   const protocols = withFeeds(options, await readFeeds(options, rpc))
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
+  // Of a contract whose older logs are still being fetched, half of them would look like a difference.
+  const unfinished = (await readOlderSources(pool, network.chainId)).map(({ contract }) => contract)
+  const ignored = (await IgnoredWatch.open(pool, network.chainId)).contracts
+  contracts.ignore(new Set([...ignored, ...unfinished]))
   contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
   return { pool, stream: network.chainId, rpc, decoder, contracts }
@@ -69,7 +77,7 @@ export async function recheckNext(
   pool: pg.Pool,
   network: Network,
   rpcUrls: readonly string[],
-  env: Pick<Env, 'CONTRACTS_FILE' | 'startBlock'>,
+  env: Pick<Env, 'CONTRACTS_FILE'>,
 ): Promise<RangeComparison | undefined> {
   const stream = network.chainId
   // Half a history would look like a difference.
@@ -79,7 +87,7 @@ export async function recheckNext(
     'SELECT max(to_block) AS done FROM completeness WHERE stream = $1 AND to_block <= $2',
     [stream, final],
   )
-  const first = Math.max(env.startBlock[network.name] ?? 0, final - RECHECK_BLOCKS + 1)
+  const first = Math.max((await readFirstBlock(pool, stream)) ?? 0, final - RECHECK_BLOCKS + 1)
   const from = Math.max((rows[0]?.done ?? first - 1) + 1, 0)
   const to = Math.min(final, from + RECHECK_BLOCKS - 1)
   if (from > to) return undefined

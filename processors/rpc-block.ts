@@ -34,13 +34,10 @@ interface Wanted {
   transaction: boolean
 }
 
-/**
- * Takes from blocks what is subscribed to, as evm-processor's own mapping does. That one makes objects with weak
- * references to one another of everything in a block first: more work than all the rest of indexing it.
- */
-export function openBlockReader(
+/** Says of logs whether they are subscribed to, and whether with their transaction. */
+export function openLogSelector(
   subscriptions: readonly Partial<Subscription>[],
-): (block: RpcBlock) => SqdBlock {
+): (topic0: string | undefined, address: string) => { transaction: boolean } | undefined {
   const byTopic = new Map<string, Wanted[]>()
   const ofAnyTopic: Wanted[] = []
   for (const { topic0, address, transaction = false } of subscriptions) {
@@ -51,31 +48,38 @@ export function openBlockReader(
   }
   for (const wanted of byTopic.values()) wanted.push(...ofAnyTopic)
 
+  return (topic0, address) => {
+    const wanted = (topic0 !== undefined && byTopic.get(lower(topic0))) || ofAnyTopic
+    if (wanted.length === 0) return undefined
+    const contract = lower(address)
+    const meant = wanted.filter(({ addresses }) => !addresses || addresses.has(contract))
+    return meant.length > 0 ? { transaction: meant.some(({ transaction }) => transaction) } : undefined
+  }
+}
+
+/**
+ * Takes from blocks what is subscribed to, as evm-processor's own mapping does. That one makes objects with weak
+ * references to one another of everything in a block first: more work than all the rest of indexing it.
+ */
+export function openBlockReader(
+  subscriptions: readonly Partial<Subscription>[],
+): (block: RpcBlock) => SqdBlock {
+  const select = openLogSelector(subscriptions)
   return ({ height, block, logs: found = [] }) => {
     const logs: SqdBlock['logs'] = []
     const withTransaction = new Set<string>()
     for (const log of found) {
-      const [topic0] = log.topics
-      const wanted = (topic0 !== undefined && byTopic.get(lower(topic0))) || ofAnyTopic
-      if (wanted.length === 0) continue
-      const address = lower(log.address)
-      let isWanted = false
-      let wantsTransaction = false
-      for (const { addresses, transaction } of wanted) {
-        if (addresses && !addresses.has(address)) continue
-        isWanted = true
-        wantsTransaction ||= transaction
-      }
-      if (!isWanted) continue
+      const selected = select(log.topics[0], log.address)
+      if (!selected) continue
       const transactionHash = hex(log.transactionHash)
       logs.push({
-        address: hex(address),
+        address: hex(log.address),
         topics: log.topics.map(hex),
         data: hex(log.data),
         logIndex: Number(hex(log.logIndex)),
         transactionHash,
       })
-      if (wantsTransaction) withTransaction.add(transactionHash)
+      if (selected.transaction) withTransaction.add(transactionHash)
     }
     const transactions: SqdBlock['transactions'] = []
     for (const transaction of withTransaction.size > 0 ? block.transactions : []) {

@@ -1,27 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EIP1193RequestFn } from 'viem'
-import {
-  BaseError,
-  createClient,
-  decodeFunctionResult,
-  encodeFunctionData,
-  fallback,
-  hexToBytes,
-  hexToNumber,
-  http,
-  keccak256,
-  multicall3Abi,
-  numberToHex,
-  webSocket,
-} from 'viem'
+import { hexToBytes, hexToNumber, keccak256, numberToHex } from 'viem'
 import { z } from 'zod'
+import { RpcRefusedError, StateMissingError } from '../db/chain/errors.ts'
+import { openFailover } from '../db/chain/failover.ts'
+import { openFoundLimit } from '../db/chain/found-limit.ts'
+import { type BlockParameter, openStrangerReader } from '../db/chain/stranger-reader.ts'
 import type { BlockRef } from '../db/events/event-store.ts'
 import { UnavailableError } from '../db/process/errors.ts'
-import type { ContractReader, RawLog } from './protocol.ts'
+import { log } from '../db/process/log.ts'
+import type { ContractReader, RawLog, StateCall } from './protocol.ts'
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
-const headerSchema = z.object({ number: hex, hash: hex, timestamp: hex })
-const bloomSchema = z.object({ logsBloom: hex.length(514) })
+const headerSchema = z.object({ number: hex, hash: hex, parentHash: hex, timestamp: hex })
+const bloomSchema = z.object({ hash: hex, timestamp: hex, logsBloom: hex.length(514) })
 const logSchema = z.object({
   address: hex,
   topics: z.array(hex),
@@ -40,27 +31,48 @@ export interface BlockLogs {
   logs: RawLog[]
 }
 
+/** A block as its header has it. */
+export interface ChainHeader extends BlockRef {
+  parentHash: string
+}
+
+export interface BlockBloom {
+  hash: string
+  timestamp: number
+  mayHold(contract: string): boolean
+}
+
 /** What a processor asks of a node besides what evm-processor fetches. Every answer is zod-checked. */
 export interface ChainRpc {
   chainId(): Promise<number>
   head(): Promise<BlockRef>
   /** undefined when the node does not have the block. */
-  header(height: number): Promise<BlockRef | undefined>
+  header(height: number): Promise<ChainHeader | undefined>
   /**
    * Logs of contracts in a range of blocks, grouped by block, ascending, each once. Splits the range where the node
    * refuses its size.
    */
   logs(filter: { address?: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
-  /** Whether a contract may have logs in a block, by its header; undefined when the node does not have the block. */
-  bloom(height: number): Promise<((contract: string) => boolean) | undefined>
-  /** eth_calls at one block through Multicall3, or one by one where it does not exist; undefined for a call that reverts. */
-  calls(calls: { to: string; data: string }[], block: BlockRef): Promise<(string | undefined)[]>
-  /** Which of these contracts exist at the end of a block; those of which a node does not know count as existing. */
+  /** A block's header, with whether a contract may have logs in it; undefined when the node does not have the block. */
+  bloom(height: number): Promise<BlockBloom | undefined>
+  /**
+   * eth_calls at one block; undefined for a call that is not answered. `onTrouble` is told of contracts that neither answer
+   * nor revert.
+   *
+   * @throws StateMissingError
+   */
+  calls(calls: readonly StateCall[], block: BlockRef, onTrouble?: OnTrouble): Promise<(string | undefined)[]>
+  /** Which of these contracts exist at the end of a block; none where the node has no state of it. */
   haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
+  /** Those of these contracts that exist at a height. Throws where the node does not know. */
+  codeAt(contracts: readonly string[], height: number): Promise<string[]>
   /** What transactions call, by hash; one that the node does not have is left out. */
   transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
+  /** Reads at the end of a block, or at the newest one where the node has no state of that any more. */
   reader(block: BlockRef): ContractReader
 }
+
+type OnTrouble = (contract: string, trouble: string) => void
 
 export interface TransactionCall {
   /** Absent where a contract is created. */
@@ -70,30 +82,18 @@ export interface TransactionCall {
 
 /** Widest range of eth_getLogs ever asked for. */
 const LOG_RANGE = 10_000
-/** Answers in a row after which a range that was refused is asked for again: limits differ by how full blocks are. */
-const ANSWERS_BEFORE_WIDENING = 8
-const CALLS_PER_MULTICALL = 400
 /** How often a node is asked for a block that it should have any moment, and the milliseconds between. */
 const TRIES_AT_HEAD = 6
 const HEAD_PAUSE = 200
 
-export function openChainRpc(urls: readonly string[], multicall: string): ChainRpc {
-  const transports = urls.map(url =>
-    /^wss?:/.test(url)
-      ? webSocket(url, { retryCount: 3, timeout: 20_000 })
-      : http(url, { batch: { batchSize: 100, wait: 2 }, retryCount: 3, timeout: 20_000 }),
-  )
-  const client = createClient({ transport: fallback(transports) })
-  const request = client.request as EIP1193RequestFn
-  const ask = async (method: string, params: unknown[]): Promise<unknown> => {
-    try {
-      return await request({ method, params } as never)
-    } catch (error) {
-      throw new RpcRefusedError(method, error)
-    }
-  }
+/** Milliseconds after which a node that had no state is asked for it again. */
+const STATE_AGAIN = 600_000
 
-  async function header(height: number): Promise<BlockRef | undefined> {
+export function openChainRpc(urls: readonly string[]): ChainRpc {
+  const ask = openFailover(urls)
+  const strangers = openStrangerReader(ask)
+
+  async function header(height: number): Promise<ChainHeader | undefined> {
     const answer = headerSchema
       .nullable()
       .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
@@ -101,6 +101,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return {
       number: height,
       hash: answer.hash.toLowerCase(),
+      parentHash: answer.parentHash.toLowerCase(),
       timestamp: hexToNumber(answer.timestamp as `0x${string}`),
     }
   }
@@ -112,7 +113,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return block
   }
 
-  const widest = openLogRange()
+  const widest = openFoundLimit(LOG_RANGE)
 
   async function logs(filter: {
     address?: string[]
@@ -122,7 +123,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
   }): Promise<BlockLogs[]> {
     const blocks = new Map<number, BlockLogs>()
     for (let from = filter.from; from <= filter.to; ) {
-      const to = Math.min(filter.to, from + widest.range() - 1)
+      const to = Math.min(filter.to, from + widest.now() - 1)
       const wanted = {
         ...(filter.address ? { address: filter.address } : {}),
         topics: filter.topics,
@@ -142,7 +143,7 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
         }
       } catch (error) {
         // A node that cannot be reached would not answer for fewer blocks either.
-        if (from === to || !(error instanceof RpcRefusedError) || error.isUnreachable) throw error
+        if (from === to || !(error instanceof RpcRefusedError) || error.isGone) throw error
         widest.refused(to - from + 1)
         continue
       }
@@ -154,8 +155,8 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
           throw new UnavailableError(`The node's logs of block ${number} are of two branches.`)
         block.logs.push({
           address: log.address.toLowerCase(),
-          topics: log.topics,
-          data: log.data,
+          topics: log.topics.map(topic => topic.toLowerCase()),
+          data: log.data.toLowerCase(),
           logIndex: hexToNumber(log.logIndex as `0x${string}`),
           transactionHash: log.transactionHash.toLowerCase(),
         })
@@ -167,59 +168,75 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
     return [...blocks.values()].sort((a, b) => a.number - b.number)
   }
 
-  async function call(to: string, data: string, block: BlockRef): Promise<string | undefined> {
+  /** Below it the node has no state, as was found at that time. */
+  let lost = { below: -1, at: 0 }
+  const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < STATE_AGAIN
+
+  async function calls(
+    list: readonly StateCall[],
+    block: BlockRef,
+    onTrouble?: OnTrouble,
+  ): Promise<(string | undefined)[]> {
+    if (list.length === 0) return []
+    const at: BlockParameter = { blockHash: block.hash }
+    if (isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
     try {
-      const answer = hex.parse(await ask('eth_call', [{ to, data }, { blockHash: block.hash }]))
-      return answer === '0x' ? undefined : answer
+      const answers = await strangers.read(list, at)
+      for (const [i, { trouble }] of answers.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
+      return answers.map(({ data }) => data)
     } catch (error) {
-      if (error instanceof RpcRefusedError && error.isRevert) return undefined
+      if (error instanceof StateMissingError) await noteLost(block, error)
       throw error
     }
   }
 
-  const hasMulticall = new Map<number, boolean>()
-  async function multicallExists(block: BlockRef): Promise<boolean> {
-    for (const [height, exists] of hasMulticall) if (exists && height <= block.number) return true
-    const code = hex.parse(await ask('eth_getCode', [multicall, numberToHex(block.number)]))
-    if (code !== '0x') hasMulticall.set(block.number, true)
-    return code !== '0x'
+  /** A block that was replaced has no state either, and says nothing of those before it. */
+  async function noteLost(block: BlockRef, error: StateMissingError): Promise<void> {
+    if ((await header(block.number))?.hash !== block.hash) return
+    if (!isLost(lost.below))
+      log.warn(
+        { block: block.number, error: error.message },
+        'the node keeps no state of old blocks: nothing is sampled there, and contracts are looked at as they are now',
+      )
+    lost = { below: Math.max(lost.below, block.number), at: Date.now() }
   }
 
-  async function calls(
-    list: { to: string; data: string }[],
-    block: BlockRef,
-  ): Promise<(string | undefined)[]> {
-    if (list.length === 0) return []
-    if (list.length < 3 || !(await multicallExists(block))) {
-      return Promise.all(list.map(({ to, data }) => call(to, data, block)))
+  function reader(block: BlockRef): ContractReader {
+    const troubles = new Map<string, string>()
+    let at = block
+    let waiting: {
+      call: StateCall
+      resolve(answer: string | undefined): void
+      reject(error: unknown): void
+    }[] = []
+    const onTrouble: OnTrouble = (contract, trouble) => {
+      if (!troubles.has(contract)) troubles.set(contract, trouble)
     }
-    const chunks: { to: string; data: string }[][] = []
-    for (let i = 0; i < list.length; i += CALLS_PER_MULTICALL)
-      chunks.push(list.slice(i, i + CALLS_PER_MULTICALL))
-    const answers = await Promise.all(
-      chunks.map(async chunk => {
-        const data = encodeFunctionData({
-          abi: multicall3Abi,
-          functionName: 'aggregate3',
-          args: [
-            chunk.map(({ to, data }) => ({
-              target: to as `0x${string}`,
-              allowFailure: true,
-              callData: data as `0x${string}`,
-            })),
-          ],
+    const flush = async () => {
+      const some = waiting
+      waiting = []
+      const list = some.map(({ call }) => call)
+      try {
+        const answers = await calls(list, at, onTrouble).catch(async error => {
+          if (!(error instanceof StateMissingError) || at !== block) throw error
+          at = await head()
+          return calls(list, at, onTrouble)
         })
-        const answer = await call(multicall, data, block)
-        // One call that burns all the gas takes the others with it: then each is asked alone.
-        if (!answer) return Promise.all(chunk.map(({ to, data }) => call(to, data, block)))
-        return decodeFunctionResult({
-          abi: multicall3Abi,
-          functionName: 'aggregate3',
-          data: answer as `0x${string}`,
-        }).map(result => (result.success && result.returnData !== '0x' ? result.returnData : undefined))
-      }),
-    )
-    return answers.flat()
+        for (const [i, { resolve }] of some.entries()) resolve(answers[i])
+      } catch (error) {
+        for (const { reject } of some) reject(error)
+      }
+    }
+    return {
+      blockNumber: block.number,
+      troubles,
+      // What is asked at the same time goes together.
+      call: (to, data) =>
+        new Promise((resolve, reject) => {
+          if (waiting.push({ call: { to, data }, resolve, reject }) === 1) setTimeout(() => void flush(), 0)
+        }),
+      deployment: contract => deployment(contract, block.number),
+    }
   }
 
   async function transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>> {
@@ -234,26 +251,36 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
   }
 
   async function haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>> {
+    if (contracts.length === 0 || isLost(block.number)) return new Set()
+    const at: BlockParameter = { blockHash: block.hash }
+    // A node without that state would refuse each of them.
+    try {
+      await strangers.stand(at)
+    } catch (error) {
+      if (!(error instanceof StateMissingError)) throw error
+      await noteLost(block, error)
+      return new Set()
+    }
     const found = await Promise.all(
-      contracts.map(async contract => {
-        try {
-          return hex.parse(await ask('eth_getCode', [contract, { blockHash: block.hash }])) !== '0x'
-        } catch (error) {
-          // A node that does not know is not a contract that does not exist.
-          if (error instanceof RpcRefusedError && !error.isUnreachable) return true
-          throw error
-        }
-      }),
+      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, at])) !== '0x'),
     )
     return new Set(contracts.filter((_, i) => found[i]))
+  }
+
+  async function codeAt(contracts: readonly string[], height: number): Promise<string[]> {
+    const found = await Promise.all(
+      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, numberToHex(height)]))),
+    )
+    return contracts.filter((_, i) => found[i] !== '0x')
   }
 
   async function deployment(
     contract: string,
     upTo: number,
   ): Promise<{ block: number; timestamp: number } | undefined> {
-    const exists = async (height: number) =>
-      hex.parse(await ask('eth_getCode', [contract, numberToHex(height)])) !== '0x'
+    const exists = async (height: number) => (await codeAt([contract], height)).length > 0
+    // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
+    if (isLost(lost.below)) return undefined
     try {
       if (!(await exists(upTo))) return undefined
       let absent = -1
@@ -266,7 +293,6 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
       const block = await header(present)
       return block && { block: block.number, timestamp: block.timestamp }
     } catch (error) {
-      // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
       if (error instanceof RpcRefusedError && error.isAnswered) return undefined
       throw error
     }
@@ -281,16 +307,19 @@ export function openChainRpc(urls: readonly string[], multicall: string): ChainR
       const answer = bloomSchema
         .nullable()
         .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
-      return answer ? contract => mayHold(answer.logsBloom, contract) : undefined
+      if (!answer) return undefined
+      const { hash, timestamp, logsBloom } = answer
+      return {
+        hash: hash.toLowerCase(),
+        timestamp: hexToNumber(timestamp as `0x${string}`),
+        mayHold: contract => mayHold(logsBloom, contract),
+      }
     },
     calls,
     haveCode,
+    codeAt,
     transactions,
-    reader: block => ({
-      blockNumber: block.number,
-      call: (contract, data) => call(contract, data, block),
-      deployment: contract => deployment(contract, block.number),
-    }),
+    reader,
   }
 }
 
@@ -309,59 +338,3 @@ function mayHold(bloom: string, address: string): boolean {
     return (Number.parseInt(bloom.slice(byte, byte + 2), 16) & (1 << (bit & 7))) !== 0
   })
 }
-
-/** What a node was found to serve at once, for as long as the process knows it. */
-function openLogRange() {
-  let range = LOG_RANGE
-  let refusedAt = Number.POSITIVE_INFINITY
-  let inARow = 0
-  return {
-    range: () => range,
-    refused(blocks: number) {
-      refusedAt = blocks
-      range = Math.max(1, Math.floor(blocks / 2))
-      inARow = 0
-    },
-    answered(blocks: number) {
-      if (blocks < range) return
-      inARow++
-      if (inARow >= ANSWERS_BEFORE_WIDENING) {
-        refusedAt = Number.POSITIVE_INFINITY
-        inARow = 0
-      }
-      if (range * 2 < refusedAt) range = Math.min(LOG_RANGE, range * 2)
-    },
-  }
-}
-
-/** The node answered with an error or not at all. */
-export class RpcRefusedError extends UnavailableError {
-  readonly isRevert: boolean
-  /** The node does not keep the state of that block (not an archive node), or the block is not canonical any more. */
-  readonly isMissingState: boolean
-  /** No answer came from the node itself: connection, gateway, rate limit. */
-  readonly isUnreachable: boolean
-  /** The node itself refused. Neither that nor unreachable: it was silent, and may answer a smaller question. */
-  readonly isAnswered: boolean
-  constructor(method: string, cause: unknown) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    super(`${method} failed: ${message.split('\n')[0]}`, { cause })
-    const { name, status } = (cause ?? {}) as { name?: string; status?: number }
-    this.isUnreachable =
-      name === 'WebSocketRequestError' ||
-      (name === 'HttpRequestError' &&
-        (status === undefined || status === 429 || (status > 500 && status < 504)))
-    this.isAnswered = !this.isUnreachable && name !== 'TimeoutError'
-    // The node's own words: viem's whole message has the URL in it, and who runs nodes calls them by such words.
-    const said = cause instanceof BaseError ? cause.details : message
-    this.isRevert = this.isAnswered && REVERT.test(said)
-    this.isMissingState = this.isAnswered && MISSING_STATE.test(said)
-  }
-}
-
-/** What clients say of code that failed; a call that was given up (geth: "execution aborted") is not among it. */
-const REVERT =
-  /revert|invalid opcode|out of gas|outofgas|vm execution error|stack ?(under|over)flow|stack limit|invalid ?(FE ?opcode|jump)|bad ?instruction|write protection|return data out of bounds|gas uint64 overflow/i
-
-const MISSING_STATE =
-  /missing trie node|state (is|not|histor|unavail)|pruned|archive|(header|block).{0,20}(not found|not exist|unknown)|BlockOutOfRange/i

@@ -1,27 +1,59 @@
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
-import type { Logger } from '@subsquid/logger'
+import { createPinoSink, type Logger, setRootSink } from '@subsquid/logger'
 import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
-import { UnavailableError } from '../db/process/errors.ts'
+import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
+import { log } from '../db/process/log.ts'
 import type { SourceBlock } from './chain-handler.ts'
 import type { Subscription } from './decode.ts'
-import { type BatchClient, type FinalSource, finalBlocks, withLittlePatience } from './final-blocks.ts'
-import { followHead, type HeadClient, type HotSource, withPlainRefusals } from './head.ts'
-import { eachOnce } from './rpc.ts'
+import { finalBlocks } from './final-blocks.ts'
+import { followHead, type HeadClient, type HotSource, type Pace } from './head.ts'
+import { added } from './log-queries.ts'
+import { type ConnectedClient, paced } from './paced-connection.ts'
+import { type ChainRpc, eachOnce } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 
 export interface SourceOptions {
   gateway?: string
-  rpc?: string
+  /** The node that is asked for the head, and what asks it, or another one, for final blocks. */
+  rpc?: { url: string; client: ChainRpc }
   /** How often a request is repeated before the run fails; then another endpoint may be tried. */
   rpcAttempts?: number
   finality: number
+  /** Milliseconds between looks for another final block, where there is none. */
   pollInterval: number
+  /** When to look for the head. */
+  pace: Pace
   from: number
   /** Last block to process; the source ends there. */
   to?: number
-  subscriptions: Partial<Subscription>[]
+  /** What is asked for; it grows while contracts are met. */
+  subscriptions: () => Partial<Subscription>[]
+  /** Final blocks that may be handled together. */
+  span?: () => number
 }
+
+/** Blocks as they are to be handled. */
+export interface SourceBatch {
+  blocks: SourceBlock[]
+  /** The blocks stand on the last one of the batch before, without a gap. */
+  isLinked: boolean
+  /** The parent of the first. */
+  stoodOn: string | undefined
+  /** What is subscribed to because of them comes with the next ones. */
+  takesMore: boolean
+}
+
+export class FilterExtended extends VaultlogError {
+  readonly code = 'FILTER_EXTENDED'
+  override readonly retryable = true
+  constructor() {
+    super('New contracts are watched; the source starts again with them.')
+  }
+}
+
+// What its packages say goes where everything goes: they would name endpoints by their URLs.
+setRootSink(createPinoSink(log))
 
 type Config = RunnerConfig<unknown, unknown>
 
@@ -32,24 +64,16 @@ type Config = RunnerConfig<unknown, unknown>
 interface ProcessorParts {
   getBatchRequests(): Config['requests']
   getArchiveDataSource(): Config['archive']
-  getHotDataSource(): NonNullable<Config['hotDataSource']> & HotSource & FinalSource
-  getChainRpcClient(): HeadClient & BatchClient & { close(error?: Error): void }
+  getHotDataSource(): NonNullable<Config['hotDataSource']> & HotSource
+  getChainRpcClient(): HeadClient & ConnectedClient & { close(error?: Error): void }
   getLogger(): Logger
 }
 
-/**
- * One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. `isLinked`:
- * the batch's blocks stand on the last one of the batch before, without a gap. `stoodOn`: the parent of the first.
- */
+/** One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. */
 export async function runSource<Store>(
   options: SourceOptions,
   database: Database<Store>,
-  handle: (
-    store: Store,
-    blocks: SourceBlock[],
-    isLinked: boolean,
-    stoodOn: string | undefined,
-  ) => Promise<void>,
+  handle: (store: Store, batch: SourceBatch) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   // Told to stop while the run was being prepared: no event comes for that any more.
@@ -65,29 +89,33 @@ export async function runSource<Store>(
   if (options.gateway) processor.setGateway(options.gateway)
   if (options.rpc) {
     processor.setRpcEndpoint({
-      url: options.rpc,
-      capacity: 10,
-      maxBatchCallSize: 100,
+      url: options.rpc.url,
+      capacity: 100,
       requestTimeout: 20_000,
-      retryAttempts: options.rpcAttempts ?? 10,
     })
     processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
   }
-  for (const subscription of options.subscriptions) processor.addLog(subscription)
+  const asked = options.subscriptions()
+  for (const subscription of asked) processor.addLog(subscription)
 
   const parts = processor as unknown as ProcessorParts
+  let takesMore = false
   if (options.rpc) {
     const client = parts.getChainRpcClient()
-    withPlainRefusals(client)
-    withLittlePatience(client)
+    paced(client, options.rpc.url, options.rpcAttempts ?? 10)
     const hot = parts.getHotDataSource()
-    const { pollInterval, subscriptions } = options
-    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, pollInterval, goTo, isEnd)
+    const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
+    const { client: rpc } = options.rpc
+    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, options.pace, goTo, isEnd)
     hot.polling = follow
     hot.subscription = follow
-    hot.getFinalizedBlocks = (requests, stopOnHead = false) => {
+    hot.getFinalizedBlocks = async function* (requests, stopOnHead = false) {
+      takesMore = true
       const ranges = requests.map(({ range }) => range)
-      return finalBlocks(hot, subscriptions, ranges, { stopOnHead, pollInterval })
+      yield* finalBlocks(ranges, { rpc, subscriptions, finality, span, stopOnHead, pollInterval })
+      takesMore = false
+      // What comes after them is asked for as it was at the start.
+      if (added(asked, subscriptions()).length > 0) throw new FilterExtended()
     }
   }
   let before: SqdBlock | undefined
@@ -118,8 +146,9 @@ export async function runSource<Store>(
         before = blocks.at(-1)
         // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
         // logs and times.
-        const asked = blocks.filter(({ header }) => header.height >= options.from)
-        return handle(store, asked.map(toSourceBlock), isLinked, asked[0]?.header.parentHash)
+        const wanted = blocks.filter(({ header }) => header.height >= options.from)
+        const stoodOn = wanted[0]?.header.parentHash
+        return handle(store, { blocks: wanted.map(toSourceBlock), isLinked, stoodOn, takesMore })
       },
     }).run()
     // At the head the runner waits for the next block for ever: a stop does not wait for it.

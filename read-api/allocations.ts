@@ -23,6 +23,7 @@ import { inBatches, type VaultBatch } from './vault-batches.ts'
 export interface Allocation {
   name: string
   address: string
+  /** What `value` is in. */
   assetSymbol: string
   /** Base units of the vault's asset. */
   value: bigint
@@ -160,7 +161,7 @@ function shareOf(vault: Vault, held: Vault, shares: bigint): Allocation[] {
     {
       name: held.name,
       address: checksum(held.state.address),
-      assetSymbol: held.asset.symbol,
+      assetSymbol: vault.asset.symbol,
       value,
       kind: 'deployed',
       utilization:

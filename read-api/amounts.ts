@@ -13,8 +13,17 @@ export function checksum(address: string): string {
   return result
 }
 
-/** A number as a plain decimal string, without an exponent; as exact as the number itself down to 1e-20. */
-export function decimalString(value: number): string {
+/** A text with every address in it in EIP-55 form; longer runs of digits are none. */
+export function checksumIn(text: string): string {
+  return text.replaceAll(/\b0x[0-9a-f]{40}(?![0-9a-f])/gi, found => checksum(found.toLowerCase()))
+}
+
+/** Digits that a number is good for: what arithmetic leaves beyond them (89.28800000000003) is noise. */
+const SIGNIFICANT = 15
+
+/** A number as a plain decimal string, without an exponent, down to 1e-20. */
+export function decimalString(exact: number): string {
+  const value = Number(exact.toPrecision(SIGNIFICANT))
   const text = String(value)
   if (!text.includes('e')) return text
   if (Math.abs(value) >= 1e21) return BigInt(Math.round(value)).toString()

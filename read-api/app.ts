@@ -29,6 +29,8 @@ export interface AppOptions {
   publicUrl?: string
   /** Lets callers without a key pay for a request. */
   payments?: Payments
+  /** Addresses in the log of requests are cut short: a wallet does not stand beside a key. */
+  shortAddresses?: boolean
   /** The operator's pages, below /ops. */
   ops?: RequestHandler
   /** What is served; the modules below read-api/endpoints where absent. */
@@ -68,8 +70,10 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
       exposedHeaders: [
         'x-request-id',
         'x-as-of-block',
+        'x-unlisted-left-out',
         'x-credits-used',
         'x-credits-remaining',
+        'x-credits-cost',
         'retry-after',
         'etag',
         'ratelimit',
@@ -111,7 +115,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   app.use(notFound)
   app.use(handleErrors)
   const listen: RequestListener = (request, response) => {
-    const notes = takeNotes(request, response)
+    const notes = takeNotes(request, response, options)
     if (ready.answer(request, response, notes)) return
     response.setHeader('x-request-id', notes.requestId)
     // Every answer says what it cost, and one that nobody is charged for nothing.

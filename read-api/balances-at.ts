@@ -22,6 +22,8 @@ export interface BalanceAt {
   vault: Vault
   /** Share base units. */
   balance: bigint
+  /** Base units of the vault's asset that the account held besides: known where that is itself the share of a vault. */
+  assetBalance: bigint | undefined
   state: StateRow | undefined
   /** Of the interval asked for: from the share price, and from rewards. */
   apy: RateWire
@@ -36,7 +38,8 @@ export interface BalanceAt {
 }
 
 /**
- * Every vault of which the account held shares at the moment, on every chain. Balances and figures are read side by side,
+ * Every vault that is shown and of which the account held shares at the moment, on every chain; how many others there
+ * were. Balances and figures are read side by side,
  * of all vaults that the account ever held.
  */
 export async function readBalancesAt(
@@ -44,8 +47,8 @@ export async function readBalancesAt(
   at: number,
   interval: ApyInterval,
   context: EndpointContext,
-): Promise<BalanceAt[]> {
-  const { deps, catalogue, signal } = context
+): Promise<{ balances: BalanceAt[]; leftOut: number }> {
+  const { deps, catalogue, shown, signal } = context
   const ever = new Map<string, Vault>()
   for (const row of await ask(deps.clickhouse, newestBalances, { account }, signal)) {
     const vault = catalogue.find(row.chain_id, row.vault)
@@ -53,13 +56,18 @@ export async function readBalancesAt(
   }
   const [balances, figures] = await Promise.all([
     readBalances(account, [...ever.values()], at, context),
-    readFiguresAt([...ever.values()], at, context),
+    readFiguresAt(
+      [...ever.values()].filter(vault => shown.has(vault)),
+      at,
+      context,
+    ),
   ])
-  const held = [...ever].flatMap(([key, vault]) => {
+  const all = [...ever].flatMap(([key, vault]) => {
     const balance = balances.get(key) ?? 0n
     return balance > 0n ? [{ vault, balance }] : []
   })
-  return Promise.all(
+  const held = all.filter(({ vault }) => shown.has(vault))
+  const described = await Promise.all(
     held.map(async ({ vault, balance }) => {
       const { tvlUsd, ...known } = describe(vault, balance, figures)
       const { chainId: chain, address } = vault.state
@@ -70,14 +78,17 @@ export async function readBalancesAt(
         const own = apysOf(base)[of]
         return own === undefined ? undefined : own + reward[of]
       }
+      const inner = vault.inner?.userEventsIndexed ? keyOf(chain, vault.inner.state.address) : undefined
       return {
         ...known,
+        assetBalance: inner === undefined ? undefined : (balances.get(inner) ?? 0n),
         tvlUsd,
         apy: rate(apysOf(base)[interval], reward[interval]),
         apys: { '1day': total('1day'), '7day': total('7day'), '30day': total('30day') },
       }
     }),
   )
+  return { balances: described, leftOut: all.length - held.length }
 }
 
 /** Share base units, by the vault's key. */
@@ -106,7 +117,8 @@ interface FiguresAt {
   plans: Map<string, PricePlan | undefined>
   states: Map<string, StateRow>
   apys: Map<string, Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null>>
-  feeds: Map<string, number>
+  feeds: Map<string, { price: number; reported_at: number }>
+  at: number
 }
 
 /** States, APYs and feeds at a moment: of these vaults, and of whatever their assets' prices are made of. */
@@ -132,7 +144,7 @@ async function readFiguresAt(
       else on(leg.chainId).vaults.add(leg.vault)
     }
   }
-  const figures: FiguresAt = { plans, states: new Map(), apys: new Map(), feeds: new Map() }
+  const figures: FiguresAt = { plans, states: new Map(), apys: new Map(), feeds: new Map(), at }
   await Promise.all(
     [...wanted].map(async ([chain, of]) => {
       touch(chain)
@@ -153,7 +165,7 @@ async function readFiguresAt(
       ])
       for (const row of states) figures.states.set(keyOf(chain, row.vault), row)
       for (const row of apys) figures.apys.set(keyOf(chain, row.vault), row)
-      for (const row of feeds) figures.feeds.set(keyOf(chain, row.feed), row.price)
+      for (const row of feeds) figures.feeds.set(keyOf(chain, row.feed), row)
     }),
   )
   return figures
@@ -171,13 +183,20 @@ async function recentFirst<T extends { vault: string }>(
   return [...recent, ...(await inChunks(missing, chunk => read(chunk, 0)))]
 }
 
-function describe(vault: Vault, balance: bigint, figures: FiguresAt): Omit<BalanceAt, 'apy' | 'apys'> {
+function describe(
+  vault: Vault,
+  balance: bigint,
+  figures: FiguresAt,
+): Omit<BalanceAt, 'apy' | 'apys' | 'assetBalance'> {
   const key = keyOf(vault.state.chainId, vault.state.address)
   const state = figures.states.get(key)
   const assetPrice = priceOf(
     figures.plans.get(vault.asset.key),
     (chainId, inner) => figures.states.get(keyOf(chainId, inner))?.share_price ?? undefined,
-    (chainId, feed) => figures.feeds.get(keyOf(chainId, feed)),
+    (chainId, feed, age) => {
+      const report = figures.feeds.get(keyOf(chainId, feed))
+      return report && figures.at - report.reported_at <= age ? report.price : undefined
+    },
   )
   const value =
     state &&
@@ -201,7 +220,9 @@ function describe(vault: Vault, balance: bigint, figures: FiguresAt): Omit<Balan
 function apysOf(
   row: Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null> | undefined,
 ): Record<ApyInterval, number | undefined> {
-  const day = row?.apy_1d ?? row?.apy_1h ?? undefined
-  const week = row?.apy_7d ?? day
-  return { '1day': day, '7day': week, '30day': row?.apy_30d ?? week }
+  return {
+    '1day': row?.apy_1d ?? undefined,
+    '7day': row?.apy_7d ?? undefined,
+    '30day': row?.apy_30d ?? undefined,
+  }
 }

@@ -1,7 +1,6 @@
 import { toWhole } from './amounts.ts'
-import type { AssetInfo } from './catalogue/assets.ts'
-import type { Catalogue } from './catalogue/catalogue.ts'
 import { NO_REWARD } from './catalogue/rewards.ts'
+import type { Shown } from './catalogue/shown.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { RateWire } from './catalogue/wire.ts'
 import { rate } from './catalogue/wire.ts'
@@ -9,7 +8,7 @@ import type { EndpointContext } from './endpoint.ts'
 import { pastRewards } from './past-rewards.ts'
 import { pricesAt } from './price-history.ts'
 import { benchmarkDays } from './queries/benchmarks.ts'
-import { groupBy } from './queries/chunks.ts'
+import { groupBy, inChunks } from './queries/chunks.ts'
 import { ask } from './queries/query.ts'
 
 /** Symbols of the assets of each benchmark, lower-case. */
@@ -30,46 +29,51 @@ export const LEAST_TVL_USD = 1_000_000
 
 export interface Weighed {
   tvlUsd: number
-  apy: Readonly<Record<BenchmarkWindow, number>>
+  apy: Readonly<Record<BenchmarkWindow, number | undefined>>
   reward: Readonly<Record<BenchmarkWindow, number>>
 }
 
-/** The mean APY of the largest vaults, weighted by their TVL; null where none is large enough. */
+/**
+ * The mean APY of the largest vaults, weighted by their TVL, of each window over those that have a value in it; null where
+ * none is large enough. A window without any goes out as 0, as everywhere on the wire.
+ */
 export function benchmarkOf(vaults: readonly Weighed[]): Record<BenchmarkWindow, RateWire> | null {
   const largest = vaults
     .filter(({ tvlUsd }) => tvlUsd >= LEAST_TVL_USD)
     .sort((a, b) => b.tvlUsd - a.tvlUsd)
     .slice(0, LARGEST)
-  const total = largest.reduce((sum, { tvlUsd }) => sum + tvlUsd, 0)
-  if (total === 0) return null
-  const mean = (of: (vault: Weighed) => number) =>
-    largest.reduce((sum, vault) => sum + vault.tvlUsd * of(vault), 0) / total
-  return Object.fromEntries(
-    WINDOWS.map(window => [
-      window,
-      rate(
-        mean(({ apy }) => apy[window]),
-        mean(({ reward }) => reward[window]),
-      ),
-    ]),
-  ) as Record<BenchmarkWindow, RateWire>
+  if (largest.length === 0) return null
+  const rates = WINDOWS.map(window => {
+    const known = largest.filter(({ apy }) => apy[window] !== undefined)
+    const total = known.reduce((sum, { tvlUsd }) => sum + tvlUsd, 0)
+    const mean = (of: 'apy' | 'reward') =>
+      known.reduce((sum, one) => sum + (one.tvlUsd / total) * (one[of][window] ?? 0), 0)
+    return [window, rate(mean('apy'), mean('reward'))]
+  })
+  return Object.fromEntries(rates) as Record<BenchmarkWindow, RateWire>
 }
 
-/** Vaults of a network whose asset is one of the benchmark's. */
-export function vaultsOf(catalogue: Catalogue, chainId: number, code: BenchmarkCode): Vault[] {
-  return catalogue.identity.filter(
-    vault => vault.state.chainId === chainId && SYMBOLS[code].has(vault.asset.symbol.toLowerCase()),
-  )
+/** Vaults that are shown of a network whose asset is one of the benchmark's. */
+export function vaultsOf(shown: Shown, chainId: number, code: BenchmarkCode): Vault[] {
+  return shown.vaults.filter(isOf(chainId, code))
 }
 
-/** Now. A vault that is corrupted, or whose TVL or APY is not known, does not count. */
+/** How many would be among them but for their standing. */
+export function leftOutOf(shown: Shown, chainId: number, code: BenchmarkCode): number {
+  return shown.leftOut.filter(isOf(chainId, code)).length
+}
+
+const isOf =
+  (chainId: number, code: BenchmarkCode) =>
+  ({ state, asset }: Vault) =>
+    state.chainId === chainId && SYMBOLS[code].has(asset.symbol.toLowerCase())
+
+/** Now. A vault that is corrupted, or whose TVL is not known, does not count. */
 export function presentBenchmark(vaults: readonly Vault[]) {
   return benchmarkOf(
     vaults.flatMap(({ tvlUsd, apy, reward, isCorrupted }) => {
-      const { '1day': day, '7day': week, '30day': month } = apy
-      if (isCorrupted || tvlUsd === undefined) return []
-      if (day === undefined || week === undefined || month === undefined) return []
-      return [{ tvlUsd, apy: { '1day': day, '7day': week, '30day': month }, reward }]
+      const isKnown = WINDOWS.some(window => apy[window] !== undefined)
+      return isCorrupted || tvlUsd === undefined || !isKnown ? [] : [{ tvlUsd, apy, reward }]
     }),
   )
 }
@@ -83,20 +87,20 @@ export async function pastBenchmarks(
   days: { from: number; to: number },
   context: EndpointContext,
 ): Promise<Map<number, ReturnType<typeof benchmarkOf>>> {
-  const assets = new Map<string, AssetInfo>()
-  for (const { asset } of vaults) assets.set(asset.address, asset)
-  const corrupted = vaults.filter(({ isCorrupted }) => isCorrupted).map(({ state }) => state.address)
+  const counted = groupBy(
+    vaults.filter(({ isCorrupted }) => !isCorrupted),
+    ({ asset }) => asset,
+  )
   const byDay = new Map<number, Weighed[]>()
   await Promise.all(
-    [...assets.values()].map(async asset => {
+    [...counted].map(async ([asset, of]) => {
       const { deps, catalogue, signal } = context
       const p = catalogue.chain(asset.chainId)?.position ?? 0
-      const rows = await ask(
-        deps.clickhouse,
-        benchmarkDays,
-        // Vaults of one asset have one price: the largest of all are among the largest of each asset.
-        { chain: asset.chainId, p, asset: asset.address, ...days, corrupted, largest: LARGEST },
-        signal,
+      // Vaults of one asset have one price: the largest of all are among the largest of each asset.
+      const pinned = { chain: asset.chainId, p, ...days, largest: LARGEST }
+      const rows = await inChunks(
+        of.map(({ state }) => state.address),
+        names => ask(deps.clickhouse, benchmarkDays, { ...pinned, vaults: names }, signal),
       )
       rows.sort((a, b) => a.at - b.at)
       const prices = await pricesAt(
@@ -119,7 +123,11 @@ export async function pastBenchmarks(
           for (const [i, { row, tvlUsd }] of moments.entries()) {
             const of = byDay.get(row.day) ?? []
             byDay.set(row.day, of)
-            const apy = { '1day': row.apy_1d, '7day': row.apy_7d, '30day': row.apy_30d }
+            const apy = {
+              '1day': row.apy_1d ?? undefined,
+              '7day': row.apy_7d ?? undefined,
+              '30day': row.apy_30d ?? undefined,
+            }
             of.push({ tvlUsd, apy, reward: rewards[i] ?? NO_REWARD })
           }
         }),

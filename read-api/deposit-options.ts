@@ -1,6 +1,7 @@
+import { isAdvisable } from './advice.ts'
 import { usdString } from './amounts.ts'
 import { keyOf } from './catalogue/catalogue.ts'
-import { compileFilter, type VaultFilter } from './catalogue/filter.ts'
+import { assetNames, compileFilter, unknownOf, type VaultFilter } from './catalogue/filter.ts'
 import { byIdentity } from './catalogue/orders.ts'
 import type { Vault } from './catalogue/vault.ts'
 import { identityOf, tvlOf } from './catalogue/wire.ts'
@@ -24,41 +25,55 @@ export interface AssetOptions {
 
 /**
  * What a wallet could do with what it holds idle, the most valuable asset first. Vaults that are featured go first, then
- * by APY. Vaults with a flag of warning or critical are left out unless asked for.
+ * by APY. Vaults with a flag of warning or critical, and those that no registry lists, are left out unless asked for; what
+ * isAdvisable refuses is never there.
  */
 export async function readOptions(
   wallet: string,
   query: OptionsQuery,
   context: EndpointContext,
-  always: ReadonlySet<string> = new Set(),
+  always: readonly string[] = [],
 ) {
   const { catalogue } = context
-  const { idle, unreachable } = await readIdleAssets(wallet, query, context, { always })
+  // What an installation shows is one thing, what it sends people's money to another.
+  const allowUnlisted = query.allowUnlisted ?? false
+  const shown = catalogue.shown(allowUnlisted)
+  const { idle, unreachable } = await readIdleAssets(wallet, query, { ...context, shown }, { always })
   const filter = compileFilter(
     { ...query, allowVaultsWithWarnings: query.allowVaultsWithWarnings ?? false },
-    catalogue,
+    shown,
   )
+  const isAlways = assetNames(always, shown)
   const threshold = query.minUsdAssetValueThreshold ?? 0
+  let leftOut = 0
   const byAsset = new Map<string, AssetOptions>()
   const sorted = idle
-    .filter(({ asset, balanceUsd }) => reaches(balanceUsd, threshold) || isIn(always, asset))
+    .filter(({ asset, balanceUsd }) => reaches(balanceUsd, threshold) || isAlways(asset))
     .sort((a, b) => compareFigures(a.balanceUsd, b.balanceUsd, 'desc'))
   for (const held of sorted) byAsset.set(keyOf(held.asset.chainId, held.asset.address), { held, vaults: [] })
   for (const vault of catalogue.identity) {
     const of = byAsset.get(keyOf(vault.asset.chainId, vault.asset.address))
-    if (of && filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) })) {
-      of.vaults.push(vault)
-    }
+    const now = catalogue.chain(vault.state.chainId)?.blockTime ?? 0
+    if (!of || !isAdvisable(vault, query.apyInterval, now)) continue
+    const figures = { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) }
+    const passes = filter.matches(vault, figures)
+    if (passes && (allowUnlisted || vault.standing === 'listed')) of.vaults.push(vault)
+    else if (passes || filter.isLeftOut(vault, figures)) leftOut++
   }
   for (const { vaults } of byAsset.values()) vaults.sort(byAdvice(query.apyInterval))
+  const unsupportedAssets = [
+    ...new Set([...filter.errors.unsupportedAssets, ...unknownOf([always], name => shown.knowsAsset(name))]),
+  ]
   return {
     options: [...byAsset.values()],
-    errors: { ...filter.errors, ...(unreachable.length > 0 ? { unreachableNetworks: unreachable } : {}) },
+    leftOut,
+    errors: {
+      ...filter.errors,
+      unsupportedAssets,
+      ...(unreachable.length > 0 ? { unreachableNetworks: unreachable } : {}),
+    },
   }
 }
-
-const isIn = (names: ReadonlySet<string>, { symbol, address }: { symbol: string; address: string }) =>
-  names.has(symbol.toLowerCase()) || names.has(address)
 
 function byAdvice(interval: ApyInterval) {
   return (a: Vault, b: Vault) =>

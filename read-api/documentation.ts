@@ -71,6 +71,10 @@ const HEADERS = {
     schema: whole,
   },
   'x-credits-remaining': { description: 'Credits left this month (UTC).', schema: whole },
+  'x-credits-cost': {
+    description: 'Answers HEAD: the credits that the same GET would cost now. To ask costs 1.',
+    schema: whole,
+  },
   'ratelimit-limit': { description: 'Requests per minute.', schema: whole },
   'ratelimit-remaining': { description: 'Requests left of this minute.', schema: whole },
   'ratelimit-reset': { description: 'Seconds until the minute ends.', schema: whole },
@@ -114,6 +118,9 @@ function headersOf(endpoint: Endpoint, status: string): HeaderName[] {
     'x-credits-used',
     'cache-control',
     ...(status === '200' || status === '304' ? (['x-as-of-block'] as const) : []),
+    ...(status === '200' && needsKey(endpoint) && endpoint.method === 'get'
+      ? (['x-credits-cost'] as const)
+      : []),
     ...(isMetered ? METERED : []),
     ...(isTagged && endpoint.method === 'get' ? (['etag'] as const) : []),
     ...(status === '429' || status === '503' ? (['retry-after'] as const) : []),
@@ -145,26 +152,28 @@ export function openApiDocument(
     info: {
       title: `Vaultlog API, ${tier}`,
       version: tier,
-      description: `${TIERS[tier]} Amounts are decimal strings in base units, rates are fractions per year, times are unix seconds. USD fields are empty strings where no price is known.`,
+      description: `${TIERS[tier]} Amounts are decimal strings in base units, rates are fractions per year, times are unix seconds, addresses are checksummed. What is not known is left out, or null, or an empty string where the description of the field says so; it is never 0. What a request costs stands with each operation; a HEAD request or a 304 costs 1 credit, and the header x-credits-cost of the answer to HEAD says what GET would cost. A request that fails costs nothing.`,
+      license: { name: 'GPL-3.0-or-later', identifier: 'GPL-3.0-or-later' },
     },
+    tags: tagsOf(endpoints, tier),
+    security: [{ apiKey: [] }],
     servers: [{ url: options.publicUrl?.replace(/\/$/, '') ?? '/' }],
   })
 }
 
 function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: Tier, file: string): void {
-  const [, resource = 'general'] = file.replaceAll('\\', '/').split('/')
   registry.registerPath({
     method: endpoint.method,
     path: `/${tier}${endpoint.path}`,
     summary: endpoint.summary,
-    description: endpoint.description,
-    tags: [resource.replace(/\.[jt]s$/, '')],
+    description: [endpoint.description, costOf(endpoint)].filter(Boolean).join(' '),
+    tags: [tagOf(file)],
     operationId: `${tier}-${file
       .replace(/\.[jt]s$/, '')
       .split('/')
       .slice(1)
       .join('-')}`,
-    ...(endpoint.access === 'open' ? {} : { security: [{ apiKey: [] }] }),
+    security: endpoint.access === 'open' ? [] : [{ apiKey: [] }],
     request: {
       ...(endpoint.params ? { params: endpoint.params } : {}),
       ...(endpoint.query ? { query: endpoint.query } : {}),
@@ -185,7 +194,7 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
       ...(endpoint.method === 'get' && endpoint.cache !== 'none'
         ? {
             304: {
-              description: 'What If-None-Match names still holds. Costs what an answer without items costs.',
+              description: 'What If-None-Match names still holds. Costs 1 credit.',
               headers: headers(...headersOf(endpoint, '304')),
             },
           }
@@ -204,6 +213,42 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
       ),
     },
   })
+}
+
+const TAGS: Readonly<Record<string, string>> = {
+  'advanced-analytics': 'Drawdown, composition, utilization and pauses of vaults.',
+  benchmarks: 'What the largest vaults of a network earn.',
+  borrow: 'Lending markets, positions in them and their transactions.',
+  'detailed-vaults': 'Everything known of vaults.',
+  general: 'Vaults in short, assets, networks, protocols, tags and curators.',
+  historical: 'Time series.',
+  holders: 'Who holds the shares of a vault.',
+  nrt: 'What contracts say now.',
+  portfolio: 'What a wallet holds, has earned, and could do.',
+  transactions: 'Transactions ready to be signed.',
+}
+
+function tagOf(file: string): string {
+  return (file.replaceAll('\\', '/').split('/')[1] ?? 'general').replace(/\.[jt]s$/, '')
+}
+
+function tagsOf(endpoints: readonly LoadedEndpoint[], tier: Tier) {
+  const names = endpoints.flatMap(({ endpoint, file }) =>
+    tiersOf(endpoint).includes(tier) ? [tagOf(file)] : [],
+  )
+  return [...new Set(names)].sort().map(name => ({ name, description: TAGS[name] ?? name }))
+}
+
+/** The cost of an operation in words, with the cost of a full page where a page costs by its items. */
+function costOf({ cost, costInWords, query }: Endpoint): string {
+  const credits = (count: number) => `${count} credit${count === 1 ? '' : 's'}`
+  if (costInWords) return costInWords
+  if (cost === 0) return 'Free.'
+  if (typeof cost === 'number') return `Costs ${credits(cost)}.`
+  const of = (items: number) => cost({ body: undefined, items, request: undefined })
+  const perPage = query?.shape['perPage']?.parse(undefined) as number | undefined
+  const full = perPage === undefined ? '' : `: ${of(perPage)} for a full page of ${perPage}`
+  return `Costs ${credits(of(0))} and ${of(1) - of(0)} for each item${full}.`
 }
 
 const PAGE = `<!doctype html>
@@ -229,7 +274,6 @@ const START = `window.ui = SwaggerUIBundle({
   urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `${tier}/documentation/json` })))},
   dom_id: '#swagger-ui',
   deepLinking: true,
-  persistAuthorization: true,
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
   layout: 'StandaloneLayout',
   validatorUrl: null,

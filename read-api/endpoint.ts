@@ -4,6 +4,7 @@ import type { CreditMeter } from '../db/keys/credits.ts'
 import type { ApiKey } from '../db/keys/keys.ts'
 import type { RateMeter } from '../db/keys/rates.ts'
 import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
+import type { Shown } from './catalogue/shown.ts'
 import type { OnChain } from './on-chain.ts'
 import type { z } from './schemas/zod.ts'
 
@@ -19,17 +20,26 @@ export interface ApiDeps {
   credits: CreditMeter
   /** What is read from chains at the moment of the request; a network without an RPC endpoint answers 503. */
   onChain: OnChain
+  /** Vaults that nobody vouches for are shown where a request does not say. */
+  showUnlisted?: boolean
 }
 
 export interface EndpointContext {
   deps: ApiDeps
   /** The catalogue as of one moment; queries of this request are pinned to the same moment. */
   catalogue: Catalogue
+  /** The vaults of it that the answer may be made of. */
+  shown: Shown
   key: ApiKey | undefined
   /** Aborted when the deadline has passed or the caller has gone. */
   signal: AbortSignal
   /** Names a chain that the answer stands on, for x-as-of-block. */
   touch(...chainIds: number[]): void
+  /**
+   * Says how many vaults the answer leaves out because nobody vouches for them (x-unlisted-left-out). `isEmpty`: nothing
+   * else is in it; then its `warnings` say so as well.
+   */
+  leaveOut(vaults: number, isEmpty: boolean): void
   /** Names a block that the answer was read at on chain itself: x-as-of-block says it in place of the catalogue's. */
   readAt(chainId: number, block: bigint): void
 }
@@ -74,6 +84,8 @@ export interface EndpointDefinition<
   example: Example
   /** Credits of an answer: fixed, or reckoned from the answer. A failed request costs nothing. */
   cost: number | ((answer: Answer<B, R>) => number)
+  /** The same in words, where it is not so much and so much for each item of a page. */
+  costInWords?: string
   cache: CachePolicy
   handler(
     input: { params: Out<P>; query: Out<Q>; body: Out<B> },

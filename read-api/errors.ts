@@ -1,4 +1,5 @@
 import { VaultlogError } from '../db/process/errors.ts'
+import type { ReadModelFault } from '../db/read-models.ts'
 
 /** An answer other than 200: `status` and the text of `message` go to the caller. */
 export abstract class RequestError extends VaultlogError {
@@ -50,19 +51,19 @@ export class CreditsExhaustedError extends RequestError {
   readonly status = 403
   constructor(credits: number, remaining: number) {
     super(
-      `This request costs ${credits} credits and the key has ${remaining} left this month. Credits are renewed on the first of the month (UTC)${remaining > 0 ? '; a smaller page costs less' : ''}.`,
+      `This request costs ${credits} credit${credits === 1 ? '' : 's'} and the key has ${remaining} left this month. Credits are renewed on the first of the month (UTC)${remaining > 0 ? '; a smaller page costs less' : ''}.`,
     )
   }
 }
 
-/** The key has used up its requests of this minute. */
+/** The key, or an address without one, has used up its requests of this minute. */
 export class RateLimitError extends RequestError {
   readonly code = 'RATE_LIMIT'
   readonly status = 429
   override readonly retryable = true
   override readonly retryAfter: number
-  constructor(limit: number, seconds: number) {
-    super(`This key may make ${limit} requests a minute. Try again in ${seconds} s.`)
+  constructor(limit: number, seconds: number, who = 'This key') {
+    super(`${who} may make ${limit} requests a minute. Try again in ${seconds} s.`)
     this.retryAfter = seconds
   }
 }
@@ -99,6 +100,21 @@ export class DeadlineError extends RequestError {
   readonly status = 408
   constructor(ms: number) {
     super(`The request took longer than ${ms} ms and was given up. Ask for less: a smaller page or window.`)
+  }
+}
+
+/** The read models are lost or being made anew: what is there is a part, and a part is not served for the whole. */
+export class IncompleteError extends RequestError {
+  readonly code = 'INCOMPLETE'
+  override readonly retryable = true
+  override readonly retryAfter = 30
+  readonly status = 503
+  constructor({ kind, reason }: ReadModelFault) {
+    super(
+      kind === 'rebuilding'
+        ? `${reason} Nothing is answered from a part of them.`
+        : `${reason} The operator has to run \`vaultlog rebuild\`; until then nothing is answered.`,
+    )
   }
 }
 

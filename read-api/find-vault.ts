@@ -40,17 +40,6 @@ export function pinVault(
   return chain && { vault, chain, pinned: { chain: chainId, p: chain.position, vault: address } }
 }
 
-/** The moment of a network that is asked about as a whole. */
-export function findChain(
-  network: NetworkId,
-  { catalogue, touch }: Pick<EndpointContext, 'catalogue' | 'touch'>,
-): ChainMoment {
-  const chain = catalogue.chain(network.chainId)
-  if (!chain) throw new NotFoundError(`Nothing of ${network.name} is indexed here.`)
-  touch(network.chainId)
-  return chain
-}
-
 export function unknownVault(
   catalogue: Catalogue,
   params: { network: NetworkId; vaultId: string },

@@ -3,7 +3,8 @@ import { findNetwork, networkOfChain } from '../db/networks.ts'
 import { usdOf } from './amounts.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import { keyOf } from './catalogue/catalogue.ts'
-import { unservedNetworks } from './catalogue/filter.ts'
+import { assetNames } from './catalogue/filter.ts'
+import type { Shown } from './catalogue/shown.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { DependencyDownError } from './errors.ts'
 import { nativeCoin } from './native-coins.ts'
@@ -29,25 +30,30 @@ export interface AssetFilter {
 }
 
 /**
- * What a wallet holds, uninvested, of the assets of all vaults: the shares of a known vault are a position and not idle.
- * `coins`: the chains' own coins as well. `always`: symbols or addresses (lower-case) of assets that are there also with nothing, whatever they are.
+ * What a wallet holds, uninvested, of the assets of vaults that are shown: those that have a price or that a listed vault
+ * takes, all of them where unlisted vaults are shown. The shares of a known vault are a position and not idle.
+ * `coins`: the chains' own coins as well. `always`: symbols, addresses or CAIP-19 identifiers of assets that are there also
+ * with nothing, whatever they are and whichever assets the filter names.
  * Throws DependencyDownError where no chain answered.
  */
 export async function readIdleAssets(
   wallet: string,
   filter: AssetFilter,
   context: EndpointContext,
-  { always = new Set(), coins = false }: { always?: ReadonlySet<string>; coins?: boolean } = {},
+  { always = [], coins = false }: { always?: readonly string[]; coins?: boolean } = {},
 ): Promise<{ idle: IdleAsset[]; unreachable: string[]; blocks: ReadonlyMap<number, bigint> }> {
-  const { catalogue, touch } = context
-  const passes = compileAssetFilter(filter)
-  const isAlways = ({ symbol, address }: AssetInfo) => always.has(symbol.toLowerCase()) || always.has(address)
-  const assets = catalogue
-    .assetList()
+  const { catalogue, shown, touch } = context
+  const passes = compileAssetFilter(filter, shown)
+  const { allowedNetworks, disallowedNetworks } = filter
+  const isWhere = compileAssetFilter({ allowedNetworks, disallowedNetworks }, shown)
+  const isAlways = assetNames(always, shown)
+  const assets = shown
+    .assets()
     .filter(
       asset =>
+        (shown.withUnlisted || shown.isTrusted(asset)) &&
         catalogue.chain(asset.chainId) !== undefined &&
-        passes(asset) &&
+        (isAlways(asset) ? isWhere(asset) : passes(asset)) &&
         (isAlways(asset) || catalogue.find(asset.chainId, asset.address) === undefined),
     )
   if (coins) {
@@ -58,7 +64,7 @@ export async function readIdleAssets(
   }
   touch(...assets.map(({ chainId }) => chainId))
   const { balances, unreachable, blocks } = await readWallet(wallet, assets, context, DEADLINE_MS)
-  if (assets.length > 0 && blocks.size === 0) {
+  if (unreachable.length > 0 && blocks.size === 0) {
     throw new DependencyDownError(
       unreachable.length === 1
         ? `The chain ${unreachable[0]}`
@@ -71,20 +77,20 @@ export async function readIdleAssets(
     if (!network || balance === undefined || (balance === 0n && !isAlways(asset))) return []
     return [{ asset, network, balance, balanceUsd: usdOf(balance, asset.decimals, asset.price) }]
   })
-  return { idle, unreachable: [...unreachable, ...unservedNetworks(filter, catalogue)].sort(), blocks }
+  return { idle, unreachable, blocks }
 }
 
-function compileAssetFilter(filter: AssetFilter): (asset: AssetInfo) => boolean {
+function compileAssetFilter(filter: AssetFilter, shown: Shown): (asset: AssetInfo) => boolean {
   const chains = (names: string[] | undefined) =>
     names && new Set(names.map(name => findNetwork(name)?.chainId))
-  const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
   const onChains = chains(filter.allowedNetworks)
   const notOnChains = onChains ? undefined : chains(filter.disallowedNetworks)
-  const symbols = words(filter.allowedAssets)
-  const notSymbols = symbols ? undefined : words(filter.disallowedAssets)
-  return ({ chainId, symbol }) =>
-    (!onChains || onChains.has(chainId)) &&
-    !notOnChains?.has(chainId) &&
-    (!symbols || symbols.has(symbol.toLowerCase())) &&
-    !notSymbols?.has(symbol.toLowerCase())
+  const isAllowed = filter.allowedAssets && assetNames(filter.allowedAssets, shown)
+  const isDisallowed =
+    !isAllowed && filter.disallowedAssets ? assetNames(filter.disallowedAssets, shown) : undefined
+  return asset =>
+    (!onChains || onChains.has(asset.chainId)) &&
+    !notOnChains?.has(asset.chainId) &&
+    (!isAllowed || isAllowed(asset)) &&
+    !isDisallowed?.(asset)
 }

@@ -10,6 +10,7 @@ import { log } from '../db/process/log.ts'
 import { serveMetrics } from '../db/process/metrics.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { openQueueBackend } from '../db/queues.ts'
+import { guardReadModels } from '../db/read-models.ts'
 import { openStores } from '../db/stores.ts'
 import { QUEUE } from '../db/wake-ups.ts'
 import { createApp } from './app.ts'
@@ -19,12 +20,13 @@ import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
 import { readPaymentTerms } from './payment-terms.ts'
-import { serve } from './serve.ts'
+import { atHome, serve } from './serve.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
   if (env.API_METRICS_PORT !== 'off') {
     const metrics = await serveMetrics({
+      host: env.METRICS_HOST,
       port: env.API_METRICS_PORT,
       what: 'the read API',
       setting: 'API_METRICS_PORT',
@@ -34,10 +36,13 @@ async function main(): Promise<void> {
   const { pool, clickhouse, close, env: found } = await openStores(env, 'api')
   onShutdown('databases', close)
 
+  const guard = await guardReadModels({ pool, clickhouse: clickhouse.client })
+  onShutdown('guard', () => guard.stop())
   const catalogue = createCatalogueKeeper(
     pool,
     clickhouse.client,
     new Set(Object.keys(env.rpc).flatMap(name => findNetwork(name)?.chainId ?? [])),
+    guard,
   )
   await catalogue.start()
   exposeCatalogue(catalogue, pool)
@@ -75,12 +80,14 @@ async function main(): Promise<void> {
       verifyKey,
       credits,
       onChain,
+      showUnlisted: env.SHOW_UNLISTED,
     },
     {
       deadlineMs: env.API_DEADLINE_MS,
       corsOrigins: env.CORS_ORIGINS,
       trustProxy: env.TRUST_PROXY,
       publicUrl: env.PUBLIC_URL,
+      shortAddresses: env.LOG_ADDRESSES === 'short',
       ops: createOps({
         pool,
         queue: queues.createQueue(QUEUE),
@@ -92,9 +99,12 @@ async function main(): Promise<void> {
       payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
     },
   )
-  const server = await serve(app, { port: env.API_PORT })
+  const server = await serve(atHome(app, env), { port: env.API_PORT, host: env.HOST })
   onShutdown('http', () => server.close())
-  log.info({ port: env.API_PORT, vaults: catalogue.current().size }, 'read API listening')
+  log.info(
+    { port: env.API_PORT, ...(guard.fault ? {} : { vaults: catalogue.current().size }) },
+    'read API listening',
+  )
 }
 
 main().catch(error => {

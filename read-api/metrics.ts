@@ -62,10 +62,14 @@ export function timeQuery(query: string): () => void {
 }
 
 export function exposeCatalogue(source: CatalogueSource, pool: pg.Pool): void {
-  onScrape([catalogueVaults], () => () => catalogueVaults.set(source.current().size))
+  onScrape([catalogueVaults], () => () => {
+    if (source.isServed) catalogueVaults.set(source.current().size)
+  })
   onScrape([catalogueAge], async () => {
     const retired = await readRetired(pool)
-    return () => setAges(source.current().moment, retired)
+    return () => {
+      if (source.isServed) setAges(source.current().moment, retired)
+    }
   })
 }
 

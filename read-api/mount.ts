@@ -3,6 +3,7 @@ import type { Express, Request, Response } from 'express'
 import express from 'express'
 import type { ApiKey } from '../db/keys/keys.ts'
 import { networkOfChain } from '../db/networks.ts'
+import { log } from '../db/process/log.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { ApiDeps, CachePolicy, Endpoint } from './endpoint.ts'
 import { isPayable, ReadyJson, tiersOf } from './endpoint.ts'
@@ -70,12 +71,18 @@ interface Input {
   body: unknown
 }
 
+interface LeftOut {
+  vaults: number
+  isEmpty: boolean
+}
+
 /** What an endpoint found, and on what it stands. `unchanged`: what the caller has already still holds. */
 interface Found {
   catalogue: Catalogue
   input: Input
   touched: Set<number>
   read: Map<number, bigint>
+  leftOut?: LeftOut
   outcome: { kind: 'unchanged'; tag: string } | { kind: 'made'; text: string; credits: number }
 }
 
@@ -99,9 +106,10 @@ async function answer(exchange: Exchange): Promise<void> {
     return
   }
 
-  const { catalogue, input, touched, read, outcome } = found
+  const { catalogue, touched, read, leftOut, outcome } = found
   const asOf = describeMoment(catalogue, touched, read)
   if (asOf) response.setHeader('x-as-of-block', asOf)
+  if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.vaults)
   response.setHeader('cache-control', CACHE_CONTROL[endpoint.cache])
   response.vary('x-api-key, accept-encoding')
 
@@ -117,14 +125,13 @@ async function answer(exchange: Exchange): Promise<void> {
   }
 
   if (exchange.key) {
-    // What the caller has already is not sent and costs what an answer without items costs.
-    const credits =
-      isUnchanged || outcome.kind === 'unchanged' ? price(endpoint, undefined, 0, input) : outcome.credits
-    await charge(exchange.key, deps, credits, response)
+    const full = outcome.kind === 'unchanged' ? 1 : outcome.credits
+    const isBodiless = isUnchanged || request.method === 'HEAD'
+    await charge(exchange.key, deps, isBodiless ? Math.min(1, full) : full, response)
+    if (request.method === 'HEAD' && outcome.kind === 'made') response.setHeader('x-credits-cost', full)
   }
   if (exchange.payment && outcome.kind === 'made') {
-    for (const [name, value] of Object.entries(await exchange.payment.settle(outcome.text)))
-      response.setHeader(name, value)
+    await payFor(exchange.payment, outcome.text, response)
     response.vary('payment-signature')
   }
   if (tag) response.setHeader('etag', tag)
@@ -142,6 +149,22 @@ async function answer(exchange: Exchange): Promise<void> {
   }
 }
 
+/**
+ * Takes the money for an answer that is ready to go out. Whoever went away before paid nothing; whoever goes now has paid,
+ * and finds the answer when the same payment comes again.
+ */
+async function payFor(payment: Payment, text: string, response: Response): Promise<void> {
+  const headers = await payment.settle(text)
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  const keep = () =>
+    payment.keep({ text, headers }).catch(error => log.error({ err: error }, 'a paid answer was not kept'))
+  if (response.destroyed) await keep()
+  else
+    response.once('close', () => {
+      if (!response.writableFinished) void keep()
+    })
+}
+
 /** From the key to the answer: everything that the deadline is for. */
 async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
   const { endpoint, deps, options, request, response, what } = exchange
@@ -151,7 +174,7 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
     exchange.key = await authenticate(request, deps)
     response.locals['keyCode'] = exchange.key.code
     await admit(exchange.key, deps, response)
-  }
+  } else if (wantsToPay) await options.payments?.admit(request, deps)
   // Not before: who has no key gets nothing read.
   if (endpoint.body) await readBody(request, response)
   const input: Input = {
@@ -159,20 +182,31 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
     query: parseStrictly('query', endpoint.query, request.query),
     body: parseStrictly('body', endpoint.body, request.body ?? {}),
   }
-  if (exchange.key) await refuseExhausted(exchange.key, deps, price(endpoint, undefined, 0, input))
+  const least = price(endpoint, undefined, 0, input)
+  if (exchange.key)
+    await refuseExhausted(exchange.key, deps, request.method === 'HEAD' ? Math.min(1, least) : least)
   else if (options.payments && endpoint.access !== 'open') {
     const { perPage } = (input.query ?? {}) as { perPage?: number }
     exchange.payment = await options.payments.begin(
       request,
-      what,
-      price(endpoint, undefined, perPage ?? 1, input),
+      {
+        what,
+        credits: request.method === 'HEAD' ? 1 : price(endpoint, undefined, perPage ?? 1, input),
+        isPaged: perPage !== undefined && typeof endpoint.cost !== 'number',
+      },
+      deps,
     )
+    // Whoever waited for it has been answered: the payment must not stay taken for nothing.
+    if (signal.aborted) await exchange.payment.cancel()
   }
 
   const catalogue = deps.catalogue.current()
   const touched = new Set<number>()
   const read = new Map<number, bigint>()
   const common = { catalogue, input, touched, read }
+  if (exchange.payment?.kept) {
+    return { ...common, outcome: { kind: 'made', text: exchange.payment.kept.text, credits: 0 } }
+  }
   const given = request.get('if-none-match')
   if (given && exchange.key && isConditional(exchange)) {
     const held = options.tags.stillHolds(given, request.originalUrl, catalogue)
@@ -183,13 +217,19 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
     }
   }
 
+  const { allowUnlisted = deps.showUnlisted ?? false } = (input.query ?? {}) as { allowUnlisted?: boolean }
+  let leftOut: LeftOut | undefined
   const result = await endpoint.handler(input as never, {
     deps,
     catalogue,
+    shown: catalogue.shown(allowUnlisted),
     key: exchange.key,
     signal,
     touch: (...chainIds) => {
       for (const chainId of chainIds) touched.add(chainId)
+    },
+    leaveOut: (vaults, isEmpty) => {
+      leftOut = { vaults, isEmpty }
     },
     readAt: (chainId, block) => {
       touched.add(chainId)
@@ -203,14 +243,23 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
   const isReady = result instanceof ReadyJson
   return {
     ...common,
+    ...(leftOut === undefined ? {} : { leftOut }),
     outcome: {
       kind: 'made',
-      text: isReady ? result.text : JSON.stringify(result),
+      text: sayLeftOut(isReady ? result.text : JSON.stringify(result), leftOut),
       credits: isReady
         ? price(endpoint, undefined, result.items, input)
         : price(endpoint, result, countItems(result), input),
     },
   }
+}
+
+/** An answer with something in it does not say what is left out: what strangers deploy changes no byte of it. */
+function sayLeftOut(text: string, leftOut: LeftOut | undefined): string {
+  if (!leftOut?.isEmpty || leftOut.vaults === 0 || !text.endsWith('}')) return text
+  const { vaults } = leftOut
+  const warning = `${vaults} vault${vaults === 1 ? '' : 's'} for which nobody vouches left out: allowUnlisted=true shows ${vaults === 1 ? 'it' : 'them'}.`
+  return `${text.slice(0, -1)},"warnings":${JSON.stringify([warning])}}`
 }
 
 function readBody(request: Request, response: Response): Promise<void> {

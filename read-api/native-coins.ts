@@ -66,7 +66,8 @@ export function nativeCoin(
     decimals: DECIMALS,
     symbol,
     plan: undefined,
-    isLentOnly: false,
+    isLent: false,
+    isCurated: true,
     price,
     wire: {
       address: getAddress(NATIVE_ADDRESS),

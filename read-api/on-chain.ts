@@ -38,7 +38,8 @@ export function createOnChain(options: OnChainOptions) {
   const addressesOf = (protocol: RegExp) => (network: string) =>
     catalogue
       .current()
-      .identity.filter(vault => vault.network.name === network && protocol.test(vault.protocol.name))
+      .shown(false)
+      .vaults.filter(vault => vault.network.name === network && protocol.test(vault.protocol.name))
       .map(vault => vault.state.address as Address)
   const rewards = createRewards({
     networks,

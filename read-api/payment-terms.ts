@@ -13,6 +13,7 @@ export function readPaymentTerms(env: Env): PaymentTerms | undefined {
     network: env.X402_NETWORK as PaymentTerms['network'],
     facilitatorUrl: env.X402_FACILITATOR_URL,
     usdPerCredit: env.X402_USD_PER_CREDIT,
+    requestsPerMinute: env.X402_REQUESTS_PER_MINUTE,
     publicUrl: env.PUBLIC_URL,
   }
 }

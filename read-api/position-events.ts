@@ -44,7 +44,7 @@ async function flowsOf(
     ask(deps.clickhouse, positionFlows, asked, signal),
     ask(deps.clickhouse, flowPrices, asked, signal),
   ])
-  const prices = new Map(sampled.map(({ block_number, price }) => [block_number, price]))
+  const prices = pricesOf(vault, sampled)
   return rows.map(row => ({
     position: row.position,
     timestamp: row.at,
@@ -58,6 +58,13 @@ async function flowsOf(
   }))
 }
 
+function pricesOf({ asset }: Vault, rows: readonly { block_number: number; price: string }[]) {
+  return new Map(
+    rows.map(({ block_number, price }) => [block_number, toWhole(BigInt(price), asset.decimals)]),
+  )
+}
+
+/** Of the event's own amounts: at the end of its block there may be no share left that has a price. */
 function ownPrice(
   { state, asset }: Vault,
   { assets, shares }: { assets: string; shares: string },
@@ -83,7 +90,7 @@ async function claimsOf(
       ask(deps.clickhouse, pricesAfterBlocks, { ...pinned, blocks: some }, signal),
     ),
   )
-  const prices = new Map(priced.flat().map(({ block_number, price }) => [block_number, price]))
+  const prices = pricesOf(vault, priced.flat())
   return rows.map(row => ({
     position: row.position,
     timestamp: row.at,

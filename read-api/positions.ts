@@ -7,7 +7,7 @@ import type { FoundVault } from './find-vault.ts'
 import { presentBalance, presentBalances } from './present-balances.ts'
 import type { ApyInterval } from './queries/history.ts'
 import type { PositionFigures } from './select-positions.ts'
-import { assetsOf } from './share-value.ts'
+import { assetsOf, UNKNOWN_STATE } from './share-value.ts'
 import { readWallet } from './wallet-balances.ts'
 
 /** What a wallet holds of a vault now. */
@@ -63,15 +63,10 @@ export async function readPosition(
 
 /** What shares of a vault are worth now: asset base units and USD; undefined where share price or price are not known. */
 export function worthOf({ state, asset }: Vault, shares: bigint) {
-  const value = assetsOf(
-    shares,
-    {
-      totalAssets: state.sample?.totalAssets,
-      totalSupply: state.sample?.totalSupply,
-      sharePriceRaw: state.sample?.sharePriceRaw,
-    },
-    { decimals: state.decimals, assetDecimals: asset.decimals },
-  )
+  const value = assetsOf(shares, state.sample ?? UNKNOWN_STATE, {
+    decimals: state.decimals,
+    assetDecimals: asset.decimals,
+  })
   return { value, valueUsd: value === undefined ? undefined : usdOf(value, asset.decimals, asset.price) }
 }
 

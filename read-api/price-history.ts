@@ -1,5 +1,5 @@
 import type { Catalogue } from './catalogue/catalogue.ts'
-import { type PlanPeriod, type PricePlan, planPrices } from './catalogue/prices.ts'
+import { greatestAge, type PlanPeriod, type PricePlan, planPrices } from './catalogue/prices.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { feedWindow, sharePriceWindow } from './queries/history.ts'
 import { ask } from './queries/query.ts'
@@ -17,7 +17,10 @@ export function plansOver(
   { chainId, address }: { chainId: number; address: string },
   window: { from: number; to: number },
 ): PlanPeriod[] {
-  const assetOf = (chain: number, vault: string) => catalogue.find(chain, vault)?.state.asset
+  const assetOf = (chain: number, address: string) => {
+    const vault = catalogue.find(chain, address)
+    return vault?.standing === 'found' ? undefined : vault?.state.asset
+  }
   return planPrices(catalogue.facts, assetOf, chainId, address, window)
 }
 
@@ -78,7 +81,10 @@ async function readPlan(
     }),
   )
   return times => {
-    const values = legs.map(points => lastAtOrBefore(points, times))
+    const values = legs.map((points, i) => {
+      const leg = legsOf(plan)[i]
+      return lastAtOrBefore(points, times, leg && 'feed' in leg ? greatestAge(leg) : undefined)
+    })
     return times.map((_, i) =>
       values.reduce<number | undefined>(
         (price, of) => (price === undefined || of[i] === undefined ? undefined : price * of[i]),
@@ -92,15 +98,19 @@ export function legsOf(plan: PricePlan) {
   return [...plan.vaults, ...(plan.feed ? [plan.feed] : [])]
 }
 
-/** For each moment the value of the last point at or before it; both ascending. */
-export function lastAtOrBefore(points: readonly Point[], times: readonly number[]): (number | undefined)[] {
+/** For each moment the value of the last point at or before it that is no older than `age`; both ascending. */
+export function lastAtOrBefore(
+  points: readonly Point[],
+  times: readonly number[],
+  age = Number.POSITIVE_INFINITY,
+): (number | undefined)[] {
   let next = 0
-  let value: number | undefined
+  let last: Point | undefined
   return times.map(time => {
     for (let point = points[next]; point && point.at <= time; point = points[next]) {
-      value = point.value
+      last = point
       next++
     }
-    return value
+    return last && time - last.at <= age ? last.value : undefined
   })
 }

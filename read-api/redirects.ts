@@ -4,6 +4,7 @@ import type { LoadedEndpoint } from './load-endpoints.ts'
 
 /** Parts of the API that went to another tier as a whole: old prefix, new prefix. */
 const MOVED: readonly (readonly [from: string, to: string])[] = [
+  ['/experimental/svm', '/beta/svm'],
   ['/alpha/borrow', '/beta/borrow'],
   ['/alpha/nrt', '/v2/nrt'],
   ['/beta/nrt', '/v2/nrt'],
@@ -20,8 +21,8 @@ export function mountRedirects(app: Express, endpoints: readonly LoadedEndpoint[
     (request, response) => {
       response.redirect(308, `${base}${target}${request.originalUrl.slice(from.length)}`)
     }
-  app.use('/experimental', to('/experimental', '/alpha'))
   for (const [from, target] of MOVED) app.use(from, to(from, target))
+  app.use('/experimental', to('/experimental', '/alpha'))
   for (const { endpoint } of endpoints) {
     const tiers = tiersOf(endpoint)
     if (!tiers.includes('beta') || tiers.includes('alpha')) continue

@@ -1,6 +1,6 @@
-import type { Catalogue } from './catalogue/catalogue.ts'
 import { compileFilter } from './catalogue/filter.ts'
 import { byIdentity } from './catalogue/orders.ts'
+import type { Shown } from './catalogue/shown.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { ApyInterval } from './queries/history.ts'
 import { sortOrder, vaultFilter } from './schemas/filter.ts'
@@ -32,7 +32,12 @@ export const positionsQuery = z.object({
   apyInterval,
   sortBy: choice(sortKeys)
     .optional()
-    .openapi({ type: 'string', enum: [...sortKeys], default: 'tvl' }),
+    .openapi({
+      type: 'string',
+      enum: [...sortKeys],
+      default: 'tvl',
+      description: 'The figure that the list is sorted by.',
+    }),
   sortOrder,
 })
 
@@ -48,9 +53,9 @@ export interface PositionFigures {
 export function selectPositions<T extends PositionFigures>(
   positions: readonly T[],
   query: z.output<typeof positionsQuery>,
-  catalogue: Catalogue,
+  shownVaults: Shown,
 ) {
-  const filter = compileFilter(query, catalogue)
+  const filter = compileFilter(query, shownVaults)
   const threshold = query.minUsdAssetValueThreshold ?? 0
   const shown = positions.filter(
     ({ vault, tvlUsd, valueUsd, apys }) =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PortInUseError } from '../db/process/errors.ts'
+import { isToLoopback } from '../db/process/loopback.ts'
 
 export interface Serving {
   port: number
@@ -15,6 +16,25 @@ export interface ServeOptions {
   patienceMs?: number
   /** A request must have arrived in full by then. */
   requestTimeoutMs?: number
+  /** An answer must have been made and taken by then: who reads it by the drop holds memory for it. */
+  answerTimeoutMs?: number
+}
+
+/**
+ * Listening on loopback, with no proxy before it, the operator's pages are for names of this machine: a browser keeps the
+ * operator's password by name, and a stranger's name can be made to lead here.
+ */
+export function atHome(
+  app: RequestListener,
+  { HOST, TRUST_PROXY }: { HOST: string; TRUST_PROXY?: string | number | undefined },
+): RequestListener {
+  if (!isToLoopback(HOST) || TRUST_PROXY !== undefined) return app
+  return (request, response) => {
+    if (!/^\/+ops(\/|\?|$)/i.test(request.url ?? '') || isToLoopback(request.headers.host))
+      return app(request, response)
+    response.writeHead(403, { 'content-type': 'text/plain', 'cache-control': 'no-store' })
+    response.end('Ask by 127.0.0.1 or localhost.\n')
+  }
 }
 
 /** The app behind a socket: time limits for slow callers, error bodies also for what is not HTTP, an orderly end. */
@@ -23,12 +43,17 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   const server = createServer({
     requestTimeout,
     headersTimeout: Math.min(10_000, requestTimeout),
+    // Address and headers together; they are read and parsed before anybody is known.
+    maxHeaderSize: 16_384,
     // Longer than load balancers keep idle connections, so that they end them and not we, under a request.
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: Math.min(5_000, requestTimeout),
   })
   let isClosing = false
+  const answerTimeout = options.answerTimeoutMs ?? 120_000
   server.on('request', (request, response) => {
+    const impatience = setTimeout(() => response.destroy(), answerTimeout)
+    response.once('close', () => clearTimeout(impatience))
     if (isClosing) response.setHeader('connection', 'close')
     app(request, response)
   })

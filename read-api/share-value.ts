@@ -6,6 +6,15 @@ export interface ShareState {
   totalSupply: bigint | undefined
   /** Asset base units per whole share, rounded down by the contract. */
   sharePriceRaw: bigint | undefined
+  /** The same of 10^fineDigits whole shares, where the contract says it. */
+  finePrice?: bigint | undefined
+  fineDigits?: number
+}
+
+export const UNKNOWN_STATE: ShareState = {
+  totalAssets: undefined,
+  totalSupply: undefined,
+  sharePriceRaw: undefined,
 }
 
 /** The same as ClickHouse gives it. */
@@ -13,6 +22,8 @@ export interface ShareStateRow {
   total_assets: string | null
   total_supply: string | null
   share_price_raw: string | null
+  fine_price?: string | null
+  fine_digits?: number
 }
 
 export function shareStateOf(row: ShareStateRow): ShareState {
@@ -21,6 +32,8 @@ export function shareStateOf(row: ShareStateRow): ShareState {
     totalAssets: amount(row.total_assets),
     totalSupply: amount(row.total_supply),
     sharePriceRaw: amount(row.share_price_raw),
+    finePrice: amount(row.fine_price ?? null),
+    fineDigits: row.fine_digits ?? 0,
   }
 }
 
@@ -32,28 +45,31 @@ export interface ShareDecimals {
 /**
  * What shares are worth, in asset base units, rounded toward zero; undefined where the share price is not known.
  *
- * The sampled price is convertToAssets of one whole share: with an asset of 6 decimals it has some seven digits, too
- * few for a large position. Where the totals of the same sample give that very price, by the formula of OpenZeppelin's
- * ERC4626 (virtual shares and assets) or by the plain ratio, they give the rest of the digits too, and the result is
- * that of the contract's own convertToAssets. Else the price counts as it is.
+ * The sampled price is convertToAssets of one whole share, or of so many that it has eighteen digits: too few for a large
+ * position. Where the totals of the same sample give that very price, by the formula of OpenZeppelin's ERC4626 (virtual
+ * shares and assets) or by the plain ratio, they give the rest of the digits too, and the result is that of the contract's
+ * own convertToAssets. Else the price counts as it is.
  */
 export function assetsOf(
   shares: bigint,
-  { totalAssets, totalSupply, sharePriceRaw }: ShareState,
+  { totalAssets, totalSupply, sharePriceRaw, finePrice, fineDigits = 0 }: ShareState,
   { decimals, assetDecimals }: ShareDecimals,
 ): bigint | undefined {
   if (shares === 0n) return 0n
   if (sharePriceRaw === undefined) return undefined
-  const whole = 10n ** BigInt(decimals)
+  const [price, whole] =
+    finePrice === undefined
+      ? [sharePriceRaw, 10n ** BigInt(decimals)]
+      : [finePrice, 10n ** BigInt(decimals + fineDigits)]
   if (totalAssets !== undefined && totalSupply !== undefined) {
     if (decimals >= assetDecimals) {
       const assets = totalAssets + 1n
       const supply = totalSupply + 10n ** BigInt(decimals - assetDecimals)
-      if ((whole * assets) / supply === sharePriceRaw) return (shares * assets) / supply
+      if ((whole * assets) / supply === price) return (shares * assets) / supply
     }
-    if (totalSupply > 0n && (whole * totalAssets) / totalSupply === sharePriceRaw) {
+    if (totalSupply > 0n && (whole * totalAssets) / totalSupply === price) {
       return (shares * totalAssets) / totalSupply
     }
   }
-  return (shares * sharePriceRaw) / whole
+  return (shares * price) / whole
 }

@@ -1,4 +1,3 @@
-import { RefusedError } from './errors.ts'
 import type { Granularity } from './queries/history.ts'
 import { SECONDS } from './queries/history.ts'
 
@@ -13,11 +12,6 @@ export function readRange(query: { fromTimestamp?: number; toTimestamp?: number 
   to: number
 } {
   const { fromTimestamp = 0, toTimestamp = LAST_SECOND } = query
-  if (fromTimestamp > toTimestamp) {
-    throw new RefusedError(
-      `"fromTimestamp" (${fromTimestamp}) is after "toTimestamp" (${toTimestamp}): the window would be empty.`,
-    )
-  }
   return { from: Math.min(fromTimestamp, LAST_SECOND), to: Math.min(toTimestamp, LAST_SECOND) }
 }
 

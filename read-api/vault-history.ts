@@ -1,4 +1,4 @@
-import { usdOf, usdString } from './amounts.ts'
+import { toWhole, usdOf, usdString } from './amounts.ts'
 import { type RateWire, rate } from './catalogue/wire.ts'
 import type { EndpointContext } from './endpoint.ts'
 import type { FoundVault } from './find-vault.ts'
@@ -15,12 +15,17 @@ import { bucketRange, readRange } from './time-range.ts'
 export const granularity = choice(GRANULARITIES)
   .optional()
   .transform(value => value ?? '1hour')
-  .openapi({ type: 'string', enum: [...GRANULARITIES], default: '1hour' })
+  .openapi({ type: 'string', enum: [...GRANULARITIES], default: '1hour', description: 'Length of a bucket.' })
 
 export const apyInterval = choice(APY_INTERVALS)
   .optional()
   .transform(value => value ?? '7day')
-  .openapi({ type: 'string', enum: [...APY_INTERVALS], default: '7day' })
+  .openapi({
+    type: 'string',
+    enum: [...APY_INTERVALS],
+    default: '7day',
+    description: 'The window that APY is reckoned over.',
+  })
 
 export const seriesQuery = z.object({
   fromTimestamp: timestamp().optional(),
@@ -31,7 +36,13 @@ export const seriesQuery = z.object({
 })
 
 export const HISTORY_NOTE =
-  'Buckets are aligned to epoch 0 and ascending; a bucket has the figures of the first sample in it and is left out where there is none. A window of APY that reaches beyond the first sample begins with it; reward is what the rewards of then yielded on the TVL of then.'
+  'Buckets are aligned to epoch 0 and ascending; a bucket has the figures of the first sample in it and is left out where there is none, where an APY is asked for and its window has no value (no sample near its beginning), and where a share price is and there are no shares. reward is what the rewards of then yielded on the TVL of then.'
+
+/** What a row of a series has to have. */
+interface Needs {
+  price?: boolean
+  apy?: boolean
+}
 
 type SeriesQuery = z.output<typeof seriesQuery>
 
@@ -40,9 +51,10 @@ export async function vaultSeries<T>(
   found: FoundVault,
   query: SeriesQuery,
   context: EndpointContext,
+  needs: Needs,
   make: (row: BucketRow) => T,
 ) {
-  const page = pageOfRows(await readRows(found, query, context), query)
+  const page = pageOfRows(await readRows(found, query, needs, context), query)
   return { ...page, data: page.data.map(make) }
 }
 
@@ -54,8 +66,8 @@ export async function apySeries<T>(
   make: (row: BucketRow, apy: RateWire) => T,
 ) {
   return everPaid(found.vault, context.catalogue)
-    ? valuedSeries(found, query, context, (row, _tvl, apy) => make(row, apy))
-    : vaultSeries(found, query, context, row => make(row, rate(row.apy)))
+    ? valuedSeries(found, query, context, { apy: true }, (row, _tvl, apy) => make(row, apy))
+    : vaultSeries(found, query, context, { apy: true }, row => make(row, rate(row.apy)))
 }
 
 /** The same, with the TVL of each row at the asset's price of that moment as well. */
@@ -63,12 +75,13 @@ export async function valuedSeries<T>(
   found: FoundVault,
   query: SeriesQuery,
   context: EndpointContext,
+  needs: Needs,
   make: (row: BucketRow, tvl: { usd: string; native: string }, apy: RateWire) => T,
 ) {
   const { asset } = found.vault
   const expected = whereRowsLie(found, query)
   const [rows, pricesThere] = await Promise.all([
-    readRows(found, query, context),
+    readRows(found, query, needs, context),
     expected.from <= expected.to ? readPrices(asset, expected, context) : undefined,
   ])
   const page = pageOfRows(rows, query)
@@ -92,13 +105,20 @@ export async function valuedSeries<T>(
   }
 }
 
-function readRows({ vault, pinned }: FoundVault, query: SeriesQuery, context: EndpointContext) {
+/** The share price of a row as the wire says it: convertToAssets of one whole share. */
+export function sharePriceOf({ vault }: FoundVault, { share_price_raw }: BucketRow): number {
+  return toWhole(BigInt(share_price_raw), vault.asset.decimals)
+}
+
+function readRows({ vault, pinned }: FoundVault, query: SeriesQuery, needs: Needs, context: EndpointContext) {
   return ask(
     context.deps.clickhouse,
     vaultSeriesQueries[query.granularity][query.apyInterval],
     {
       ...pinned,
       vault: vault.state.address,
+      needs_price: Number(needs.price ?? false),
+      needs_apy: Number(needs.apy ?? false),
       ...bucketRange(readRange(query), query.granularity),
       ...limits(query),
     },

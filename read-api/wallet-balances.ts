@@ -11,8 +11,10 @@ import { DependencyDownError } from './errors.ts'
 import { NATIVE_ADDRESS } from './native-coins.ts'
 
 export interface TokenRef {
+  readonly key: string
   readonly chainId: number
   readonly address: string
+  readonly price?: number | undefined
 }
 
 export interface WalletBalances {
@@ -24,8 +26,49 @@ export interface WalletBalances {
   blocks: ReadonlyMap<number, bigint>
 }
 
-/** What a wallet holds of these tokens on chain now: one batch of calls per chain, all under one deadline. */
+type Asking = Pick<EndpointContext, 'deps' | 'shown' | 'signal'>
+
+/** Tokens of strangers are asked together by no more than this, so that one of them spoils few others. */
+const STRANGERS_AT_ONCE = 20
+
+/**
+ * What a wallet holds of these tokens on chain now: one batch of calls per chain, all under one deadline. Tokens of
+ * strangers are asked last, for half as long, and that they do not answer says nothing of their chain.
+ */
 export async function readWallet(
+  wallet: string,
+  tokens: readonly TokenRef[],
+  context: Asking,
+  deadlineMs: number,
+): Promise<WalletBalances> {
+  const isTrusted = (token: TokenRef) => token.address === NATIVE_ADDRESS || context.shown.isTrusted(token)
+  const known = await readTogether(wallet, tokens.filter(isTrusted), context, deadlineMs)
+  const strange = tokens.filter(token => !isTrusted(token) && !known.unreachable.includes(nameOf(token)))
+  if (strange.length === 0) return known
+  const balances = new Map(known.balances)
+  const blocks = new Map(known.blocks)
+  const { passed, cancel } = deadline(deadlineMs / 2, context.signal)
+  const asking = (async () => {
+    for (let i = 0; i < strange.length; i += STRANGERS_AT_ONCE) {
+      const some = await readTogether(
+        wallet,
+        strange.slice(i, i + STRANGERS_AT_ONCE),
+        context,
+        deadlineMs / 2,
+      )
+      for (const [key, balance] of some.balances) balances.set(key, balance)
+      for (const [chainId, block] of some.blocks) if (!blocks.has(chainId)) blocks.set(chainId, block)
+    }
+  })()
+  asking.catch(() => {})
+  await Promise.race([asking, passed('strangers').catch(() => {})])
+  cancel()
+  return { balances: new Map(balances), unreachable: known.unreachable, blocks: new Map(blocks) }
+}
+
+const nameOf = ({ chainId }: TokenRef) => networkOfChain(chainId)?.name ?? String(chainId)
+
+async function readTogether(
   wallet: string,
   tokens: readonly TokenRef[],
   { deps, signal }: Pick<EndpointContext, 'deps' | 'signal'>,

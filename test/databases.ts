@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
 import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
+import { dropDatabase } from './drop-database.ts'
 
 export interface TestPostgres {
   url: string
@@ -28,10 +29,7 @@ export async function createPostgres(): Promise<TestPostgres> {
     pool,
     async drop() {
       await pool.end()
-      const client = new pg.Client({ connectionString: server })
-      await client.connect()
-      await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
-      await client.end()
+      await dropDatabase(server, name)
     },
   }
 }

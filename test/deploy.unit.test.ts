@@ -85,6 +85,45 @@ describe('deploy/', () => {
       expect(environment).toMatchObject({ API_PORT: port, CLICKHOUSE_DATABASE: database })
   })
 
+  it('has no password that everybody knows', () => {
+    for (const file of ['compose.yml', 'compose.cluster.yml']) {
+      const text = readFileSync(join(deploy, file), 'utf8')
+      const given = [...text.matchAll(/\$\{(\w*PASSWORD)([^}]*)\}/g)]
+      expect(given.filter(([, , rest = '']) => !rest.startsWith(':?')).map(([all]) => all)).toEqual([])
+      // Postgres and ClickHouse without one let everybody in, or have one of their own.
+      expect(text).not.toMatch(/(PASSWORD|requirepass)[:,] ["']?[a-z]+["']?$/m)
+    }
+    expect(alone.services['redis']?.command).toContain('--requirepass')
+    expect(readFileSync(join(deploy, 'clickhouse/analyst.xml'), 'utf8')).not.toContain('::/0')
+  })
+
+  it('asks whether its processes live, and keeps their memory and their logs within bounds', () => {
+    for (const name of ['api', 'worker', 'graphql', 'postgres', 'clickhouse', 'redis'])
+      expect(alone.services[name], name).toHaveProperty('healthcheck')
+    for (const [name, service] of Object.entries(alone.services)) {
+      expect(service, name).toHaveProperty('logging.options.max-size')
+      if (service.image === 'vaultlog') expect(service, name).toHaveProperty('mem_limit')
+    }
+    // Reached by the other containers, and published by the proxy alone.
+    const open = { HOST: '0.0.0.0', METRICS_HOST: '0.0.0.0', GRAPHQL_HOST: '0.0.0.0' }
+    expect(alone.services['api']?.environment).toMatchObject(open)
+    const published = Object.entries(alone.services).filter(([, service]) => 'ports' in service)
+    expect(published.map(([name]) => name)).toEqual(['proxy'])
+  })
+
+  it('sends a payment to one replica, and believes no host that callers name', () => {
+    const conf = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
+    const [plain = '', paid = ''] = [
+      /location \/ \{([\s\S]*?)\n {4}\}/,
+      /location @paid \{([\s\S]*?)\n {4}\}/,
+    ].map(pattern => pattern.exec(conf)?.[1] ?? '')
+    expect(plain).toMatch(/error_page 418 = @paid;\s+if \(\$http_payment_signature != ""\) \{ return 418; \}/)
+    expect(paid).toContain('proxy_next_upstream off;')
+    for (const location of [plain, paid])
+      expect(location).toContain('proxy_set_header X-Forwarded-Host $http_host;')
+    expect(plain).toContain('limit_req zone=')
+  })
+
   it("keeps the operator's pages from the outside, however they are written", () => {
     const conf = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
     const [, pattern = ''] = /location ~\* (\S+) \{ return 404; \}/.exec(conf) ?? []

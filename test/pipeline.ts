@@ -1,11 +1,12 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
+import { readIgnored } from '../db/registry/ignored.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections, type Projection } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
-import { MULTICALL3, networks } from '../processors/chains.ts'
+import { networks } from '../processors/chains.ts'
 import { compareRange } from '../processors/completeness.ts'
 import { KnownContracts } from '../processors/contracts.ts'
 import { createDecoder } from '../processors/decode.ts'
@@ -14,6 +15,7 @@ import type { Protocol } from '../processors/protocol.ts'
 import { openChainRpc } from '../processors/rpc.ts'
 import type { Scenario } from './chain/scenario.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from './databases.ts'
+import { listVaults } from './listing.ts'
 
 /** Event store, ClickHouse and projections of their own, and ways to run the real processor on them. */
 export interface Pipeline {
@@ -86,9 +88,10 @@ export async function differencesFromChain(
   const protocols = await loadProtocols()
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
+  contracts.ignore(new Set((await readIgnored(pool, network.chainId)).ignored.keys()))
   contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
-  const rpc = openChainRpc([rpcUrl], MULTICALL3)
+  const rpc = openChainRpc([rpcUrl])
   const { differences } = await compareRange(
     { pool, stream: network.chainId, rpc, decoder, contracts },
     0,
@@ -113,7 +116,10 @@ export async function createPipeline(): Promise<Pipeline> {
     projections,
     follow,
     indexTo: (block, options) => indexTo(follow, block, options),
-    project: () => catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections }),
+    async project() {
+      await listVaults(postgres.pool)
+      await catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections })
+    },
     visibleSums: () => visibleSumsOf(clickhouse, projections),
     rows,
     async drop() {

@@ -1,16 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { type Embedded, startEmbedded } from '../db/embedded/up.ts'
 import { readEnv } from '../db/process/env.ts'
 import { PortInUseError } from '../db/process/errors.ts'
 import { freePort } from './chain/anvil-process.ts'
+import { newFolder } from './db/embedded/places.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string
     clickhouseUrl: string
+    /** Of the role that GraphQL reads as; empty with a DATABASE_URL of one's own. */
+    graphqlUrl: string
   }
 }
 
@@ -35,10 +36,11 @@ async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded>
  * CLICKHOUSE_URL are used instead. Every test makes databases of its own on them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'vaultlog-test-'))
+  const folder = newFolder('vaultlog-test-')
   const embedded = await startOnFreePorts(folder)
   project.provide('postgresUrl', embedded.databaseUrl)
   project.provide('clickhouseUrl', embedded.clickhouseUrl)
+  project.provide('graphqlUrl', embedded.graphqlDatabaseUrl ?? '')
   return async () => {
     await embedded.stop()
     await rm(folder, { recursive: true, force: true })

@@ -38,8 +38,14 @@ export interface ClickHouse {
  * which JavaScript rounds: a UInt256 came back as 1.157920892373162e+77.
  */
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
+  const url = new URL(options.url)
+  if (options.readonly) {
+    // What stands in the address counts for more with the client.
+    url.username = ''
+    url.password = ''
+  }
   const client = createClient({
-    url: options.url,
+    url: url.href,
     database: options.database,
     ...(options.readonly ? { username: options.readonly.user, password: options.readonly.password } : {}),
     application: 'vaultlog',

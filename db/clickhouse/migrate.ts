@@ -43,7 +43,7 @@ export async function migrateClickHouse(
     (await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')).map(row => row.name),
   )
   const applied: string[] = []
-  for (const file of (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()) {
+  for (const { file, sql } of await readMigrations()) {
     if (done.has(file)) continue
     if (options.staging && file === '0001_event.sql') {
       for (const table of STAGING) {
@@ -52,13 +52,29 @@ export async function migrateClickHouse(
         )
       }
     } else {
-      for (const statement of splitStatements(await readFile(new URL(file, folder), 'utf8')))
-        await run(statement)
+      for (const statement of splitStatements(sql)) await run(statement)
     }
     await house.command('migrate', 'INSERT INTO migration (name) VALUES ({file:String})', { file })
     applied.push(file)
   }
   return applied
+}
+
+/** Every table and view that the migrations make. */
+export async function tablesOfSchema(): Promise<string[]> {
+  schema ??= readMigrations().then(files =>
+    files.flatMap(({ sql }) =>
+      [...sql.matchAll(/^CREATE (?:TABLE|VIEW) IF NOT EXISTS (\w+)/gm)].map(([, name = '']) => name),
+    ),
+  )
+  return schema
+}
+
+let schema: Promise<string[]> | undefined
+
+async function readMigrations(): Promise<{ file: string; sql: string }[]> {
+  const files = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()
+  return Promise.all(files.map(async file => ({ file, sql: await readFile(new URL(file, folder), 'utf8') })))
 }
 
 /** For statements that change a schema or whole partitions: on a cluster they are to be carried out on every node. */

@@ -4,8 +4,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Writable } from 'node:stream'
 import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib'
 import { log } from '../process/log.ts'
+import { isToLoopback } from '../process/loopback.ts'
 import { readTask, spool, type Task } from './clickhouse-body.ts'
 import type { Connection, Engine, Outcome } from './clickhouse-engine.ts'
+import {
+  type Allowance,
+  allowDatabase,
+  allowFormat,
+  allowStatement,
+  REFUSED_FUNCTIONS,
+  Turnstile,
+} from './clickhouse-readonly.ts'
 import { Sessions } from './clickhouse-sessions.ts'
 import {
   afterLines,
@@ -13,7 +22,6 @@ import {
   contentType,
   exceptionText,
   type ReadOnlyLimits,
-  refusalForReadOnly,
   sessionSettings,
   statusOf,
   streamedHeaderLines,
@@ -25,8 +33,11 @@ export interface HttpOptions {
   spoolDir: string
   /** Names the data directory; on every answer, so that a second start can tell its own server from others. */
   identity: string
+  /** Of the user `default`. */
+  password: string
   readOnly: { user: string; password: string }
   limits: ReadOnlyLimits
+  allowance: Allowance
 }
 
 export const identityHeader = 'x-vaultlog-identity'
@@ -38,6 +49,8 @@ const bufferedResultBytes = 64 * 1024 * 1024
 export function createClickHouseHttp(options: HttpOptions) {
   const spoolFile = spool(options.spoolDir)
   const sessions = new Sessions()
+  const turnstile = new Turnstile(options.allowance)
+  let refusedFunctions: ReadonlySet<string> = new Set()
   let version = '0'
   let timezone = 'UTC'
   let running = 0
@@ -55,6 +68,8 @@ export function createClickHouseHttp(options: HttpOptions) {
     const site = header(request, 'sec-fetch-site') ?? 'none'
     if (request.headers.origin !== undefined || !['none', 'same-origin'].includes(site))
       return answerText(request, response, 403, 'Requests of web pages are refused\n')
+    if (!isToLoopback(request.headers.host))
+      return answerText(request, response, 403, 'Ask by 127.0.0.1 or localhost\n')
     const url = new URL(request.url ?? '/', 'http://localhost')
     const engine = options.engine()
     if (!engine || version === '0') {
@@ -105,7 +120,7 @@ export function createClickHouseHttp(options: HttpOptions) {
     }
     let task: Task | undefined
     try {
-      task = await readTask(request, params, spoolFile, (statement, sql) => {
+      task = await readTask(request, params, spoolFile, statement => {
         if (statement.kind === 'empty')
           throw ClickHouseException.of(
             62,
@@ -127,8 +142,7 @@ export function createClickHouseHttp(options: HttpOptions) {
             'UNKNOWN_TYPE_OF_QUERY',
             'Query has infile and was send directly to server',
           )
-        const refusal = isReadOnly ? refusalForReadOnly(statement.verb, statement.calls, sql) : undefined
-        if (refusal) throw ClickHouseException.of(164, 'READONLY', refusal)
+        if (isReadOnly) allowStatement(statement, refusedFunctions)
       })
       const tag = randomUUID()
       const isGet = request.method === 'GET' || request.method === 'HEAD'
@@ -137,7 +151,11 @@ export function createClickHouseHttp(options: HttpOptions) {
         { isReadOnly, limits: options.limits, isGet },
         { query_cache_tag: tag },
       )
-      const database = params.get('database') || header(request, 'x-clickhouse-database')
+      // Where none is named, not the one whose tables are files.
+      const database =
+        params.get('database') ||
+        header(request, 'x-clickhouse-database') ||
+        (isReadOnly ? 'information_schema' : undefined)
       const prelude = database
         ? `${settings}; USE \`${database.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
         : settings
@@ -146,16 +164,22 @@ export function createClickHouseHttp(options: HttpOptions) {
         params.get('default_format') ??
         header(request, 'x-clickhouse-format') ??
         'TabSeparated'
+      if (isReadOnly) {
+        allowFormat(format)
+        allowDatabase(database ?? '')
+      }
       const onClose = () => {
         // A server lets a write run on when its client is gone; a read is of no use to anybody.
         if (!response.writableFinished && task?.statement.kind === 'query')
           void engine.kill(tag).catch(() => {})
       }
+      const leave = isReadOnly ? turnstile.enter() : undefined
       response.on('close', onClose)
       try {
         await execute({ engine, request, response, params, task, prelude, format, isReadOnly, startedAt })
       } finally {
         response.off('close', onClose)
+        leave?.()
       }
     } finally {
       if (task?.file) await rm(task.file, { force: true })
@@ -297,7 +321,7 @@ export function createClickHouseHttp(options: HttpOptions) {
       header(request, 'x-clickhouse-key') ?? (basic ? basicRest.join(':') : params.get('password')) ?? ''
     const expected =
       user === 'default' || user === ''
-        ? ''
+        ? options.password
         : user === options.readOnly.user
           ? options.readOnly.password
           : undefined
@@ -351,6 +375,8 @@ export function createClickHouseHttp(options: HttpOptions) {
         const { bytes } = await engine.query(connection, 'SELECT version(), timezone()', 'TabSeparated')
         const [v, tz] = Buffer.from(bytes).toString('utf8').trim().split('\t')
         timezone = tz ?? 'UTC'
+        const refused = await engine.query(connection, REFUSED_FUNCTIONS, 'TabSeparatedRaw')
+        refusedFunctions = new Set(Buffer.from(refused.bytes).toString('utf8').trim().split('\n'))
         version = v ?? '26'
       } finally {
         engine.disconnect(connection)

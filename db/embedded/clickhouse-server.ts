@@ -8,7 +8,8 @@ import { createClickHouseHttp } from './clickhouse-http.ts'
 import { DirectoryLock } from './directory-lock.ts'
 
 /**
- * The process that owns a chDB data directory. Started by clickhouse.ts with its options as JSON in argv; says
+ * The process that owns a chDB data directory. Started by clickhouse.ts, which sends its options (there are passwords
+ * among them) over the IPC channel; says
  * `{ready: true}` or `{failed: code, message}` over its IPC channel. It ends when the channel closes, that is also
  * when its parent was killed, unless it was started detached.
  */
@@ -19,18 +20,24 @@ export const serverOptions = z.object({
   memoryBytes: z.number().int(),
   configFile: z.string().optional(),
   isDetached: z.boolean(),
+  password: z.string(),
   readOnly: z.object({ user: z.string(), password: z.string() }),
   limits: z.object({
     maxExecutionSeconds: z.number(),
     maxResultRows: z.number(),
     maxMemoryBytes: z.number(),
   }),
+  allowance: z.object({
+    atOnce: z.number().int(),
+    queriesPerHour: z.number().int(),
+    secondsPerHour: z.number(),
+  }),
 })
 export type ServerOptions = z.infer<typeof serverOptions>
 export type ServerMessage = { ready: true } | { failed: string; message: string }
 
 async function main(): Promise<void> {
-  const options = serverOptions.parse(JSON.parse(process.argv[2] ?? '{}'))
+  const options = serverOptions.parse(await new Promise(resolve => process.once('message', resolve)))
   const tell = (message: ServerMessage) => process.send?.(message)
   process.on('SIGINT', () => {})
   mkdirSync(options.dir, { recursive: true })
@@ -55,8 +62,10 @@ async function main(): Promise<void> {
     engine: () => engine,
     spoolDir,
     identity: options.identity,
+    password: options.password,
     readOnly: options.readOnly,
     limits: options.limits,
+    allowance: options.allowance,
   })
   // The port first: who does not get it must not open the data.
   await new Promise<void>((resolve, reject) => {

@@ -122,7 +122,7 @@ function broken(sql: string, start: number): Token {
 }
 
 /** The name that a word or quoted identifier stands for, lower case. */
-function nameOf(token: Token): string {
+export function nameOf(token: Token): string {
   const bare =
     token.kind === 'quoted'
       ? token.text.replace(/^(["`]|\xe2\x80\x9c)|(["`]|\xe2\x80\x9d)$/g, '').replace(/\\(.)/gs, '$1')

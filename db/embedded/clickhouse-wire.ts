@@ -9,9 +9,9 @@ const reserved = new Set(
     .split(/\s+/),
 )
 
-/** Settings that a read-only user may send: how results are written and what the query is called, no limits. */
+/** Settings that a read-only user may send: how results are written, and what the tools of analysts set. */
 const presentation =
-  /^(output_format_|format_|date_time_output_format$|session_timezone$|log_comment$|query_cache_tag$|enable_http_compression$|http_zlib_compression_level$|send_progress_in_http_headers$|http_headers_progress_interval_ms$|http_write_exception_in_output_format$|cancel_http_readonly_queries_on_client_close$|extremes$|use_query_cache$)/
+  /^(output_format_(?!schema)\w+|format_(?!schema|template_|avro_)\w+|date_time_(in|out)put_format|session_timezone|log_comment|enable_http_compression|http_zlib_compression_level|send_progress_in_http_headers|http_headers_progress_interval_ms|http_write_exception_in_output_format|cancel_http_readonly_queries_on_client_close|extremes|use_query_cache|max_block_size|max_threads|join_use_nulls|result_overflow_mode|timeout_overflow_mode|prefer_column_name_to_alias|group_by_use_nulls|union_default_mode|cast_keep_nullable)$/
 
 export class ClickHouseException extends Error {
   readonly code: number
@@ -55,6 +55,7 @@ export function statusOf(code: number): number {
   if (badRequest.has(code)) return 400
   if (notFound.has(code)) return 404
   if (code === 229) return 413
+  if (code === 201 || code === 202) return 429
   if (code === 48) return 501
   if (code === 209 || code === 76 || code === 439) return 503
   if (code === 381) return 411
@@ -118,7 +119,7 @@ export interface ReadOnlyLimits {
 export interface Access {
   isReadOnly: boolean
   limits: ReadOnlyLimits
-  /** GET may read only (readonly = 2: settings are free). */
+  /** GET may read only, whatever it says (readonly = 2: settings are free). */
   isGet: boolean
 }
 
@@ -137,56 +138,33 @@ export function sessionSettings(
     ['implicit_select', '0'],
     ['max_query_size', '262144'],
   ])
+  const bounds = new Map<string, number>()
   if (access.isReadOnly) {
-    assignments.set('max_execution_time', String(access.limits.maxExecutionSeconds))
-    assignments.set('max_result_rows', String(access.limits.maxResultRows))
-    assignments.set('max_memory_usage', String(access.limits.maxMemoryBytes))
+    bounds.set('max_execution_time', access.limits.maxExecutionSeconds)
+    bounds.set('max_result_rows', access.limits.maxResultRows)
+    bounds.set('max_memory_usage', access.limits.maxMemoryBytes)
+    // Programs that read JSON have doubles for numbers: no amount would survive.
+    assignments.set('output_format_json_quote_64bit_integers', '1')
   }
-  for (const [name, value] of Object.entries(extra)) assignments.set(name, value)
+  for (const [name, most] of bounds) assignments.set(name, String(most))
   for (const [name, value] of params) {
     if (reserved.has(name) || name === '') continue
     if (!/^[A-Za-z_]\w*$/.test(name))
       throw ClickHouseException.of(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'.`)
-    if (name === 'readonly' && value === '0' && !access.isReadOnly) continue
-    if (access.isReadOnly && !name.startsWith('param_') && !presentation.test(name)) {
-      throw ClickHouseException.of(164, 'READONLY', `Cannot modify '${name}' setting in readonly mode.`)
+    if (name === 'readonly' && !access.isReadOnly && (value === '0' || access.isGet)) continue
+    const most = bounds.get(name)
+    const isWithin = most !== undefined && Number(value) > 0 && Number(value) <= most
+    if (access.isReadOnly && !name.startsWith('param_') && !presentation.test(name) && !isWithin) {
+      throw ClickHouseException.of(
+        164,
+        'READONLY',
+        `Cannot modify '${name}' setting in readonly mode${most ? `, but from 1 to ${most}` : ''}.`,
+      )
     }
     assignments.set(name, value)
   }
+  for (const [name, value] of Object.entries(extra)) assignments.set(name, value)
   if (access.isReadOnly) assignments.set('readonly', '1')
-  else if (access.isGet && !params.has('readonly')) assignments.set('readonly', '2')
+  else if (access.isGet) assignments.set('readonly', params.get('readonly') === '1' ? '1' : '2')
   return `SET ${[...assignments].map(([name, value]) => `${name} = ${sqlString(value)}`).join(', ')}`
-}
-
-/**
- * Functions and table functions that reach files, the network or other processes. `readonly = 1` closes most of the
- * table functions, but in an embedded engine not `file()` as a function, nor DESCRIBE of a table function.
- */
-const outside =
-  /^(file|filesystem|url|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg\w*|deltalake\w*|hudi\w*|paimon\w*|remote|remotesecure|cluster|clusterallreplicas|postgresql|mysql|mongodb|redis|sqlite|odbc|jdbc|executable|input|python|ytsaurus|arrowflight|prometheus\w*|timeseries\w*|catboostevaluate|\w+cluster|s3\w+|urlcluster|filecluster)$/
-
-const readingVerbs = new Set([
-  'SELECT',
-  'WITH',
-  'SHOW',
-  'DESCRIBE',
-  'DESC',
-  'EXPLAIN',
-  'EXISTS',
-  'FROM',
-  '(',
-  'SET',
-])
-
-/** Why a read-only user may not run this, or undefined. The engine's readonly = 1 refuses what is left. */
-export function refusalForReadOnly(
-  verb: string,
-  calls: ReadonlySet<string>,
-  sql: string,
-): string | undefined {
-  if (!readingVerbs.has(verb)) return 'Cannot execute query in readonly mode.'
-  const outsider = [...calls].find(name => outside.test(name))
-  if (outsider) return `Function ${outsider} is not allowed in readonly mode.`
-  if (/outfile|infile/i.test(sql)) return 'Files are not available in readonly mode.'
-  return undefined
 }

@@ -10,11 +10,13 @@ import { ConfigError, PortInUseError, UnavailableError } from '../process/errors
 import { identityHeader } from './clickhouse-http.ts'
 import type { ServerOptions } from './clickhouse-server.ts'
 import { DirectoryLock } from './directory-lock.ts'
+import { openFolder } from './folder.ts'
+import { passwordsOf } from './passwords.ts'
 import { isPortTaken } from './ports.ts'
 import { end, type Run, type Supervised, supervise } from './supervise.ts'
 
 export interface EmbeddedClickHouse extends Supervised {
-  /** HTTP interface, user `default`. */
+  /** HTTP interface, user `default` with its password. */
   url: string
   /** False where another process of ours already serves the directory: stop() then leaves it running. */
   isOwned: boolean
@@ -30,6 +32,11 @@ const threads = 32
 
 /** Limits of the read-only user, whoever asks. */
 const readOnlyLimits = { maxExecutionSeconds: 60, maxResultRows: 1_000_000 }
+/** As deploy/clickhouse/analyst.xml has them. */
+const readOnlyAllowance = { atOnce: 4, queriesPerHour: 10_000, secondsPerHour: 3_600 }
+
+/** Of the environment: what others put there (keys of nodes, passwords) is no business of whoever asks in SQL. */
+const HANDED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'LOG_LEVEL', 'NODE_ENV', 'LD_LIBRARY_PATH']
 
 export type ClickHouseEnv = Pick<
   Env,
@@ -51,10 +58,12 @@ export async function startClickHouse(
   env: ClickHouseEnv,
   options: { isDetached?: boolean } = {},
 ): Promise<EmbeddedClickHouse> {
-  const dir = join(env.VAULTLOG_DIR, 'clickhouse')
+  const folder = openFolder(env.VAULTLOG_DIR)
+  const dir = join(folder, 'clickhouse')
+  const { clickhouse: password } = passwordsOf(folder)
   mkdirSync(dir, { recursive: true })
   const identity = createHash('sha256').update(realpathSync(dir)).digest('hex').slice(0, 16)
-  const running = await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT)
+  const running = await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT, password)
   if (running) return running
 
   const memoryBytes = env.EMBEDDED_CLICKHOUSE_MEMORY_MB * 1024 * 1024
@@ -66,10 +75,12 @@ export async function startClickHouse(
     memoryBytes,
     ...(env.EMBEDDED_CLICKHOUSE_CONFIG ? { configFile: resolve(env.EMBEDDED_CLICKHOUSE_CONFIG) } : {}),
     isDetached,
+    password,
     readOnly: { user: env.CLICKHOUSE_READONLY_USER, password: env.CLICKHOUSE_READONLY_PASSWORD },
     limits: { ...readOnlyLimits, maxMemoryBytes: Math.floor(memoryBytes / 4) },
+    allowance: readOnlyAllowance,
   }
-  const url = urlOf(env.EMBEDDED_CLICKHOUSE_PORT)
+  const url = urlOf(env.EMBEDDED_CLICKHOUSE_PORT, password)
   try {
     if (isDetached) {
       const run = await startServer(serverOptions)
@@ -81,7 +92,7 @@ export async function startClickHouse(
     // Two starts at one time: the other one won.
     const winner =
       error instanceof StartRefused
-        ? await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT, 100)
+        ? await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT, password, 100)
         : undefined
     if (winner) return winner
     if (error instanceof StartRefused && error.reason === 'DIRECTORY_IN_USE')
@@ -103,23 +114,23 @@ async function startServer(options: ServerOptions): Promise<Run> {
   const script = fileURLToPath(new URL('./clickhouse-server.ts', import.meta.url))
   const child = spawn(
     process.execPath,
-    [
-      '--import',
-      pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
-      script,
-      JSON.stringify(options),
-    ],
+    ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href, script],
     {
       stdio: ['ignore', 'ignore', options.isDetached ? 'ignore' : 'inherit', 'ipc'],
       // Out of the terminal's process group: Ctrl-C must reach the mains only, which then stop their parts in order.
       detached: true,
-      env: { ...process.env, UV_THREADPOOL_SIZE: String(threads), TZ: 'UTC' },
+      env: {
+        ...Object.fromEntries(HANDED_ON.map(name => [name, process.env[name]])),
+        UV_THREADPOOL_SIZE: String(threads),
+        TZ: 'UTC',
+      },
     },
   )
   const exited = new Promise<string>(resolve => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
     child.once('error', error => resolve(error.message))
   })
+  child.send(options)
   await untilReady(child, exited)
   if (options.isDetached) {
     child.unref()
@@ -151,18 +162,24 @@ async function findRunning(
   dir: string,
   identity: string,
   port: number,
+  password: string,
   attempts = 1,
 ): Promise<EmbeddedClickHouse | undefined> {
   const lock = new DirectoryLock(join(dir, 'server.lock'))
   for (let attempt = 0; ; attempt++) {
     const owner = lock.owner()
     for (const candidate of new Set([port, owner?.port ?? port])) {
-      const answer = await fetch(`${urlOf(candidate)}/ping`, { signal: AbortSignal.timeout(2_000) }).catch(
-        () => undefined,
-      )
+      const answer = await fetch(`http://127.0.0.1:${candidate}/ping`, {
+        signal: AbortSignal.timeout(2_000),
+      }).catch(() => undefined)
       const isOurs = answer?.headers.get(identityHeader) === identity
       if (isOurs && answer?.ok) {
-        return { url: urlOf(candidate), isOwned: false, pid: () => owner?.pid, stop: async () => {} }
+        return {
+          url: urlOf(candidate, password),
+          isOwned: false,
+          pid: () => owner?.pid,
+          stop: async () => {},
+        }
       }
       if (!isOurs && candidate === port && (answer || (await isPortTaken(port)))) {
         throw new PortInUseError(port, 'the embedded ClickHouse', 'EMBEDDED_CLICKHOUSE_PORT')
@@ -179,4 +196,4 @@ async function findRunning(
   }
 }
 
-const urlOf = (port: number) => `http://127.0.0.1:${port}`
+const urlOf = (port: number, password: string) => `http://default:${password}@127.0.0.1:${port}`

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -9,15 +9,16 @@ import { ConfigError } from '../process/errors.ts'
 const run = promisify(execFile)
 
 export interface PostgresBinaries {
+  /** `bin`, `lib` and `share`, which find each other by their places. */
+  folder: string
   initdb: string
   postgres: string
 }
 
-/** Whom Postgres runs as; it refuses root. `prefix` is put before a command line. */
+/** Whom Postgres runs as; it refuses root. Empty: as oneself. */
 export interface PostgresUser {
   uid?: number
   gid?: number
-  prefix: readonly string[]
 }
 
 /**
@@ -36,14 +37,19 @@ export function findBinaries(): PostgresBinaries {
       { cause: error },
     )
   }
-  const native = join(manifest, 'native')
   hydrateSymlinks(manifest)
-  const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') }
-  for (const file of Object.values(binaries)) {
+  const binaries = binariesIn(join(manifest, 'native'))
+  for (const file of [binaries.initdb, binaries.postgres]) {
     if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755)
   }
   return binaries
 }
+
+export const binariesIn = (folder: string): PostgresBinaries => ({
+  folder,
+  initdb: join(folder, 'bin', 'initdb'),
+  postgres: join(folder, 'bin', 'postgres'),
+})
 
 function packageRoot(entry: string): string {
   let dir = dirname(entry)
@@ -69,31 +75,21 @@ function hydrateSymlinks(root: string): void {
   }
 }
 
-/**
- * The user to run Postgres as: oneself, or for root the system user `postgres`, made when absent. Where that user
- * cannot reach the binaries or the data (a checkout under /root), it keeps the right to pass closed directories.
- */
-export async function findUser(binaries: PostgresBinaries, paths: readonly string[]): Promise<PostgresUser> {
-  if (process.getuid?.() !== 0) return { prefix: [] }
-  let ids = await idsOf('postgres')
-  if (!ids) {
-    await run('groupadd', ['-f', 'postgres']).catch(() => {})
-    await run('useradd', ['-g', 'postgres', '-M', '-s', '/bin/false', 'postgres']).catch((error: unknown) => {
-      throw new ConfigError(
-        'Postgres does not run as root, and the user `postgres` could not be made. Run as another user, or set DATABASE_URL.',
-        { cause: error },
-      )
-    })
-    ids = await idsOf('postgres')
-  }
-  if (!ids) throw new ConfigError('The user `postgres` has no ids. Set DATABASE_URL.')
-  if (await canReach(ids, binaries, paths)) return { ...ids, prefix: [] }
-  const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
-  const prefix = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups', ...caps]
-  if ((await statusOf([...prefix, binaries.postgres, '--version'])) === 0) return { prefix }
-  throw new ConfigError(
-    `The user \`postgres\` cannot reach ${dirname(binaries.postgres)} or ${paths.join(', ')}. Move the checkout out of root's home, set VAULTLOG_DIR, or set DATABASE_URL.`,
-  )
+/** The user to run Postgres as: oneself, or for root the system user `postgres`, made when absent. */
+export async function findUser(): Promise<PostgresUser> {
+  if (process.getuid?.() !== 0) return {}
+  const known = await idsOf('postgres')
+  if (known) return known
+  await run('groupadd', ['-f', 'postgres']).catch(() => {})
+  await run('useradd', ['-g', 'postgres', '-M', '-s', '/bin/false', 'postgres']).catch((error: unknown) => {
+    throw new ConfigError(
+      'Postgres does not run as root, and the user `postgres` could not be made. Run as another user, or set DATABASE_URL.',
+      { cause: error },
+    )
+  })
+  const made = await idsOf('postgres')
+  if (!made) throw new ConfigError('The user `postgres` has no ids. Set DATABASE_URL.')
+  return made
 }
 
 async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
@@ -103,25 +99,4 @@ async function idsOf(user: string): Promise<{ uid: number; gid: number } | undef
   } catch {
     return undefined
   }
-}
-
-async function canReach(
-  ids: { uid: number; gid: number },
-  binaries: PostgresBinaries,
-  paths: readonly string[],
-) {
-  if ((await statusOf([binaries.postgres, '--version'], ids)) !== 0) return false
-  for (const path of paths) {
-    if ((await statusOf(['sh', '-c', 'cd "$0"', path], ids)) !== 0) return false
-  }
-  return true
-}
-
-function statusOf(command: readonly string[], ids: { uid?: number; gid?: number } = {}): Promise<number> {
-  return new Promise(resolve => {
-    const [file = '', ...args] = command
-    const child = spawn(file, args, { ...ids, stdio: 'ignore', cwd: '/' })
-    child.once('error', () => resolve(-1))
-    child.once('exit', code => resolve(code ?? -1))
-  })
 }

@@ -6,33 +6,34 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Env } from '../process/env.ts'
 import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
 import { DirectoryLock, isAlive } from './directory-lock.ts'
+import { openFolder } from './folder.ts'
+import { type Passwords, passwordsOf } from './passwords.ts'
 import { isPortTaken } from './ports.ts'
 import { findBinaries, findUser, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
+import { homeOf, makeHome, makeRunnable } from './postgres-place.ts'
+import { ADMIN, makeRoles, type PostgresUrls, urlsOf } from './postgres-roles.ts'
 import { end, type Run, type Supervised, supervise } from './supervise.ts'
 
 export interface EmbeddedPostgres extends Supervised {
   url: string
+  /** Of the role that reads the view of raw events. */
+  graphqlUrl: string
   /** False where another process of ours already serves the directory: stop() then leaves it running. */
   isOwned: boolean
 }
 
 export type PostgresEnv = Pick<Env, 'VAULTLOG_DIR' | 'EMBEDDED_POSTGRES_PORT'>
 
-/** It listens on 127.0.0.1 only: for a machine of one's own. On one that is shared, set DATABASE_URL. */
-const credentials = { user: 'vaultlog', password: 'vaultlog' }
-const databaseName = 'vaultlog'
 const startPatienceMs = 120_000
 
 /**
@@ -71,12 +72,13 @@ export async function startPostgres(
   env: PostgresEnv,
   options: { isDetached?: boolean } = {},
 ): Promise<EmbeddedPostgres> {
-  mkdirSync(env.VAULTLOG_DIR, { recursive: true })
-  const dir = join(realpathSync(env.VAULTLOG_DIR), 'postgres')
+  const folder = openFolder(env.VAULTLOG_DIR)
+  const dir = join(folder, 'postgres')
+  const passwords = passwordsOf(folder)
   const port = env.EMBEDDED_POSTGRES_PORT
   const lock = await oneStartAtATime(env.VAULTLOG_DIR, port)
   try {
-    return (await findRunning(dir, port)) ?? (await startOwn(env, dir, options))
+    return (await findRunning(dir, port, passwords)) ?? (await startOwn(env, dir, passwords, options))
   } finally {
     lock.release()
   }
@@ -99,46 +101,47 @@ async function oneStartAtATime(folder: string, port: number): Promise<DirectoryL
 async function startOwn(
   env: PostgresEnv,
   dir: string,
+  passwords: Passwords,
   options: { isDetached?: boolean },
 ): Promise<EmbeddedPostgres> {
   const port = env.EMBEDDED_POSTGRES_PORT
-  const binaries = findBinaries()
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  const user = await findUser(binaries, [env.VAULTLOG_DIR])
-  const cluster = clusterOf(dir)
-  if (!existsSync(join(cluster, 'PG_VERSION'))) await initialise(binaries, user, dir)
+  const user = await findUser()
+  const binaries = await makeRunnable(findBinaries(), user)
+  const home = await makeHome(dir, user)
+  if (!existsSync(join(home, 'data', 'PG_VERSION'))) await initialise(binaries, user, home, passwords)
+  const urls = urlsOf(port, passwords)
   const isDetached = options.isDetached ?? false
-  const start = () => startServer(binaries, user, dir, port, isDetached)
+  const start = () => startServer(binaries, user, dir, port, urls, isDetached)
   const supervised = isDetached ? unsupervised(await start()) : await supervise('embedded Postgres', start)
   try {
-    await createDatabase(port)
+    await makeRoles(urls.admin, passwords)
   } catch (error) {
     await supervised.stop()
     throw error
   }
-  return { url: urlOf(port, databaseName), isOwned: true, ...supervised }
+  return { url: urls.owner, graphqlUrl: urls.graphql, isOwned: true, ...supervised }
 }
 
-const clusterOf = (dir: string) => join(dir, 'data')
+const clusterOf = (dir: string) => join(homeOf(dir), 'data')
 const unsupervised = (run: Run): Supervised => ({ pid: () => run.pid, stop: () => run.stop() })
-const urlOf = (port: number, database: string) =>
-  `postgres://${credentials.user}:${credentials.password}@127.0.0.1:${port}/${database}`
 
 /** Builds the cluster beside its place and moves it there whole: a killed start leaves nothing half made. */
-async function initialise(binaries: PostgresBinaries, user: PostgresUser, dir: string): Promise<void> {
-  const fresh = join(dir, 'data.new')
+async function initialise(
+  binaries: PostgresBinaries,
+  user: PostgresUser,
+  home: string,
+  passwords: Passwords,
+): Promise<void> {
+  const fresh = join(home, 'data.new')
   rmSync(fresh, { recursive: true, force: true })
-  const passwordFile = join(tmpdir(), `vaultlog-pg-${process.pid}-${Date.now()}`)
-  writeFileSync(passwordFile, `${credentials.password}\n`, { mode: 0o600 })
-  const ids = ownerOf(user)
-  if (ids) {
-    chownSync(dir, ids.uid, ids.gid)
-    chownSync(passwordFile, ids.uid, ids.gid)
-  }
+  const passwordFile = join(home, 'password.new')
+  writeFileSync(passwordFile, `${passwords.postgresAdmin}\n`, { mode: 0o600 })
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(passwordFile, user.uid, user.gid)
   try {
     const child = spawnAs(user, binaries.initdb, [
       `--pgdata=${fresh}`,
-      `--username=${credentials.user}`,
+      `--username=${ADMIN}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
@@ -154,14 +157,7 @@ async function initialise(binaries: PostgresBinaries, user: PostgresUser, dir: s
   } finally {
     rmSync(passwordFile, { force: true })
   }
-  renameSync(fresh, clusterOf(dir))
-}
-
-function ownerOf(user: PostgresUser): { uid: number; gid: number } | undefined {
-  if (user.uid !== undefined && user.gid !== undefined) return { uid: user.uid, gid: user.gid }
-  const uid = /=(\d+)/.exec(user.prefix.find(arg => arg.startsWith('--reuid=')) ?? '')?.[1]
-  const gid = /=(\d+)/.exec(user.prefix.find(arg => arg.startsWith('--regid=')) ?? '')?.[1]
-  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined
+  renameSync(fresh, join(home, 'data'))
 }
 
 function spawnAs(
@@ -170,14 +166,13 @@ function spawnAs(
   args: readonly string[],
   stderr: 'pipe' | number = 'pipe',
 ): ChildProcess {
-  const [command = file, ...rest] = [...user.prefix, file, ...args]
-  return spawn(command, rest, {
-    ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid }),
+  return spawn(file, args, {
+    ...user,
     cwd: '/',
     // Out of the terminal's process group: Ctrl-C must reach the mains only.
     detached: true,
     stdio: ['ignore', stderr === 'pipe' ? 'pipe' : 'ignore', stderr],
-    env: { ...process.env, LC_ALL: 'C', PGDATA: undefined, PGPORT: undefined },
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
   })
 }
 
@@ -193,6 +188,7 @@ async function startServer(
   user: PostgresUser,
   dir: string,
   port: number,
+  urls: PostgresUrls,
   isDetached: boolean,
 ): Promise<Run> {
   const cluster = clusterOf(dir)
@@ -208,7 +204,7 @@ async function startServer(
     closeSync(logFile)
     const exited = exitOf(child)
     const giveUp = new AbortController()
-    const failure = await Promise.race([exited, untilReady(port, cluster, deadline, giveUp.signal)])
+    const failure = await Promise.race([exited, untilReady(urls.admin, cluster, deadline, giveUp.signal)])
     giveUp.abort()
     if (failure === 'ready') {
       const pid = child.pid ?? 0
@@ -263,21 +259,21 @@ function pidFile(cluster: string): { pid: number; port: number } | undefined {
 }
 
 async function untilReady(
-  port: number,
+  admin: string,
   cluster: string,
   deadline: number,
   signal: AbortSignal,
 ): Promise<'ready' | 'timeout'> {
   while (Date.now() < deadline && !signal.aborted) {
-    if ((await clusterAt(port)) === cluster) return 'ready'
+    if ((await clusterAt(admin)) === cluster) return 'ready'
     await new Promise(resolve => setTimeout(resolve, 25))
   }
   return 'timeout'
 }
 
 /** The data directory of the server at this port, if it lets us in. */
-async function clusterAt(port: number): Promise<string | undefined> {
-  const client = new pg.Client({ connectionString: urlOf(port, 'postgres'), connectionTimeoutMillis: 2_000 })
+async function clusterAt(admin: string): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: admin, connectionTimeoutMillis: 2_000 })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -290,16 +286,22 @@ async function clusterAt(port: number): Promise<string | undefined> {
   }
 }
 
-async function findRunning(dir: string, port: number): Promise<EmbeddedPostgres | undefined> {
+async function findRunning(
+  dir: string,
+  port: number,
+  passwords: Passwords,
+): Promise<EmbeddedPostgres | undefined> {
   const cluster = clusterOf(dir)
   const file = pidFile(cluster)
   if (file && isAlive(file.pid)) {
+    const urls = urlsOf(file.port, passwords)
     // Starting or stopping servers answer in a moment; a foreign process with this id never does.
     for (let attempt = 0; attempt < 20; attempt++) {
-      if ((await clusterAt(file.port)) === cluster) {
-        await createDatabase(file.port)
+      if ((await clusterAt(urls.admin)) === cluster) {
+        await makeRoles(urls.admin, passwords)
         return {
-          url: urlOf(file.port, databaseName),
+          url: urls.owner,
+          graphqlUrl: urls.graphql,
           isOwned: false,
           pid: () => file.pid,
           stop: async () => {},
@@ -312,20 +314,6 @@ async function findRunning(dir: string, port: number): Promise<EmbeddedPostgres 
   if (await isPortTaken(port))
     throw new PortInUseError(port, 'the embedded Postgres', 'EMBEDDED_POSTGRES_PORT')
   return undefined
-}
-
-async function createDatabase(port: number): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(port, 'postgres') })
-  await client.connect()
-  try {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [databaseName])
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`)
-  } catch (error) {
-    // Another start made it between our question and our answer.
-    if (!(error instanceof pg.DatabaseError && error.code === '42P04')) throw error
-  } finally {
-    await client.end()
-  }
 }
 
 /**

@@ -4,6 +4,8 @@ import { startPostgres } from './postgres.ts'
 
 export interface Embedded {
   databaseUrl: string
+  /** Unset where DATABASE_URL is given: its owner says who reads for GraphQL. */
+  graphqlDatabaseUrl?: string
   clickhouseUrl: string
   /** Unset: queue and rate limits live in Postgres. */
   redisUrl?: string
@@ -42,6 +44,9 @@ export async function startEmbedded(env: Env, options: { isDetached?: boolean } 
   return {
     databaseUrl: urlOf(postgres, env.DATABASE_URL),
     clickhouseUrl: urlOf(clickhouse, env.CLICKHOUSE_URL),
+    ...(postgres.status === 'fulfilled' && postgres.value
+      ? { graphqlDatabaseUrl: postgres.value.graphqlUrl }
+      : {}),
     ...(env.REDIS_URL ? { redisUrl: env.REDIS_URL } : {}),
     pids: () => started.flatMap(part => (part.isOwned ? [part.pid() ?? 0] : [])).filter(pid => pid > 0),
     stop: () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   FinalTxInfo,
   HotDatabase,
@@ -8,9 +9,10 @@ import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
 import type { BlockEvents } from './event-store.ts'
-import { appendEvents, lockStream, registerStream } from './event-store.ts'
+import { appendEvents, lockStreamHead, registerStream, UnknownStreamError } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
-import type { DomainEvent } from './vocabulary.ts'
+import { HOT_BLOCKS, type HotBlock, rememberHotBlocks, retraction } from './hot-blocks.ts'
+import { type OlderSource, storeOlderSources } from './older-logs.ts'
 import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
 
 /** Another process appends to the same stream. */
@@ -70,8 +72,33 @@ export interface Committed {
   headBlock: number
   /** Unix seconds of the newest block of the batch; 0 where the source gave none. */
   headTime: number
-  /** From beginning the transaction to its commit, handling the blocks included. */
+  /** Of handling the blocks and of the transaction that stores what came of them. */
   seconds: number
+}
+
+interface Cursor {
+  height: number
+  hash: string
+}
+
+/** What the handling of a batch stands on. */
+interface StreamState {
+  /** Position of the newest event. */
+  position: number
+  /** The finalized block up to which everything is stored. */
+  final: Cursor
+  hot: HotBlock[]
+}
+
+/** What a batch is to change. */
+interface Outcome {
+  orphans: HotBlock[]
+  blocks: BlockEvents[]
+  final: Cursor
+  hotBlocks: Cursor[]
+  headTime: number
+  sources: SourceCursor[]
+  olderSources: OlderSource[]
 }
 
 export interface ChainDatabaseOptions {
@@ -81,13 +108,6 @@ export interface ChainDatabaseOptions {
   /** Hash of a canonical block, asked when a hot block became final without the source saying its hash. */
   getBlockHash?: (height: number) => Promise<string | undefined>
   onCommit?: (committed: Committed) => void | Promise<void>
-}
-
-interface HotBlock {
-  height: number
-  hash: string
-  from_position: number
-  to_position: number
 }
 
 /**
@@ -100,12 +120,15 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   private lock: pg.PoolClient | undefined
   private readonly underWay = new Set<Promise<unknown>>()
   private isClosed = false
+  /** A batch is being handled or stored. */
+  private isHandling = false
+  private appending: Promise<unknown> | undefined
 
   constructor(options: ChainDatabaseOptions) {
     this.options = options
   }
 
-  async connect(): Promise<HotDatabaseState> {
+  async connect(): Promise<HotDatabaseState & { position: number }> {
     this.assertOpen()
     const { pool, stream, name } = this.options
     await registerStream(pool, stream, name, 'chain')
@@ -125,24 +148,24 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       client.once('error', this.onLost)
       this.lock = client
     }
-    const { rows } = await pool.query<{ final_height: number; final_hash: string }>(
-      'SELECT final_height, final_hash FROM stream WHERE id = $1',
-      [stream],
-    )
-    const state = rows[0]
-    if (!state) throw new ConfigError(`Stream ${name} is missing although it was just registered.`)
-    if (state.final_height >= 0 && state.final_hash === '0x') await this.adoptFinalHash(state)
+    const { position, final, hot } = await readState(pool, stream)
+    if (final.height >= 0 && final.hash === '0x') await this.adoptFinalHash(final)
     const top = new Map<number, string>()
-    for (const { height, hash } of await this.hotBlocks(pool)) if (!top.has(height)) top.set(height, hash)
-    return {
-      height: state.final_height,
-      hash: state.final_hash,
-      top: [...top].map(([height, hash]) => ({ height, hash })),
-    }
+    for (const { height, hash } of hot) if (!top.has(height)) top.set(height, hash)
+    return { ...final, position, top: [...top].map(([height, hash]) => ({ height, hash })) }
   }
 
   private assertOpen(): void {
     if (this.isClosed) throw new StoppedError(this.options.name)
+  }
+
+  private assertHasLock(): void {
+    if (!this.lock) throw new LockLostError(this.options.name)
+  }
+
+  private assertMayWrite(): void {
+    this.assertOpen()
+    this.assertHasLock()
   }
 
   /** For good: evm-processor may connect once more while a stop is under way. */
@@ -163,14 +186,14 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 
   /** After a rewind the cursor's block is known by its height alone; the chain says which one it is now. */
-  private async adoptFinalHash(state: { final_height: number; final_hash: string }): Promise<void> {
-    const hash = await this.options.getBlockHash?.(state.final_height)
+  private async adoptFinalHash(final: Cursor): Promise<void> {
+    const hash = await this.options.getBlockHash?.(final.height)
     if (!hash) return
     await this.options.pool.query(
       `UPDATE stream SET final_hash = $2 WHERE id = $1 AND final_height = $3 AND final_hash = '0x'`,
-      [this.options.stream, hash, state.final_height],
+      [this.options.stream, hash, final.height],
     )
-    state.final_hash = hash
+    final.hash = hash
   }
 
   /** Finalized blocks: everything up to nextHead is canonical for good. */
@@ -178,7 +201,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     let orphaned = 0
     await this.commit(info.prevHead, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
-      const { writer, blocks, headTime, sources, canonical } = openWriter(
+      const { writer, blocks, headTime, sources, olderSources, canonical } = openWriter(
         stored,
         Number.MAX_SAFE_INTEGER,
         info.prevHead,
@@ -196,6 +219,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
           hotBlocks: [],
           headTime: 0,
           sources: [],
+          olderSources: [],
         }
       }
       return {
@@ -205,6 +229,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         hotBlocks: [],
         headTime: headTime(),
         sources,
+        olderSources: olderSources(),
       }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
@@ -236,7 +261,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       const first = change < 0 ? info.newBlocks.length : change
       const newBlocks = info.newBlocks.slice(first)
       const base = info.newBlocks[first - 1] ?? info.baseHead
-      const { writer, blocks, headTime, sources } = openWriter(new Map(), base.height, base)
+      const { writer, blocks, headTime, sources, olderSources } = openWriter(new Map(), base.height, base)
       if (newBlocks.length > 0) await handle(writer, first, info.newBlocks.length)
       return {
         orphans: hot.filter(block => block.height > base.height),
@@ -245,71 +270,90 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
         headTime: headTime(),
         sources,
+        olderSources: olderSources(),
       }
     })
   }
 
+  /**
+   * Handles blocks, and then appends in a transaction of its own what came of them: no transaction is open while a node is
+   * asked. It stores nothing where the stream is not what the handling stood on any more.
+   */
   private async commit(
-    expected: { height: number; hash: string } | undefined,
-    work: (
-      hot: HotBlock[],
-      cursor: { height: number; hash: string },
-    ) => Promise<{
-      orphans: HotBlock[]
-      blocks: BlockEvents[]
-      final: { height: number; hash: string }
-      hotBlocks: { height: number; hash: string }[]
-      headTime: number
-      sources: SourceCursor[]
-    }>,
+    expected: Cursor | undefined,
+    work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
   ): Promise<void> {
-    const { pool, stream, name, onCommit } = this.options
-    this.assertOpen()
-    if (!this.lock) throw new LockLostError(name)
+    const { onCommit } = this.options
+    this.assertMayWrite()
     const startedAt = performance.now()
-    const commit = inTransaction(pool, async tx => {
-      const { head: position, final: cursor } = await lockStream(tx, stream)
-      if (expected && (cursor.height !== expected.height || cursor.hash !== expected.hash)) {
-        throw new CursorMovedError(name, `block ${expected.height}`, `block ${cursor.height}`)
-      }
-      const hot = await this.hotBlocks(tx)
-      const { orphans, blocks, final, hotBlocks, headTime, sources } = await work(hot, cursor)
-      if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
-      const retractions = orphans
-        .filter(orphan => orphan.to_position >= orphan.from_position)
-        .sort((a, b) => b.height - a.height)
-        .map(retraction)
-      const base = await appendEvents(tx, stream, position, retractions)
-      const next = await appendEvents(tx, stream, base, blocks)
-      if (orphans.length > 0) {
-        await lowerSourceCursors(tx, stream, Math.min(...orphans.map(({ height }) => height)) - 1)
-        await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
-          stream,
-          orphans.map(o => o.height),
-        ])
-      }
-      await this.rememberHotBlocks(tx, base, blocks, hotBlocks, final.height)
-      if (hot.some(({ height }) => height <= final.height))
-        await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
-      const top = hotBlocks.at(-1) ?? hot.filter(block => !orphans.includes(block)).at(-1) ?? final
-      const head = top.height > final.height ? top : final
-      await tx.query(
-        `UPDATE stream SET head = $2, final_height = $3, final_hash = $4, head_height = $5, head_hash = $6,
-                head_time = CASE WHEN $7::bigint > 0 THEN $7 ELSE head_time END, updated_at = clock_timestamp()
-         WHERE id = $1`,
-        [stream, next, final.height, final.hash, head.height, head.hash, headTime],
-      )
-      await storeSourceCursors(tx, stream, sources)
-      return {
-        head: next,
-        appended: next - base,
-        retracted: retractions.length,
-        headBlock: head.height,
-        headTime,
-      }
+    this.isHandling = true
+    const committed = await this.tracked(this.handleAndAppend(expected, work)).finally(() => {
+      this.isHandling = false
     })
-    const committed = await this.tracked(commit)
     await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000 })
+  }
+
+  private async handleAndAppend(
+    expected: Cursor | undefined,
+    work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
+  ): Promise<Omit<Committed, 'seconds'>> {
+    const { pool, stream, name } = this.options
+    // What is being appended of the past moves the stream, too.
+    await this.appending
+    const before = await readState(pool, stream)
+    if (expected && !isSame(before.final, expected))
+      throw new CursorMovedError(name, `block ${expected.height}`, `block ${before.final.height}`)
+    const outcome = await work(before.hot, before.final)
+    this.assertHasLock()
+    return inTransaction(pool, async tx => {
+      await lockStreamHead(tx, stream)
+      const state = await readState(tx, stream)
+      if (!isDeepStrictEqual(state, before))
+        throw new CursorMovedError(name, describeState(before), describeState(state))
+      return this.append(tx, before, outcome)
+    })
+  }
+
+  private async append(
+    tx: pg.PoolClient,
+    { position, hot }: StreamState,
+    { orphans, blocks, final, hotBlocks, headTime, sources, olderSources }: Outcome,
+  ): Promise<Omit<Committed, 'seconds'>> {
+    const { stream } = this.options
+    if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
+    const retractions = orphans
+      .filter(orphan => orphan.to_position >= orphan.from_position)
+      .sort((a, b) => b.height - a.height)
+      .map(retraction)
+    const base = await appendEvents(tx, stream, position, retractions)
+    const next = await appendEvents(tx, stream, base, blocks)
+    if (orphans.length > 0) {
+      await lowerSourceCursors(tx, stream, Math.min(...orphans.map(({ height }) => height)) - 1)
+      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
+        stream,
+        orphans.map(o => o.height),
+      ])
+    }
+    await rememberHotBlocks(tx, stream, base, blocks, hotBlocks, final.height)
+    if (hot.some(({ height }) => height <= final.height))
+      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
+    const top = hotBlocks.at(-1) ?? hot.filter(block => !orphans.includes(block)).at(-1) ?? final
+    const head = top.height > final.height ? top : final
+    await tx.query(
+      `UPDATE stream SET head = $2, final_height = $3, final_hash = $4, head_height = $5, head_hash = $6,
+              head_time = CASE WHEN $7::bigint > 0 THEN $7 ELSE head_time END, updated_at = clock_timestamp()
+       WHERE id = $1`,
+      [stream, next, final.height, final.hash, head.height, head.hash, headTime],
+    )
+    await storeSourceCursors(tx, stream, sources)
+    await storeOlderSources(tx, stream, olderSources)
+    return {
+      head: next,
+      appended: next - base,
+      retracted: retractions.length,
+      headBlock: head.height,
+      headTime,
+    }
   }
 
   /**
@@ -321,17 +365,17 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     sources: readonly SourceCursor[],
     from: number,
   ): Promise<Committed | undefined> {
-    const { pool, stream, name } = this.options
-    this.assertOpen()
-    if (!this.lock) throw new LockLostError(name)
+    const { pool, stream } = this.options
+    this.assertMayWrite()
+    if (this.isHandling) return undefined
     const startedAt = performance.now()
     const commit = inTransaction(pool, async tx => {
       const { rows } = await tx.query<{ head: number; headBlock: number; headTime: number }>(
-        `SELECT head, head_height AS "headBlock", head_time AS "headTime" FROM stream WHERE id = $1 FOR UPDATE SKIP LOCKED`,
+        `SELECT head, head_height AS "headBlock", head_time AS "headTime" FROM stream WHERE id = $1 FOR UPDATE`,
         [stream],
       )
       const [state] = rows
-      if (!state) return undefined
+      if (!state) throw new UnknownStreamError(stream)
       if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
       const head = await appendEvents(tx, stream, state.head, blocks)
       await tx.query('UPDATE stream SET head = $2, updated_at = clock_timestamp() WHERE id = $1', [
@@ -341,8 +385,9 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       await storeSourceCursors(tx, stream, sources, from)
       return { ...state, head, appended: head - state.head, retracted: 0 }
     })
+    this.appending = commit.catch(() => {})
     const committed = await this.tracked(commit)
-    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000 }
+    return { ...committed, seconds: (performance.now() - startedAt) / 1000 }
   }
 
   private tracked<T>(commit: Promise<T>): Promise<T> {
@@ -363,58 +408,11 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     return this.writerRole
   }
 
-  private async hotBlocks(db: pg.Pool | pg.PoolClient): Promise<HotBlock[]> {
-    const { rows } = await db.query<HotBlock>(
-      'SELECT height, hash, from_position, to_position FROM hot_block WHERE stream = $1 ORDER BY height, from_position',
-      [this.options.stream],
-    )
-    return rows
-  }
-
-  private async rememberHotBlocks(
-    tx: pg.PoolClient,
-    base: number,
-    blocks: readonly BlockEvents[],
-    hotBlocks: readonly { height: number; hash: string }[],
-    finalHeight: number,
-  ): Promise<void> {
-    const ranges: HotBlock[] = []
-    let position = base
-    for (const { block, events } of blocks) {
-      const from_position = position + 1
-      position += events.length
-      if (block.number > finalHeight)
-        ranges.push({ height: block.number, hash: block.hash, from_position, to_position: position })
-    }
-    const withEvents = new Set(ranges.map(range => range.hash))
-    for (const { height, hash } of hotBlocks) {
-      if (!withEvents.has(hash))
-        ranges.push({ height, hash, from_position: position + 1, to_position: position })
-    }
-    if (ranges.length === 0) return
-    // A block stored without events may get some by a contract discovered later: then it has a range of its own.
-    await tx.query(
-      'DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2) AND to_position < from_position',
-      [this.options.stream, ranges.map(range => range.height)],
-    )
-    await tx.query(
-      `INSERT INTO hot_block (stream, height, hash, from_position, to_position)
-       SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[])`,
-      [
-        this.options.stream,
-        ranges.map(range => range.height),
-        ranges.map(range => range.hash),
-        ranges.map(range => range.from_position),
-        ranges.map(range => range.to_position),
-      ],
-    )
-  }
-
   /** Which stored hot blocks turn out orphaned when the chain is final up to nextHead. */
   private async findOrphans(
     hot: HotBlock[],
     canonical: Map<number, string>,
-    nextHead: { height: number; hash: string },
+    nextHead: Cursor,
   ): Promise<HotBlock[]> {
     canonical.set(nextHead.height, nextHead.hash)
     const orphans: HotBlock[] = []
@@ -427,20 +425,21 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 }
 
-/** The fact that a block is not canonical, recorded under that block's own identity. */
-function retraction(orphan: HotBlock): BlockEvents {
-  const event: DomainEvent<'BlockRetracted'> = {
-    type: 'BlockRetracted',
-    contract: '',
-    data: {
-      blockNumber: orphan.height,
-      blockHash: orphan.hash,
-      fromPosition: orphan.from_position,
-      toPosition: orphan.to_position,
-    },
-  }
-  return { block: { number: orphan.height, hash: orphan.hash, timestamp: 0 }, events: [event] }
+/** At one moment, by one statement. */
+async function readState(db: pg.Pool | pg.PoolClient, stream: number): Promise<StreamState> {
+  const { rows } = await db.query<{ position: number; height: number; hash: string; hot: HotBlock[] }>(
+    `SELECT head AS position, final_height AS height, final_hash AS hash, ${HOT_BLOCKS} AS hot FROM stream WHERE id = $1`,
+    [stream],
+  )
+  const [row] = rows
+  if (!row) throw new UnknownStreamError(stream)
+  return { position: row.position, final: { height: row.height, hash: row.hash }, hot: row.hot }
 }
+
+const isSame = (a: Cursor, b: Cursor) => a.height === b.height && a.hash === b.hash
+
+const describeState = ({ position, final, hot }: StreamState) =>
+  `block ${hot.at(-1)?.height ?? final.height}, position ${position}`
 
 /** The lock before the connection, whose end the server notices a moment later. */
 async function giveBack(client: pg.PoolClient): Promise<void> {

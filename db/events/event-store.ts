@@ -40,21 +40,12 @@ export class UnknownStreamError extends VaultlogError {
 
 /** Locks the stream for this transaction and gives its head: whoever appends is alone (invariant 3). */
 export async function lockStreamHead(tx: pg.PoolClient, stream: number): Promise<number> {
-  return (await lockStream(tx, stream)).head
-}
-
-/** The same with the finalized block up to which everything is stored. */
-export async function lockStream(
-  tx: pg.PoolClient,
-  stream: number,
-): Promise<{ head: number; final: { height: number; hash: string } }> {
-  const { rows } = await tx.query<{ head: number; height: number; hash: string }>(
-    'SELECT head, final_height AS height, final_hash AS hash FROM stream WHERE id = $1 FOR UPDATE',
-    [stream],
-  )
-  const row = rows[0]
+  const { rows } = await tx.query<{ head: number }>('SELECT head FROM stream WHERE id = $1 FOR UPDATE', [
+    stream,
+  ])
+  const [row] = rows
   if (!row) throw new UnknownStreamError(stream)
-  return { head: row.head, final: { height: row.height, hash: row.hash } }
+  return row.head
 }
 
 /**

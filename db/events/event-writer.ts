@@ -1,7 +1,8 @@
 import type { BlockEvents } from './event-store.ts'
+import type { OlderSource } from './older-logs.ts'
 import type { SourceCursor } from './watched-sources.ts'
 
-/** What a handler may do inside the transaction that advances the cursor. */
+/** What a handler has stored by the transaction that advances the cursor. */
 export interface EventWriter {
   /** What was learned from blocks above this height does not hold any more: they are about to be retracted. */
   readonly baseHeight: number
@@ -17,6 +18,8 @@ export interface EventWriter {
   setHeadTime(timestamp: number): void
   /** How far the history of a source is stored with this. */
   setSourceCursor(source: SourceCursor): void
+  /** How far the logs from before a contract's discovery are stored with this. */
+  setOlderSource(source: OlderSource): void
 }
 
 /** A writer, and what a handler did with it. */
@@ -29,16 +32,19 @@ export function openWriter(
   blocks: BlockEvents[]
   headTime(): number
   sources: SourceCursor[]
+  olderSources(): OlderSource[]
   /** Hashes by height that the handler named when it asked what is stored. */
   canonical: Map<number, string>
 } {
   const blocks: BlockEvents[] = []
   const canonical = new Map<number, string>()
   const sources: SourceCursor[] = []
+  const older = new Map<string, OlderSource>()
   let newest = 0
   return {
     blocks,
     sources,
+    olderSources: () => [...older.values()],
     headTime: () => newest,
     canonical,
     writer: {
@@ -57,6 +63,9 @@ export function openWriter(
       },
       setSourceCursor: source => {
         sources.push(source)
+      },
+      setOlderSource: source => {
+        older.set(`${source.kind} ${source.contract}`, source)
       },
     },
   }

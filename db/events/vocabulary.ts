@@ -113,7 +113,8 @@ export const vocabulary = {
     indexRay,
   }),
   /**
-   * Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units.
+   * Contract state read at the end of the block. sharePrice is convertToAssets(10^decimals), in asset base units; finePrice
+   * that of 10^(decimals + fineDigits), absent where the contract says nothing finer of so much.
    * maxDeposit: for an account that holds nothing. idleAssets: what the vault itself holds of its asset. borrowedAssets:
    * what it has lent out, where it says so (totalBorrows).
    */
@@ -123,6 +124,8 @@ export const vocabulary = {
     totalAssets: uint.optional(),
     totalSupply: uint.optional(),
     sharePrice: uint.optional(),
+    finePrice: uint.optional(),
+    fineDigits: count.optional(),
     maxDeposit: uint.optional(),
     idleAssets: uint.optional(),
     borrowedAssets: uint.optional(),

@@ -35,6 +35,12 @@ export async function reconcileSources(
 ): Promise<PendingSource[]> {
   const kinds = sources.map(({ kind }) => kind)
   const contracts = sources.map(({ contract }) => contract)
+  // Rewound to below its beginning, a stream may begin anywhere.
+  await pool.query(
+    `UPDATE watched_source w SET from_block = $2 FROM stream s
+     WHERE w.stream = $1 AND s.id = $1 AND NOT learned AND cursor IS NULL AND s.head_height < w.from_block`,
+    [stream, fromBlock],
+  )
   // A stream without blocks, and one of a time before sources were noted, has what it watches from the start.
   await pool.query(
     `INSERT INTO watched_source (stream, kind, contract, from_block, cursor)
@@ -62,6 +68,50 @@ export async function reconcileSources(
     [stream],
   )
   return rows
+}
+
+/**
+ * The first block that a stream has been stored from; undefined where nothing above it is stored, and another one may be
+ * chosen.
+ */
+export async function readFirstBlock(pool: pg.Pool, stream: number): Promise<number | undefined> {
+  const { rows } = await pool.query<{ first: number | null }>(
+    `SELECT min(w.from_block) AS first FROM watched_source w JOIN stream s ON s.id = w.stream
+     WHERE w.stream = $1 AND NOT w.learned AND s.head_height >= w.from_block`,
+    [stream],
+  )
+  return rows[0]?.first ?? undefined
+}
+
+/**
+ * Takes note of what events taught to watch and is left alone from here on: how far it is stored. What was noted so before
+ * stays where it is.
+ */
+export async function setSourcesAside(
+  pool: pg.Pool,
+  stream: number,
+  sources: readonly WatchedSource[],
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO watched_source AS w (stream, kind, contract, from_block, cursor, learned, removed_at)
+     SELECT s.id, now.kind, now.contract, s.head_height, s.head_height, true, clock_timestamp()
+     FROM stream s, unnest($2::text[], $3::text[]) AS now(kind, contract) WHERE s.id = $1 AND s.head_height >= 0
+     ON CONFLICT (stream, kind, contract) DO UPDATE SET removed_at = clock_timestamp() WHERE w.learned AND w.removed_at IS NULL`,
+    [stream, sources.map(({ kind }) => kind), sources.map(({ contract }) => contract)],
+  )
+}
+
+/** The reverse, of all but these contracts: history goes on from where they were, as that of an added source. */
+export async function takeSourcesBack(
+  pool: pg.Pool,
+  stream: number,
+  aside: ReadonlySet<string>,
+): Promise<void> {
+  await pool.query(
+    `UPDATE watched_source SET removed_at = NULL
+     WHERE stream = $1 AND learned AND removed_at IS NOT NULL AND NOT contract = ANY ($2)`,
+    [stream, [...aside]],
+  )
 }
 
 /**

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { VaultlogError } from '../process/errors.ts'
+import { UnavailableError, VaultlogError } from '../process/errors.ts'
+import { createBatcher } from './batch.ts'
 
 /** A key as it may be shown: everything but the key itself. */
 export interface ApiKey {
@@ -25,6 +26,13 @@ export class UnknownPlanError extends VaultlogError {
   }
 }
 
+class NamelessKeyError extends VaultlogError {
+  readonly code = 'NAMELESS_KEY'
+  constructor() {
+    super('A key needs a name, by which `vaultlog keys list` tells it from others.')
+  }
+}
+
 export class UnknownKeyError extends VaultlogError {
   readonly code = 'UNKNOWN_KEY'
   constructor(code: string) {
@@ -40,6 +48,7 @@ export async function createKey(
   pool: pg.Pool,
   options: { name: string; plan?: string; admin?: boolean },
 ): Promise<ApiKey & { key: string }> {
+  if (options.name.trim() === '') throw new NamelessKeyError()
   const plan = options.plan ?? 'standard'
   await requirePlan(pool, plan)
   const key = `vl_${randomBytes(32).toString('base64url')}`
@@ -122,21 +131,38 @@ export const KEY_CACHE_MS = 5_000
 /** What `createKey` makes; nothing else is looked up. */
 const KEY = /^vl_[\w-]{43}$/
 
-/** Looks a key up, remembering keys (not refusals: a new key is usable at once) for a few seconds. */
+/** A key that was not there is not asked for again at once; a new one is hardly sent before it is made. */
+const REFUSAL_CACHE_MS = 1_000
+
+/**
+ * Looks keys up, remembering those there are for a few seconds. All that come together are one question, and one question
+ * is asked at a time: however many keys are invented, they do not fill the connections that counting requests needs.
+ */
 export function createKeyVerifier(pool: pg.Pool): (key: string) => Promise<ApiKey | undefined> {
   const known = new LRUCache<string, ApiKey>({ max: 10_000, ttl: KEY_CACHE_MS })
+  const refused = new LRUCache<string, true>({ max: 10_000, ttl: REFUSAL_CACHE_MS })
+  const lookUp = createBatcher(
+    async (ids: readonly string[]) => {
+      const { rows } = await pool.query<ApiKey & { hash: Buffer }>(
+        `SELECT ${COLUMNS}, k.hash FROM api_key k JOIN api_plan p ON p.name = k.plan
+         WHERE k.hash = ANY($1) AND k.revoked_at IS NULL`,
+        [[...new Set(ids)].map(id => Buffer.from(id, 'base64'))],
+      )
+      const found = new Map(rows.map(({ hash, ...key }) => [hash.toString('base64'), key as ApiKey]))
+      return ids.map(id => ({ key: found.get(id) }))
+    },
+    { missing: () => new UnavailableError('The store of keys gave no answer.') },
+  )
   return async key => {
     if (!KEY.test(key)) return undefined
     // Every request comes by here, and a digest as text costs half of one as bytes that is made text then.
     const id = digestOf(key).digest('base64')
     const cached = known.get(id)
     if (cached) return cached
-    const { rows } = await pool.query<ApiKey>(
-      `SELECT ${COLUMNS} FROM api_key k JOIN api_plan p ON p.name = k.plan WHERE k.hash = $1 AND k.revoked_at IS NULL`,
-      [Buffer.from(id, 'base64')],
-    )
-    const [row] = rows
+    if (refused.has(id)) return undefined
+    const { key: row } = await lookUp(id)
     if (row) known.set(id, row)
+    else refused.set(id, true)
     return row
   }
 }

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { UnavailableError } from '../process/errors.ts'
 import { createBatcher } from './batch.ts'
-import type { ApiKey } from './keys.ts'
 
 export const RATE_WINDOW_SECONDS = 60
 
@@ -19,8 +19,8 @@ export interface Admission {
 
 /** Counts requests of keys, across all processes that share the store. */
 export interface RateMeter {
-  /** Takes one request of the key's window. @throws UnavailableError */
-  admit(key: Pick<ApiKey, 'id' | 'requestsPerMinute'>): Promise<Admission>
+  /** Takes one request of the window of a key, or of whatever else is named by a text. @throws UnavailableError */
+  admit(key: { id: number | string; requestsPerMinute: number }): Promise<Admission>
 }
 
 /**
@@ -33,7 +33,8 @@ export function createRateMeter(
   options: { redis?: Redis; namespace?: string } = {},
 ): RateMeter {
   const limiters = new Map<number, RateLimiterRedis | RateLimiterPostgres>()
-  const queues = new Map<number, (limit: number) => Promise<Admission>>()
+  // Of those that are not known by a key there may be any number.
+  const queues = new LRUCache<number | string, (limit: number) => Promise<Admission>>({ max: 50_000 })
   const keyPrefix = `${options.namespace ?? 'vaultlog'}:rate`
 
   const limiterOf = (points: number) => {
@@ -55,7 +56,7 @@ export function createRateMeter(
     return limiter
   }
 
-  const take = async (id: number, limits: readonly number[]): Promise<Admission[]> => {
+  const take = async (id: number | string, limits: readonly number[]): Promise<Admission[]> => {
     const limit = limits.at(-1) ?? 0
     const asked = limits.length
     let state: RateLimiterRes

@@ -11,3 +11,11 @@ DO $$ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
   RAISE NOTICE 'no right to grant to vaultlog_writer: appends rely on the triggers alone';
 END $$;
+
+-- GraphQL reads the view of raw events and nothing else, where its operator has made the role.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'vaultlog_graphql') THEN
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO vaultlog_graphql', current_schema());
+    GRANT SELECT ON event TO vaultlog_graphql;
+  END IF;
+END $$;

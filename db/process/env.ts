@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { findNetwork, meantNetwork, networkIds } from '../networks.ts'
+import { limitEndpoints } from '../chain/endpoint.ts'
+import { findNetwork, meantNetwork, noNetwork } from '../networks.ts'
 import { ConfigError } from './errors.ts'
+import { hideUrl } from './hidden-urls.ts'
 import { log } from './log.ts'
 
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
@@ -15,14 +17,32 @@ const metricsPort = (fallback: number) =>
 const urlOf = (...protocols: string[]) =>
   z.url({
     protocol: new RegExp(`^(${protocols.join('|')})$`),
-    error: `must be a URL that begins with ${protocols.map(p => `${p}://`).join(' or ')}`,
+    error: `must be a URL that begins with ${protocols.map(p => `${p}://`).join(' or ')}; in user and password, what is not a letter or digit is percent-encoded (@ as %40, / as %2F, # as %23, : as %3A)`,
   })
+/** A `/` or `#` in a password ends the host early: such an address is well formed, and leads elsewhere. */
+const withPassword = (...protocols: string[]) =>
+  urlOf(...protocols).refine(
+    url => !/^[a-z]+:\/\/[^@]*[/?#][^@]*@/.test(url),
+    'a / ? or # before the @ belongs to the password: percent-encode it (%2F, %3F, %23)',
+  )
+const host = z
+  .string()
+  .regex(/^[\w.:-]+$/, 'must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
+  .default('127.0.0.1')
+
+/** A service whose word users sign by: nobody on the way may change it. */
+const trustedUrl = () =>
+  urlOf('http', 'https').refine(
+    text => /^(https:|http:\/\/(127\.0\.0\.1|localhost|\[::1\])([:/]|$))/i.test(text),
+    'must be a URL that begins with https:// (http:// on this machine alone)',
+  )
 
 /** Every variable with a fixed name. `.env.example` explains each; a test holds the two together. */
 export const envSchema = z.object({
-  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
-  CLICKHOUSE_URL: urlOf('http', 'https').optional(),
-  REDIS_URL: urlOf('redis', 'rediss').optional(),
+  DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
+  GRAPHQL_DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
+  CLICKHOUSE_URL: withPassword('http', 'https').optional(),
+  REDIS_URL: withPassword('redis', 'rediss').optional(),
   REDIS_PREFIX: z
     .string()
     .regex(/^[\w.-]+$/, 'must be a plain name')
@@ -48,6 +68,9 @@ export const envSchema = z.object({
     .default('analyst'),
   CLICKHOUSE_READONLY_PASSWORD: z.string().default('analyst'),
 
+  HOST: host,
+  METRICS_HOST: host,
+  GRAPHQL_HOST: host,
   API_PORT: port(3080),
   GRAPHQL_PORT: port(4350),
   PROCESSOR_METRICS_PORT: metricsPort(9400),
@@ -56,6 +79,7 @@ export const envSchema = z.object({
 
   API_DEADLINE_MS: z.coerce.number().int().min(100).default(15_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  SHOW_UNLISTED: z.stringbool().default(false),
   CORS_ORIGINS: z
     .string()
     .transform(list => list.split(',').map(origin => origin.trim()))
@@ -80,16 +104,18 @@ export const envSchema = z.object({
     .string()
     .regex(/^eip155:\d+$/, 'must be a CAIP-2 identifier such as eip155:8453')
     .default('eip155:8453'),
-  X402_FACILITATOR_URL: urlOf('http', 'https').optional(),
+  X402_FACILITATOR_URL: trustedUrl().optional(),
   X402_USD_PER_CREDIT: z.coerce.number().positive().default(0.0001),
+  X402_REQUESTS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
 
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  LOG_ADDRESSES: z.enum(['full', 'short']).default('full'),
   CONTRACTS_FILE: z.string().optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
   RECHECK_MINUTES: z.coerce.number().int().min(0).default(10),
   POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
-  MERKL_URL: urlOf('http', 'https').optional(),
-  MORPHO_REWARDS_URL: urlOf('http', 'https').optional(),
+  MERKL_URL: trustedUrl().optional(),
+  MORPHO_REWARDS_URL: trustedUrl().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
     .default('on')
@@ -109,6 +135,8 @@ const block = z.coerce.number().int().nonnegative()
 /** Variables with one name per network: prefix, then the network in upper case with `-` as `_`. */
 export const networkVariables = {
   RPC_: rpcUrls,
+  RPC_BATCH_: z.coerce.number().int().positive(),
+  RPC_RATE_: z.coerce.number().positive(),
   GATEWAY_: gatewayUrl,
   START_BLOCK_: block,
   FINALITY_: block,
@@ -117,6 +145,9 @@ export const networkVariables = {
 export interface Env extends z.infer<typeof envSchema> {
   /** RPC endpoints by network name (`mega-eth` for RPC_MEGA_ETH), the preferred one first. */
   rpc: Readonly<Record<string, readonly string[]>>
+  /** Calls that an endpoint is asked in one request, and in one second, at most, by network name. */
+  rpcBatch: Readonly<Record<string, number>>
+  rpcRate: Readonly<Record<string, number>>
   /** SQD gateway by network name; `sqd`: the one in the table of networks. */
   gateway: Readonly<Record<string, string>>
   /** First block to index, by network name. */
@@ -131,6 +162,11 @@ const SHARED_PREFIXES = ['RPC_', 'GATEWAY_']
 /** @example networkOf('RPC_MEGA_ETH', 'RPC_') === 'mega-eth' */
 export function networkOf(variable: string, prefix: string): string {
   return variable.slice(prefix.length).toLowerCase().replaceAll('_', '-')
+}
+
+/** @example variableOf('mega-eth', 'RPC_') === 'RPC_MEGA_ETH' */
+export function variableOf(network: string, prefix: string): string {
+  return `${prefix}${network.toUpperCase().replaceAll('-', '_')}`
 }
 
 /**
@@ -154,12 +190,11 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   const byNetwork = <T>(prefix: string, schema: z.ZodType<T, unknown>): Record<string, T> => {
     const values: Record<string, T> = {}
     for (const [name, value] of Object.entries(set)) {
-      if (!name.startsWith(prefix) || name.length === prefix.length) continue
+      if (prefixOf(name) !== prefix || name.length === prefix.length) continue
       const network = networkOf(name, prefix)
       if (!isNetwork(network)) {
-        const meant = meantNetwork(network)
-        if (!meant && SHARED_PREFIXES.includes(prefix)) foreign.push(name)
-        else problems.push(`${name}: ${noNetwork(network, prefix, meant)}`)
+        if (!meantNetwork(network) && SHARED_PREFIXES.includes(prefix)) foreign.push(name)
+        else problems.push(`${name}: ${noNetwork(network, meant => variableOf(meant, prefix))}`)
         continue
       }
       const result = schema.safeParse(value)
@@ -169,6 +204,8 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     return values
   }
   const rpc = byNetwork('RPC_', networkVariables.RPC_)
+  const rpcBatch = byNetwork('RPC_BATCH_', networkVariables.RPC_BATCH_)
+  const rpcRate = byNetwork('RPC_RATE_', networkVariables.RPC_RATE_)
   const gateway = byNetwork('GATEWAY_', networkVariables.GATEWAY_)
   const startBlock = byNetwork('START_BLOCK_', networkVariables.START_BLOCK_)
   const finality = byNetwork('FINALITY_', networkVariables.FINALITY_)
@@ -177,22 +214,30 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
       `The environment is not valid:\n${problems.map(p => `  ${p}`).join('\n')}\nSee .env.example.`,
     )
   }
-  if (!source) log.level = parsed.data.LOG_LEVEL
+  if (!source) {
+    log.level = parsed.data.LOG_LEVEL
+    for (const url of [...Object.values(rpc).flat(), ...Object.values(gateway)])
+      if (url !== 'sqd') hideUrl(url)
+    for (const [name, urls] of Object.entries(rpc))
+      limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })
+  }
   if (foreign.length > 0) log.warn({ variables: foreign }, 'left alone: no network has this name')
   return {
     ...parsed.data,
     VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),
     rpc,
+    rpcBatch,
+    rpcRate,
     gateway,
     startBlock,
     finality,
   }
 }
 
-const isNetwork = (name: string) => findNetwork(name)?.name === name
+/** The longest of ours that a name begins with. */
+const prefixOf = (name: string) =>
+  Object.keys(networkVariables)
+    .filter(prefix => name.startsWith(prefix))
+    .sort((a, b) => b.length - a.length)[0]
 
-function noNetwork(network: string, prefix: string, meant: string | undefined): string {
-  if (meant)
-    return `there is no network ${network}; did you mean ${prefix}${meant.toUpperCase().replaceAll('-', '_')}?`
-  return `there is no network ${network}. Networks: ${networkIds.map(({ name }) => name).join(', ')}`
-}
+const isNetwork = (name: string) => findNetwork(name)?.name === name

@@ -66,10 +66,12 @@ export interface MetricsServer {
  */
 export async function serveMetrics(options: {
   port: number
+  /** All addresses of the machine unless told. */
+  host?: string
   what: string
   setting: string
 }): Promise<MetricsServer> {
-  const { port, what, setting } = options
+  const { port, host, what, setting } = options
   collectDefaultMetrics({ register: registry })
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0]
@@ -96,7 +98,7 @@ export async function serveMetrics(options: {
         error.code === 'EADDRINUSE' ? new PortInUseError(port, `the metrics of ${what}`, setting) : error,
       ),
     )
-    server.listen(port, resolve)
+    server.listen(port, host, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,9 +1,4 @@
-/** The known name with the fewest edits, case apart. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  return nearest(name, known)?.candidate
-}
-
-/** The same where it is so near that it was probably meant. */
+/** The known name with the fewest edits, case apart, where it is so near that it was probably meant. */
 export function misspelt(name: string, known: readonly string[]): string | undefined {
   const found = nearest(name, known)
   return found && found.edits <= (name.length > 4 ? 2 : 1) ? found.candidate : undefined

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { meantNetwork, networkIds } from '../networks.ts'
+import { networkIds, noNetwork } from '../networks.ts'
 import { ConfigError } from '../process/errors.ts'
 
 const contractsFile = z.record(
   z.string(),
   z.record(z.string(), z.array(z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address'))),
 )
-/** Contracts to watch, by network and kind. */
+/** Contracts to watch, by network and kind; under `ignored`, those to leave alone. */
 export type ContractsFile = z.infer<typeof contractsFile>
 
 /**
@@ -32,12 +32,7 @@ export async function readContractsFile(file: string): Promise<ContractsFile> {
     )
   }
   const known = networkIds.map(({ name }) => name)
-  for (const name of Object.keys(parsed.data)) {
-    if (known.includes(name)) continue
-    const meant = meantNetwork(name)
-    throw new ConfigError(
-      `CONTRACTS_FILE ${file}: there is no network ${name}${meant ? `; did you mean ${meant}?` : `. Networks: ${known.join(', ')}.`}`,
-    )
-  }
+  const unknown = Object.keys(parsed.data).find(name => !known.includes(name))
+  if (unknown !== undefined) throw new ConfigError(`CONTRACTS_FILE ${file}: ${noNetwork(unknown)}`)
   return parsed.data
 }

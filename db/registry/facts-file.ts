@@ -28,6 +28,7 @@ const factsFile = z.strictObject({
   source: z.string().min(1),
   vaults: z.array(subjectOf('vault', onChain)).default([]),
   assets: z.array(subjectOf('asset', onChain)).default([]),
+  contracts: z.array(subjectOf('contract', onChain)).default([]),
   protocols: z.array(subjectOf('protocol', named)).default([]),
   curators: z.array(subjectOf('curator', named)).default([]),
 })
@@ -39,7 +40,7 @@ const factsFile = z.strictObject({
 export function factsOf(file: string, content: unknown): Fact[] {
   const parsed = factsFile.safeParse(content)
   if (!parsed.success) throw new ConfigError(`${file}: ${z.prettifyError(parsed.error)}`)
-  const { vaults, assets, protocols, curators } = parsed.data
+  const { vaults, assets, contracts, protocols, curators } = parsed.data
   const chain = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
     entries.flatMap(({ network, address, ...kinds }) => {
       const { chainId } = networkByName(String(network))
@@ -52,6 +53,7 @@ export function factsOf(file: string, content: unknown): Fact[] {
     ...byName('curator', curators),
     ...chain('asset', assets),
     ...chain('vault', vaults),
+    ...chain('contract', contracts),
   ]
 }
 

@@ -87,11 +87,15 @@ export const FACT_KINDS = {
     transactional: transactionalFact,
   },
   asset: {
-    /** chainId: where the feed is, if not on the asset's own chain. */
+    /**
+     * chainId: where the feed is, if not on the asset's own chain. heartbeat: seconds within which it reports whatever the
+     * price does; a day where it is not said, the longest that feeds of prices have.
+     */
     feed: z.strictObject({
       feed: address,
       decimals: z.int().nonnegative().optional(),
       chainId: z.int().positive().optional(),
+      heartbeat: z.int().positive().optional(),
     }),
     peg: z.union([
       z.strictObject({ usd: z.union([z.string().regex(/^\d+(\.\d+)?$/), z.number().positive()]) }),
@@ -99,6 +103,13 @@ export const FACT_KINDS = {
     ]),
     group: words,
     logo: words,
+  },
+  contract: {
+    /** Left alone: neither called nor decoded, sampled or served, whatever it was taken for. `by`: absent in a file of facts. */
+    ignored: z.strictObject({
+      reason: words.optional(),
+      by: z.enum(['command', 'CONTRACTS_FILE']).optional(),
+    }),
   },
   protocol: {
     profile: z.strictObject({

@@ -15,15 +15,16 @@ import { ConfigError } from '../process/errors.ts'
 import { checkFacts } from './check.ts'
 import { factsOf } from './facts-file.ts'
 import { feedFacts } from './feeds.ts'
+import { isOfFiles } from './ignored.ts'
 
 /**
  * A curated fact: `kind` says what is known of `subject`, `value` is the JSON of it. Subjects are `vault:<chainId>:<address>`,
- * `asset:<chainId>:<address>`, `protocol:<name>`, `curator:<name>`; addresses in lower case.
+ * `asset:<chainId>:<address>`, `contract:<chainId>:<address>`, `protocol:<name>`, `curator:<name>`; addresses in lower case.
  */
 export const factSchema = z.strictObject({
   subject: z
     .string()
-    .regex(/^(vault|asset):\d+:(0x[0-9a-f]{40}|[\w.-]{1,128})$|^(protocol|curator):[\w.-]+$/),
+    .regex(/^(vault|asset|contract):\d+:(0x[0-9a-f]{40}|[\w.-]{1,128})$|^(protocol|curator):[\w.-]+$/),
   kind: z.string().regex(/^[a-z][A-Za-z0-9]*$/),
   value: z.json(),
 })
@@ -54,7 +55,7 @@ export const FACTS = new URL('./facts/', import.meta.url)
 
 /**
  * Makes the registry stream say what `facts` say: what is new or changed is recorded, what is gone removed, each as
- * an event, so history shows what was held true when. Gives how many events that took; 0 when nothing changed.
+ * an event, so history shows what was held true when. What an operator said otherwise (ignored.ts) stays. Gives how many events that took; 0 when nothing changed.
  */
 export async function recordFacts(
   pool: pg.Pool,
@@ -78,6 +79,11 @@ export async function recordFacts(
     for (const fact of facts) {
       const key = `${fact.subject} ${fact.kind}`
       const value = JSON.stringify(fact.value)
+      const held = known.get(key)
+      if (held && !isOfFiles(held)) {
+        known.delete(key)
+        continue
+      }
       if (known.get(key)?.value !== value) {
         events.push({
           type: 'FactRecorded',
@@ -87,8 +93,9 @@ export async function recordFacts(
       }
       known.delete(key)
     }
-    for (const { subject, kind } of known.values()) {
-      events.push({ type: 'FactRemoved', contract: '', data: { subject, kind } })
+    for (const fact of known.values()) {
+      const { subject, kind } = fact
+      if (isOfFiles(fact)) events.push({ type: 'FactRemoved', contract: '', data: { subject, kind } })
     }
     if (events.length > 0) await appendFacts(tx, REGISTRY_STREAM, events, recordedAt)
     return events.length

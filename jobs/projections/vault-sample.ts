@@ -16,6 +16,8 @@ export default defineProjection({
     total_assets: z.string().nullable(),
     total_supply: z.string().nullable(),
     share_price_raw: z.string().nullable(),
+    fine_price: z.string().nullable(),
+    fine_digits: z.number(),
     share_price: z.number().nullable(),
     max_deposit: z.string().nullable(),
     idle_assets: z.string().nullable(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
-/** The catalogue: vaults as they were discovered. */
+/** The catalogue: vaults as they were discovered; `vault_made`, who made them. */
 export default defineProjection({
   name: 'vault',
   version: 1,
@@ -24,4 +24,19 @@ export default defineProjection({
     deployed_block: z.number().nullable(),
     deployed_at: z.number().nullable(),
   }),
+  beside: [
+    {
+      name: 'vault_made',
+      handles: ['VaultCreated', 'VaultDiscovered'],
+      row: z.object({
+        chain_id: z.number(),
+        vault: z.string(),
+        position: z.number(),
+        block_number: z.number(),
+        timestamp: z.number(),
+        factory: z.string(),
+        protocol: z.string(),
+      }),
+    },
+  ],
 })

@@ -6,7 +6,7 @@ import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { rayDiv } from '../../db/lending/aave-math.ts'
 import { eventOf, onMany, some } from '../decoder.ts'
 import type { ContractReader, LogDecoder, RawLog } from '../protocol.ts'
-import { answered, asText } from '../samples/answers.ts'
+import { answered, asSymbol, asText } from '../samples/answers.ts'
 
 /**
  * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which
@@ -91,11 +91,11 @@ export async function inspectAToken(vault: string, reader: ContractReader): Prom
     vault,
     protocol: 'aave',
     name: asText(name),
-    symbol: asText(symbol),
+    symbol: asSymbol(symbol),
     decimals,
     asset,
     assetName: asText(assetName),
-    assetSymbol: asText(assetSymbol),
+    assetSymbol: asSymbol(assetSymbol),
     assetDecimals,
     pool,
     ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),

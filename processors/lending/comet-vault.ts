@@ -4,7 +4,7 @@ import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { accruedIndex, presentValue, principalWorth } from '../../db/lending/comet-math.ts'
 import type { StateRead } from '../protocol.ts'
-import { answered, asDecimals, asText, asWord } from '../samples/answers.ts'
+import { answered, asDecimals, asSymbol, asText, asWord } from '../samples/answers.ts'
 import { totalsOf } from './comet-state.ts'
 
 /**
@@ -28,11 +28,11 @@ export function readVault(comet: string, asset: string): StateRead {
         vault: comet,
         protocol: 'compound',
         name: asText(name),
-        symbol: asText(symbol),
+        symbol: asSymbol(symbol),
         decimals,
         asset,
         assetName: asText(assetName),
-        assetSymbol: asText(assetSymbol),
+        assetSymbol: asSymbol(assetSymbol),
         assetDecimals,
         pool: comet,
       }
@@ -85,8 +85,12 @@ const RATES = [
 export const figureCalls = (comet: string) =>
   [Comet.totalsBasic, ...RATES].map(fn => ({ to: comet, data: encodeCall(fn) }))
 
-/** Principal of all lenders, and what `whole` of it is worth with interest up to `at` (unix seconds). */
-export function cometFigures(answers: readonly (string | undefined)[], whole: bigint, at: number) {
+/** Principal of all lenders, and what amounts of it are worth with interest up to `at` (unix seconds). */
+export function cometFigures(
+  answers: readonly (string | undefined)[],
+  { whole, fine }: { whole: bigint; fine: bigint },
+  at: number,
+) {
   const totals = totalsOf(answers[0])
   const [kink, base, slopeLow, slopeHigh] = answers.slice(1).map(answer => answered(answer, asWord))
   if (!totals) return {}
@@ -94,5 +98,5 @@ export function cometFigures(answers: readonly (string | undefined)[], whole: bi
   if (kink === undefined || base === undefined || slopeLow === undefined || slopeHigh === undefined)
     return { totalSupply }
   const index = accruedIndex(totals.supplyIndex, totals, { kink, base, slopeLow, slopeHigh }, at)
-  return { totalSupply, sharePrice: presentValue(index, whole) }
+  return { totalSupply, sharePrice: presentValue(index, whole), finePrice: presentValue(index, fine) }
 }

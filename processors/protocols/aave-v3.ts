@@ -11,7 +11,7 @@ import { readLiquidity } from '../aave/liquidity.ts'
 import { type AaveMarket, aaveMarkets } from '../aave/markets.ts'
 import { readRevision, readScaled, revisionFact, scaledAccount } from '../aave/scaled-state.ts'
 import type { NetworkName } from '../chains.ts'
-import { cleanText, on, some } from '../decoder.ts'
+import { cleanText, LONGEST_SYMBOL, on, some } from '../decoder.ts'
 import { defineProtocol, type LogDecoder, type Source } from '../protocol.ts'
 
 /** One contract of every deployment, or one of every reserve of every deployment. */
@@ -151,7 +151,7 @@ const sources: Source[] = [
         market: a.underlyingAsset,
         pool: a.pool,
         decimals: Number(a.aTokenDecimals),
-        symbol: cleanText(a.aTokenSymbol),
+        symbol: cleanText(a.aTokenSymbol, LONGEST_SYMBOL),
       })),
       on(AToken.BalanceTransfer, 'ScaledTransferred', a => ({
         from: a.from,

@@ -2,7 +2,7 @@ import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { encodeCall, smallUint } from '../../abi/words.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { defineProtocol, type StateRead } from '../protocol.ts'
-import { answered, asText } from '../samples/answers.ts'
+import { answered, asSymbol, asText } from '../samples/answers.ts'
 
 /** Assets that events of lending markets name. */
 function assetsOf(event: DomainEvent): (string | undefined)[] {
@@ -23,11 +23,12 @@ function assetsOf(event: DomainEvent): (string | undefined)[] {
 function describeAsset(asset: string): StateRead {
   return {
     key: `asset ${asset}`,
+    isConstant: true,
     calls: [token.decimals, token.symbol, token.name].map(fn => ({ to: asset, data: encodeCall(fn) })),
     events: ([decimalsAnswer, symbol, name]) => {
       const decimals = answered(decimalsAnswer, hex => smallUint(hex, 2, 8))
       if (decimals === undefined) return []
-      const data = { asset, name: asText(name), symbol: asText(symbol), decimals }
+      const data = { asset, name: asText(name), symbol: asSymbol(symbol), decimals }
       return [{ type: 'AssetDescribed', contract: asset, data }]
     },
   }

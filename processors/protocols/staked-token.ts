@@ -4,7 +4,7 @@ import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { on } from '../decoder.ts'
 import { type ContractReader, defineProtocol } from '../protocol.ts'
-import { answered, asAddress, asDecimals, asText, asWord } from '../samples/answers.ts'
+import { answered, asAddress, asDecimals, asSymbol, asText, asWord } from '../samples/answers.ts'
 import { STAKED_TOKEN } from '../samples/vault-state.ts'
 
 const VAULT = 'staked-token-vault'
@@ -43,11 +43,11 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
     vault,
     protocol: STAKED_TOKEN,
     name: asText(name),
-    symbol: asText(symbol),
+    symbol: asSymbol(symbol),
     decimals,
     asset,
     assetName: asText(assetName),
-    assetSymbol: asText(assetSymbol),
+    assetSymbol: asSymbol(assetSymbol),
     assetDecimals,
     ...(rewardToken ? { rewardToken } : {}),
     ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),

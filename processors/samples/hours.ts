@@ -1,31 +1,48 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
 
 const HOUR = 3600
+/** Hours that are looked for at once. */
+const SIDE_BY_SIDE = 16
+
+interface Moment {
+  number: number
+  timestamp: number
+}
+
+/** Blocks that so many hours have, as far as there may be so many: one at least. */
+export const blocksOf = (mostHours: number, hours: number, blockTime: number): number =>
+  Math.ceil((Math.min(mostHours, Math.max(1, hours)) * HOUR) / blockTime)
 
 /**
  * The first block at or after each full hour in (after, upTo], each block once: these carry the hourly samples.
- * Blocks that no log pointed to are found by bisection over headers; a header the source does not have ends the search.
+ * They are found by bisection over headers; a header the source does not have ends the search.
  */
 export async function findHourlyBlocks(
-  after: { number: number; timestamp: number },
+  after: Moment,
   upTo: BlockRef,
   header: (height: number) => Promise<BlockRef | undefined>,
 ): Promise<BlockRef[]> {
   const found: BlockRef[] = []
-  let low = after
-  while (true) {
-    const boundary = (Math.floor(low.timestamp / HOUR) + 1) * HOUR
-    if (boundary > upTo.timestamp) return found
-    const block = await firstAtOrAfter(boundary, low, upTo, header)
-    if (!block) return found
-    found.push(block)
-    low = block
+  for (let low = after; ; ) {
+    const first = (Math.floor(low.timestamp / HOUR) + 1) * HOUR
+    const count = Math.min(SIDE_BY_SIDE, Math.floor((upTo.timestamp - first) / HOUR) + 1)
+    if (count <= 0) return found
+    const from = low
+    const blocks = await Promise.all(
+      Array.from({ length: count }, (_, i) => firstAtOrAfter(first + i * HOUR, from, upTo, header)),
+    )
+    for (const block of blocks) {
+      if (!block) return found
+      // Where blocks are rare one may be the first of several hours.
+      if (block.number > low.number) found.push(block)
+      low = block
+    }
   }
 }
 
 async function firstAtOrAfter(
   time: number,
-  low: { number: number; timestamp: number },
+  low: Moment,
   high: BlockRef,
   header: (height: number) => Promise<BlockRef | undefined>,
 ): Promise<BlockRef | undefined> {

@@ -4,7 +4,7 @@ import { functions as staking } from '../../abi/staking/StakingRewards.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { StateRead } from '../protocol.ts'
-import { asAddress, asDecimals, asText, asWord, answered as read } from './answers.ts'
+import { asAddress, asDecimals, asSymbol, asText, asWord, answered as read } from './answers.ts'
 
 /** Unix seconds of the year 2106: what fits the read model, and no stream lasts longer. */
 export const FAR = 2n ** 32n - 1n
@@ -51,7 +51,7 @@ export function describeEpoch(
       const decimals = read(answer, asDecimals)
       if (startsAt === undefined || seconds === undefined || decimals === undefined) return []
       if (startsAt + seconds > FAR) return []
-      const token = { name: asText(name), symbol: asText(symbol), decimals }
+      const token = { name: asText(name), symbol: asSymbol(symbol), decimals }
       const times = { startsAt: Number(startsAt), endsAt: Number(startsAt + seconds) }
       const data = { vault, reward, ...token, amount, ...times }
       return [{ type: 'RewardPeriodFunded', contract: vault, data }]
@@ -74,7 +74,7 @@ export function describeStream({ vault, ...stream }: EventData<'RewardStreamConf
         {
           type: 'RewardStreamSampled',
           contract: vault,
-          data: { vault, ...stream, name: asText(name), symbol: asText(symbol), decimals },
+          data: { vault, ...stream, name: asText(name), symbol: asSymbol(symbol), decimals },
         },
       ]
     },

@@ -1,11 +1,11 @@
+import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { log } from '../../db/process/log.ts'
 import type { DeadLetter, SourceBlock } from '../chain-handler.ts'
 import type { KnownContracts } from '../contracts.ts'
 import type { Protocol, StateCall, StateRead } from '../protocol.ts'
-import { type ChainRpc, RpcRefusedError } from '../rpc.ts'
+import type { ChainRpc } from '../rpc.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
 import { readVault, type SampledVault } from './vault-state.ts'
@@ -24,8 +24,6 @@ const ACTIVITY = new Set<DomainEvent['type']>([
   'BaseTransferred',
 ])
 const CONCURRENCY = 16
-/** Up to this many blocks, all headers in one round trip beat a bisection. */
-const SHORT_GAP = 100
 
 interface Task {
   block: BlockRef
@@ -39,8 +37,6 @@ export interface SamplerOptions {
   rpc: ChainRpc
   contracts: KnownContracts
   protocols: readonly Protocol[]
-  /** The blocks are of long ago: a node may well have no state of them. */
-  isPast?: boolean
   /** Accounts that stored events say ever had collateral in a contract. */
   holders(contract: string): Promise<readonly string[]>
 }
@@ -51,13 +47,13 @@ export class Sampler {
   private readonly contracts: KnownContracts
   private readonly protocols: readonly Protocol[]
   private readonly holders: SamplerOptions['holders']
-  private readonly isPast: boolean
   private previous: BlockRef | undefined
   /** The newest block that was tried had no state. */
   private isLost = false
+  /** Contracts and what is wrong with them, as it was told of. */
+  private readonly told = new Set<string>()
 
   constructor(options: SamplerOptions) {
-    this.isPast = options.isPast ?? false
     this.rpc = options.rpc
     this.holders = options.holders
     this.contracts = options.contracts
@@ -106,8 +102,7 @@ export class Sampler {
     if (vaults.length > 0 || this.contracts.hasReads()) {
       const previous = await this.previousOf(store, first)
       if (previous) {
-        const headers = await this.headersBetween(previous.number, last, queue)
-        for (const block of await findHourlyBlocks(previous, last, headers)) {
+        for (const block of await findHourlyBlocks(previous, last, this.headersAmong(queue))) {
           if (store.isStored(block.number, block.hash)) continue
           for (const vault of vaults) want(block, vault, 'hourly')
           wantReads(block, this.contracts.readsAt(block.number))
@@ -182,12 +177,14 @@ export class Sampler {
         ...[...rewarded].filter(vault => vaults.has(vault)).map(readRewardStream),
         ...reads.values(),
       ]
-      const first = await this.answersTo(
-        list.map(read => read.calls),
-        block,
-      )
-      const following = list.map((read, i) => read.follow?.(first[i] ?? []) ?? [])
-      const followed = await this.answersTo(following, block)
+      const onTrouble = (contract: string, trouble: string) => {
+        if (this.told.has(contract + trouble)) return
+        this.told.add(contract + trouble)
+        letters.push({ stage: 'sample', block, contract, reason: trouble })
+      }
+      const ask = (groups: readonly StateCall[][]) => this.answersTo(groups, block, onTrouble)
+      const first = await ask(list.map(read => read.calls))
+      const followed = await ask(list.map((read, i) => read.follow?.(first[i] ?? []) ?? []))
       const events: DomainEvent[] = []
       const by = (number: number) => (fact: string) => this.contracts.learnedBy(number, fact)
       const entries = output.filter(entry => entry.block.hash === block.hash)
@@ -202,27 +199,38 @@ export class Sampler {
       this.isLost = false
       return events
     } catch (error) {
-      if (!(error instanceof RpcRefusedError && error.isMissingState)) throw error
-      // A node without old states: the state of that block stays unknown, and the operator sees it; of a stretch of the
-      // past, whose blocks are many, the first of them.
-      const isTold = this.isPast && this.isLost
+      if (!(error instanceof StateMissingError)) throw error
+      // A node without old states: the state of that block stays unknown, and the operator sees it of the first of a
+      // stretch of such blocks.
+      const events = await this.readConstants([...reads.values()])
+      if (this.isLost) return events
       this.isLost = true
-      if (isTold) return []
-      log.warn({ block: block.number, error: error.message }, 'state could not be sampled')
       const [vault = ''] = vaults.keys()
       const [read] = reads.values()
       const contract = vault || (read?.calls[0]?.to ?? '')
       letters.push({ stage: 'sample', block, contract, reason: error.message })
-      return []
+      return events
     }
+  }
+
+  /** What never changes is read at the newest block where an old one has no state. */
+  private async readConstants(reads: readonly StateRead[]): Promise<DomainEvent[]> {
+    const lasting = reads.filter(({ isConstant }) => isConstant)
+    if (lasting.length === 0) return []
+    const answers = await this.answersTo(
+      lasting.map(({ calls }) => calls),
+      await this.rpc.head(),
+    )
+    return lasting.flatMap(({ events }, i) => events(answers[i] ?? []))
   }
 
   /** Groups of calls in one round trip, and their answers in the same groups. */
   private async answersTo(
     groups: readonly StateCall[][],
     block: BlockRef,
+    onTrouble?: (contract: string, trouble: string) => void,
   ): Promise<(string | undefined)[][]> {
-    const answers = await this.rpc.calls(groups.flat(), block)
+    const answers = await this.rpc.calls(groups.flat(), block, onTrouble)
     let at = 0
     return groups.map(({ length }) => {
       at += length
@@ -240,21 +248,18 @@ export class Sampler {
     return first.number > 0 ? this.rpc.header(first.number - 1) : first
   }
 
-  /** Headers by height: those at hand, those of a short gap asked for together, others one by one. */
-  private async headersBetween(
-    after: number,
-    last: BlockRef,
+  /** Headers by height: those at hand, others asked for once. */
+  private headersAmong(
     queue: ReadonlyMap<number, SourceBlock>,
-  ): Promise<(height: number) => Promise<BlockRef | undefined>> {
-    const known = new Map<number, BlockRef | undefined>([...queue].map(([height, { ref }]) => [height, ref]))
-    if (last.number - after <= SHORT_GAP) {
-      const missing = Array.from({ length: last.number - after }, (_, i) => after + 1 + i).filter(
-        n => !known.has(n),
-      )
-      const found = await Promise.all(missing.map(height => this.rpc.header(height)))
-      for (const [i, height] of missing.entries()) known.set(height, found[i])
+  ): (height: number) => Promise<BlockRef | undefined> {
+    const known = new Map<number, Promise<BlockRef | undefined>>(
+      [...queue].map(([height, { ref }]) => [height, Promise.resolve(ref)]),
+    )
+    return height => {
+      const header = known.get(height) ?? this.rpc.header(height)
+      known.set(height, header)
+      return header
     }
-    return async height => (known.has(height) ? known.get(height) : this.rpc.header(height))
   }
 }
 

@@ -27,7 +27,14 @@ export interface SampledVault {
   reason: SampleReason
 }
 
-type Figure = 'totalAssets' | 'totalSupply' | 'sharePrice' | 'maxDeposit' | 'idleAssets' | 'borrowedAssets'
+type Figure =
+  | 'totalAssets'
+  | 'totalSupply'
+  | 'sharePrice'
+  | 'finePrice'
+  | 'maxDeposit'
+  | 'idleAssets'
+  | 'borrowedAssets'
 
 /** Protocol of tokens that are not ERC-4626 vaults but stakes at an exchange rate. */
 export const STAKED_TOKEN = 'staked-token'
@@ -49,6 +56,18 @@ const MAX_DEPOSIT = encodeFunctionData({
 const balanceOf = (account: string) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account as Hex] })
 
+/** Digits that a share price is to have. */
+const DIGITS = 18
+/** 10^77 is the largest power of ten in a uint256. */
+const LARGEST = 77
+
+/** One whole share, and as many as give the price all its digits: an asset of 18 decimals has them already. */
+function amountsOf({ decimals, assetDecimals }: { decimals: number; assetDecimals: number }) {
+  const fineDigits = Math.max(0, Math.min(DIGITS - assetDecimals, LARGEST - decimals))
+  return { whole: 10n ** BigInt(decimals), fine: 10n ** BigInt(decimals + fineDigits), fineDigits }
+}
+type Amounts = ReturnType<typeof amountsOf>
+
 type Figures = Partial<Record<Figure, bigint | undefined>>
 /** What is asked of a vault, and what the answers say; `at` in unix seconds. */
 interface Reading {
@@ -58,41 +77,34 @@ interface Reading {
 
 const RAY = 10n ** 27n
 
-/** Answers that are figures, or nearly. */
-function figureByFigure(
-  reads: readonly [Figure, StateCall & { as?: (answer: bigint) => bigint }][],
-): Reading {
+/** Answers that are figures. */
+function figureByFigure(reads: readonly [Figure, StateCall][]): Reading {
   return {
-    calls: reads.map(([, { to, data }]) => ({ to, data })),
-    figures: answers =>
-      Object.fromEntries(
-        reads.map(([figure, { as }], i) => {
-          const answer = toUint(answers[i])
-          return [figure, as && answer !== undefined ? as(answer) : answer]
-        }),
-      ),
+    calls: reads.map(([, call]) => call),
+    figures: answers => Object.fromEntries(reads.map(([figure], i) => [figure, toUint(answers[i])])),
   }
 }
 
 /** Of an aToken, whose shares are its scaled units: what they are worth together and one by one, by the pool's index. */
-function readingOfToken(vault: string, asset: string, pool: string, decimals: number): Reading {
-  return figureByFigure([
+function readingOfToken(vault: string, asset: string, pool: string, { whole, fine }: Amounts): Reading {
+  const simple = figureByFigure([
     ['totalAssets', { to: vault, data: TOTAL_SUPPLY }],
     ['totalSupply', { to: vault, data: encodeCall(AToken.scaledTotalSupply) }],
-    [
-      'sharePrice',
-      {
-        to: pool,
-        data: encodeCall(Pool.getReserveNormalizedIncome, asset),
-        as: index => (10n ** BigInt(decimals) * index) / RAY,
-      },
-    ],
     ['idleAssets', { to: asset, data: balanceOf(vault) }],
   ])
+  return {
+    calls: [...simple.calls, { to: pool, data: encodeCall(Pool.getReserveNormalizedIncome, asset) }],
+    figures: (answers, at) => {
+      const figures = simple.figures(answers, at)
+      const index = toUint(answers[simple.calls.length])
+      if (index === undefined) return figures
+      return { ...figures, sharePrice: (whole * index) / RAY, finePrice: (fine * index) / RAY }
+    },
+  }
 }
 
 /** Of a Comet, whose shares are principal. */
-function readingOfComet(comet: string, asset: string, decimals: number): Reading {
+function readingOfComet(comet: string, asset: string, amounts: Amounts): Reading {
   const simple = figureByFigure([
     ['totalAssets', { to: comet, data: TOTAL_SUPPLY }],
     ['idleAssets', { to: asset, data: balanceOf(comet) }],
@@ -102,17 +114,17 @@ function readingOfComet(comet: string, asset: string, decimals: number): Reading
     calls: [...simple.calls, ...figureCalls(comet)],
     figures: (answers, at) => ({
       ...simple.figures(answers, at),
-      ...cometFigures(answers.slice(simple.calls.length), 10n ** BigInt(decimals), at),
+      ...cometFigures(answers.slice(simple.calls.length), amounts, at),
     }),
   }
 }
 
 /** Of a token of Aave's safety module, which says what shares pay and not what it holds for them. */
-function readingOfStake(vault: string, asset: string, decimals: number): Reading {
-  const whole = 10n ** BigInt(decimals)
+function readingOfStake(vault: string, asset: string, amounts: Amounts): Reading {
+  const { whole } = amounts
   const simple = figureByFigure([
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
-    ['sharePrice', { to: vault, data: encodeCall(StakedToken.previewRedeem, whole) }],
+    ...pricesBy(vault, amounts, shares => encodeCall(StakedToken.previewRedeem, shares)),
     ['idleAssets', { to: asset, data: balanceOf(vault) }],
   ])
   return {
@@ -126,24 +138,27 @@ function readingOfStake(vault: string, asset: string, decimals: number): Reading
   }
 }
 
-function readingOf({ vault, asset, protocol, decimals, pool }: SampledVault): Reading {
-  if (pool === vault) return readingOfComet(vault, asset, decimals)
-  if (pool) return readingOfToken(vault, asset, pool, decimals)
-  if (protocol === STAKED_TOKEN) return readingOfStake(vault, asset, decimals)
+/** The share price as a contract says it of an amount of shares. */
+function pricesBy(
+  vault: string,
+  { whole, fine }: Amounts,
+  asked: (shares: bigint) => string,
+): [Figure, StateCall][] {
+  const prices: [Figure, StateCall][] = [['sharePrice', { to: vault, data: asked(whole) }]]
+  if (fine > whole) prices.push(['finePrice', { to: vault, data: asked(fine) }])
+  return prices
+}
+
+function readingOf({ vault, asset, protocol, pool }: SampledVault, amounts: Amounts): Reading {
+  if (pool === vault) return readingOfComet(vault, asset, amounts)
+  if (pool) return readingOfToken(vault, asset, pool, amounts)
+  if (protocol === STAKED_TOKEN) return readingOfStake(vault, asset, amounts)
   return figureByFigure([
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
-    [
-      'sharePrice',
-      {
-        to: vault,
-        data: encodeFunctionData({
-          abi: erc4626Abi,
-          functionName: 'convertToAssets',
-          args: [10n ** BigInt(decimals)],
-        }),
-      },
-    ],
+    ...pricesBy(vault, amounts, shares =>
+      encodeFunctionData({ abi: erc4626Abi, functionName: 'convertToAssets', args: [shares] }),
+    ),
     ['maxDeposit', { to: vault, data: MAX_DEPOSIT }],
     ['idleAssets', { to: asset, data: balanceOf(vault) }],
     ...(protocol === 'euler'
@@ -153,18 +168,32 @@ function readingOf({ vault, asset, protocol, decimals, pool }: SampledVault): Re
 }
 
 /**
+ * A contract that refuses so many shares, or says of them what is not the same price (it answers for no more than it has),
+ * has no finer one.
+ */
+function withFinePrice({ finePrice, ...figures }: Figures, { whole, fine, fineDigits }: Amounts) {
+  const { sharePrice } = figures
+  if (finePrice === undefined || sharePrice === undefined || fineDigits === 0) return figures
+  const difference = (finePrice * whole) / fine - sharePrice
+  return difference < -1n || difference > 1n ? figures : { ...figures, finePrice, fineDigits }
+}
+
+/**
  * State of a vault at the end of a block, at its time in unix seconds: total assets, room for deposits, assets that lie
- * idle and assets lent out (asset base units), total supply (share base units) and convertToAssets of one whole share.
+ * idle and assets lent out (asset base units), total supply (share base units) and convertToAssets of one whole share and of
+ * more, for the digits.
  * What a vault does not answer is absent.
  */
 export function readVault(sampled: SampledVault, at: number): StateRead {
   const { vault, decimals, assetDecimals, reason } = sampled
-  const { calls, figures } = readingOf(sampled)
+  const amounts = amountsOf(sampled)
+  const { calls, figures } = readingOf(sampled, amounts)
   return {
     key: `vault ${vault}`,
     calls,
     events: answers => {
-      const data = { vault, reason, ...figures(answers, at), decimals, assetDecimals }
+      const read = withFinePrice(figures(answers, at), amounts)
+      const data = { vault, reason, ...read, decimals, assetDecimals }
       return [{ type: 'StateSampled', contract: vault, data } as DomainEvent]
     },
   }

@@ -3,7 +3,7 @@ import { functions as erc7540 } from '../../abi/erc7540/AsyncVault.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { ContractReader } from '../protocol.ts'
-import { asAddress, asDecimals, asText, asWord, answered as read } from '../samples/answers.ts'
+import { asAddress, asDecimals, asSymbol, asText, asWord, answered as read } from '../samples/answers.ts'
 
 /** 10^77 is the largest power of ten in a uint256: a vault of more decimals cannot say what one share is worth. */
 const MAX_DECIMALS = 77
@@ -70,11 +70,11 @@ export async function inspectVault(
     vault,
     protocol: hint?.type === 'VaultCreated' ? hint.data.protocol : 'erc4626',
     name: asText(name),
-    symbol: asText(symbol),
+    symbol: asSymbol(symbol),
     decimals,
     asset,
     assetName: asText(assetName),
-    assetSymbol: asText(assetSymbol),
+    assetSymbol: asSymbol(assetSymbol),
     assetDecimals,
     ...(deposits ? { asyncDeposits: true } : {}),
     ...(redemptions ? { asyncRedemptions: true } : {}),

@@ -36,7 +36,8 @@ const REDEEM_MATCHES: Match<Redeemed>[] = [
 
 /**
  * Says of every deposit and redemption whether a share transfer of its own moves the shares, or (sDAI) none does and
- * the event itself has to. One that says so already (a claim of ERC-7540) takes no transfer from the others. `events`: all of one transaction on one vault. Pure; gives new events, in the same order.
+ * the event itself has to. One that says so already (a claim of ERC-7540) takes no transfer from the others. `events`: all
+ * of one transaction on one vault. Pure; gives new events, in the same order.
  */
 export function settleLedgers(events: readonly DomainEvent[]): DomainEvent[] {
   const isOpen = ({ data }: Deposited | Redeemed) => data.ledger === 'self'

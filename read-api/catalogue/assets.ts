@@ -12,8 +12,10 @@ export interface AssetInfo {
   readonly address: string
   readonly decimals: number
   readonly symbol: string
-  /** No vault has it for its asset. */
-  readonly isLentOnly: boolean
+  /** A lending market names it. */
+  readonly isLent: boolean
+  /** The registry says something of it. */
+  readonly isCurated: boolean
   readonly plan: PricePlan | undefined
   /** USD of one whole unit; undefined where it is not known. */
   readonly price: number | undefined
@@ -37,7 +39,7 @@ export interface AssetMetadata {
   readonly name: string
   readonly symbol: string
   readonly decimals: number
-  readonly isLentOnly?: boolean
+  readonly isLent?: boolean
 }
 
 export function deriveAsset(
@@ -55,7 +57,8 @@ export function deriveAsset(
     address,
     decimals,
     symbol,
-    isLentOnly: metadata.isLentOnly ?? false,
+    isLent: metadata.isLent ?? false,
+    isCurated: Object.keys(facts).length > 0,
     plan,
     price,
     wire: assetWire(network, metadata, facts, price),

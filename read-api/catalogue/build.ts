@@ -1,19 +1,21 @@
 import { networkOfChain } from '../../db/networks.ts'
+import { log } from '../../db/process/log.ts'
 import type { RewardFact } from '../../db/registry/kinds.ts'
 import type { Moment } from '../snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { assetWire, deriveAsset } from './assets.ts'
+import { backingOf } from './backing.ts'
 import { Catalogue, keyOf } from './catalogue.ts'
 import type { FactBook } from './facts.ts'
 import type { Order, SortKey } from './orders.ts'
 import { byIdentity, reorder, reorderBy, SORT_KEYS } from './orders.ts'
-import { planPrice, priceOf } from './prices.ts'
+import { movedPoints, NO_POINTS } from './peers.ts'
+import { MAX_DEPTH, planPrice, priceOf } from './prices.ts'
 import type { RawState } from './raw.ts'
 import type { PricedReward } from './rewards.ts'
 import type { SharedPoints } from './score.ts'
-import { movedPoints, NO_POINTS } from './standing.ts'
 import type { CuratorInfo, ProtocolInfo } from './vault.ts'
-import { Vault } from './vault.ts'
+import { standingOf, Vault } from './vault.ts'
 
 /**
  * The catalogue after a move: only vaults whose own state, facts, asset price or inner vault changed, for which a
@@ -27,7 +29,7 @@ export function advanceCatalogue(
   moment: Moment,
 ): Catalogue {
   const factsChanged = facts !== before.facts
-  const assets = priceAssets(before, raw, facts, factsChanged || raw.vaultsChanged)
+  const assets = priceAssets(before, raw, facts, moment, factsChanged || raw.vaultsChanged)
 
   const index = before.parts.index as Map<string, number>
   const vaults = before.parts.vaults.slice()
@@ -48,25 +50,20 @@ export function advanceCatalogue(
 
   const changed = new Set<number>()
   const profiles = profileBook(facts)
-  const prices = rewardPrices(raw, facts)
+  const prices = rewardPrices(raw, facts, moment)
   let points: ReadonlyMap<Vault, SharedPoints> = new Map()
   let done = new Set<string>()
-  const derive = (key: string): Vault | undefined => {
-    const at = index.get(key)
-    if (at === undefined) return undefined
-    if (!dirty.has(key) || done.has(key)) return vaults[at]
-    done.add(key)
-    changed.add(at)
+  const innerOf = innerVaults(raw)
+  const vouchedFor = vouchedStates(raw, facts)
+  const make = (key: string, at: number): Vault | undefined => {
     const known = vaults[at]
     const state = raw.states.get(key)
     const network = state && networkOfChain(state.chainId)
     const asset = state && assets.get(keyOf(state.chainId, state.asset))
-    if (!state || !network || !asset) {
-      vaults[at] = undefined
-      return undefined
-    }
+    if (!state || !network || !asset || facts.isIgnored(state.chainId, state.address)) return undefined
     const own = facts.vault(state.chainId, state.address)
-    vaults[at] = new Vault({
+    const inner = index.get(innerOf(key) ?? '')
+    return new Vault({
       index: at,
       now: moment.chains.get(state.chainId)?.blockTime ?? 0,
       state,
@@ -75,12 +72,27 @@ export function advanceCatalogue(
       asset,
       protocol: profiles.protocol(own.listed?.protocol ?? state.protocol, own.listed),
       curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
-      inner: derive(keyOf(state.chainId, state.asset)),
+      inner: inner === undefined ? undefined : vaults[inner],
+      backing: standingOf(state, own) === 'found' ? backingOf(state, vouchedFor) : undefined,
       rewards: prices(state.chainId, [...(own.rewards ?? []), ...(state.streams ?? [])]),
       transacts: before.parts.transactsOn.has(state.chainId),
       shared: known ? (points.get(known) ?? known.shared) : NO_POINTS,
     })
-    return vaults[at]
+  }
+  /** The vault and those its asset is nested in that are not derived yet, the innermost first. */
+  const derive = (key: string) => {
+    const path: string[] = []
+    for (let next: string | undefined = key; next !== undefined && dirty.has(next) && !done.has(next); ) {
+      done.add(next)
+      path.push(next)
+      next = innerOf(next)
+    }
+    for (const one of path.reverse()) {
+      const at = index.get(one)
+      if (at === undefined) continue
+      changed.add(at)
+      vaults[at] = attempt(one, () => make(one, at))
+    }
   }
   for (const key of dirty) derive(key)
   if (changed.size > 0) {
@@ -110,6 +122,37 @@ export function advanceCatalogue(
   })
 }
 
+/** What cannot be made of one vault is said, and is nobody else's loss. */
+function attempt(key: string, make: () => Vault | undefined): Vault | undefined {
+  try {
+    return make()
+  } catch (err) {
+    log.error({ vault: key, err }, 'a vault cannot be derived and is left out')
+    return undefined
+  }
+}
+
+/**
+ * Gives the vault whose share a vault's asset is, by key. None where that leads through more vaults than prices are
+ * followed through, or in a circle: strangers nest as deep as they like.
+ */
+function innerVaults(raw: RawState): (key: string) => string | undefined {
+  const step = (key: string) => {
+    const state = raw.states.get(key)
+    const inner = state && keyOf(state.chainId, state.asset)
+    return inner !== undefined && raw.states.has(inner) ? inner : undefined
+  }
+  return key => {
+    const inner = step(key)
+    let last = inner
+    for (let depth = 0; last !== undefined; depth++) {
+      if (depth === MAX_DEPTH) return undefined
+      last = step(last)
+    }
+    return inner
+  }
+}
+
 /** Vaults whose asset is the share of a changed vault change with it, at any depth. */
 function spread(dirty: Set<string>, raw: RawState): void {
   // Sets iterate over what is added meanwhile.
@@ -128,12 +171,31 @@ function addElapsed(dirty: Set<string>, vaults: readonly (Vault | undefined)[], 
   }
 }
 
+/** Vaults whose word for a share somebody vouches for; one that is ignored says nothing. */
+function vouchedStates(raw: RawState, facts: FactBook) {
+  return (chainId: number, vault: string) => {
+    const state = raw.states.get(keyOf(chainId, vault))
+    const isVouchedFor = state && standingOf(state, facts.vault(chainId, vault)) !== 'found'
+    return isVouchedFor && !facts.isIgnored(chainId, vault) ? state : undefined
+  }
+}
+
+/** What feeds said last, reckoned from the time of their chain: what is older than it may be is no price. */
+function feedPrices(raw: RawState, moment: Moment) {
+  return (chainId: number, feed: string, age: number): number | undefined => {
+    const report = raw.feeds.get(keyOf(chainId, feed))
+    const now = moment.chains.get(chainId)?.blockTime ?? 0
+    return report && now - report.at <= age ? report.price : undefined
+  }
+}
+
 /** Gives reward streams the price of their token, which need not be the asset of any vault. */
-function rewardPrices(raw: RawState, facts: FactBook) {
-  const assetOf = (chainId: number, vault: string) => raw.states.get(keyOf(chainId, vault))?.asset
+function rewardPrices(raw: RawState, facts: FactBook, moment: Moment) {
+  const vouchedFor = vouchedStates(raw, facts)
+  const assetOf = (chainId: number, vault: string) => vouchedFor(chainId, vault)?.asset
   const sharePrice = (chainId: number, vault: string) =>
     raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
-  const feedPrice = (chainId: number, feed: string) => raw.feeds.get(keyOf(chainId, feed))?.price
+  const feedPrice = feedPrices(raw, moment)
   return (chainId: number, rewards: readonly RewardFact[]): PricedReward[] => {
     const network = networkOfChain(chainId)
     if (!network || rewards.length === 0) return []
@@ -150,12 +212,14 @@ function priceAssets(
   before: Catalogue,
   raw: RawState,
   facts: FactBook,
+  moment: Moment,
   replan: boolean,
 ): ReadonlyMap<string, AssetInfo> {
-  const assetOf = (chainId: number, vault: string) => raw.states.get(keyOf(chainId, vault))?.asset
+  const vouchedFor = vouchedStates(raw, facts)
+  const assetOf = (chainId: number, vault: string) => vouchedFor(chainId, vault)?.asset
   const sharePrice = (chainId: number, vault: string) =>
     raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
-  const feedPrice = (chainId: number, feed: string) => raw.feeds.get(keyOf(chainId, feed))?.price
+  const feedPrice = feedPrices(raw, moment)
   const assets = new Map<string, AssetInfo>()
   let moved = replan
   for (const [key, metadata] of raw.assets) {

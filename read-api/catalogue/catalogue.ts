@@ -5,7 +5,8 @@ import { FactBook } from './facts.ts'
 import type { Order, SortKey } from './orders.ts'
 
 import { EMPTY_ORDER, SORT_KEYS } from './orders.ts'
-import type { CuratorInfo, ProtocolInfo, Vault } from './vault.ts'
+import { Shown } from './shown.ts'
+import type { Vault } from './vault.ts'
 
 export const keyOf = (chainId: number, address: string) => `${chainId}:${address}`
 
@@ -31,14 +32,7 @@ export class Catalogue {
   readonly identity: readonly Vault[]
   readonly assets: ReadonlyMap<string, AssetInfo>
   readonly parts: CatalogueParts
-  private readonly lazy: {
-    tags?: string[]
-    protocols?: ProtocolInfo[]
-    curators?: CuratorInfo[]
-    symbols?: Set<string>
-    protocolNames?: Set<string>
-    assetList?: AssetInfo[]
-  } = {}
+  private readonly lazy: { all?: Shown; vouchedFor?: Shown } = {}
 
   constructor(parts: CatalogueParts) {
     this.parts = parts
@@ -86,63 +80,18 @@ export class Catalogue {
     return this.moment.chains.get(chainId)
   }
 
-  tags(): string[] {
-    this.lazy.tags ??= [...new Set(this.identity.flatMap(vault => vault.facts.tags ?? []))].sort()
-    return this.lazy.tags
+  /** The vaults that an answer may be made of: without those that nobody vouches for, unless they are wanted too. */
+  shown(withUnlisted: boolean): Shown {
+    const which = withUnlisted ? 'all' : 'vouchedFor'
+    this.lazy[which] ??= new Shown(this, withUnlisted)
+    return this.lazy[which]
   }
-
-  protocols(): ProtocolInfo[] {
-    this.lazy.protocols ??= distinct(
-      this.identity.map(vault => vault.protocol),
-      protocol => protocol.protocolId ?? protocol.name,
-    )
-    return this.lazy.protocols
-  }
-
-  curators(): CuratorInfo[] {
-    this.lazy.curators ??= distinct(
-      this.identity.map(vault => vault.curator).filter(curator => curator !== undefined),
-      curator => curator.name,
-    )
-    return this.lazy.curators
-  }
-
-  /** Assets of vaults, by chain and symbol. */
-  assetList(): AssetInfo[] {
-    this.lazy.assetList ??= [...this.assets.values()]
-      .filter(({ isLentOnly }) => !isLentOnly)
-      .sort(
-        (a, b) =>
-          a.chainId - b.chainId ||
-          (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : a.address < b.address ? -1 : 1),
-      )
-    return this.lazy.assetList
-  }
-
-  /** Lower-case symbols of all assets: what a filter may name. */
-  symbols(): Set<string> {
-    this.lazy.symbols ??= new Set([...this.assets.values()].map(({ symbol }) => symbol.toLowerCase()))
-    return this.lazy.symbols
-  }
-
-  /** Lower-case protocol names and ids. */
-  protocolNames(): Set<string> {
-    this.lazy.protocolNames ??= new Set(
-      this.protocols().flatMap(({ name, protocolId }) =>
-        protocolId ? [name.toLowerCase(), protocolId.toLowerCase()] : [name.toLowerCase()],
-      ),
-    )
-    return this.lazy.protocolNames
-  }
-}
-
-function distinct<T>(items: readonly T[], key: (item: T) => string): T[] {
-  const found = new Map<string, T>()
-  for (const item of items) if (!found.has(key(item))) found.set(key(item), item)
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item)
 }
 
 /** Gives the newest catalogue; implemented by the keeper, and by tests that hold one fixed. */
 export interface CatalogueSource {
+  /** False while the read models are not whole. */
+  readonly isServed: boolean
+  /** @throws IncompleteError where it is not served */
   current(): Catalogue
 }

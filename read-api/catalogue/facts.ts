@@ -13,8 +13,8 @@ interface Rewarded {
 }
 
 /**
- * All curated facts in force, by subject: `vault:<chainId>:<address>`, `asset:<chainId>:<address>`, `protocol:<name>`,
- * `curator:<name>`. db/registry/kinds.ts says what a fact's value is. Immutable: with() gives another.
+ * All curated facts in force, by subject: `vault:<chainId>:<address>`, `asset:<chainId>:<address>`,
+ * `contract:<chainId>:<address>`, `protocol:<name>`, `curator:<name>`. db/registry/kinds.ts says what a fact's value is. Immutable: with() gives another.
  */
 export class FactBook {
   private readonly subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>>
@@ -35,6 +35,12 @@ export class FactBook {
 
   vault(chainId: number, vault: string): Facts<'vault'> {
     return (this.subjects.get(`vault:${chainId}:${vault}`) ?? NONE) as Facts<'vault'>
+  }
+
+  /** Whether an operator has left a contract alone: as a vault it is not served. */
+  isIgnored(chainId: number, contract: string): boolean {
+    const facts = this.subjects.get(`contract:${chainId}:${contract}`) as Facts<'contract'> | undefined
+    return facts?.ignored !== undefined
   }
 
   asset(chainId: number, asset: string): Facts<'asset'> {

@@ -1,5 +1,7 @@
 import { findNetwork } from '../../db/networks.ts'
+import type { AssetInfo } from './assets.ts'
 import type { Catalogue } from './catalogue.ts'
+import type { Shown } from './shown.ts'
 import type { Vault } from './vault.ts'
 
 export interface VaultFilter {
@@ -19,6 +21,7 @@ export interface VaultFilter {
   onlyTransactional?: boolean
   onlyAppFeatured?: boolean
   allowCorrupted?: boolean
+  allowUnlisted?: boolean
   allowVaultsWithWarnings?: boolean
 }
 
@@ -36,19 +39,31 @@ export interface Figures {
 
 export interface CompiledFilter {
   matches(vault: Vault, figures?: Figures): boolean
+  /** Whether it passes but for its standing. */
+  isLeftOut(vault: Vault, figures?: Figures): boolean
   errors: Unsupported
 }
 
+/** Which assets a list of symbols, addresses and CAIP-19 identifiers names. A symbol names only assets that are known by it. */
+export function assetNames(names: readonly string[], shown: Shown): (asset: AssetInfo) => boolean {
+  const words = new Set(names.map(name => name.toLowerCase()))
+  return asset =>
+    words.has(asset.address) ||
+    words.has(asset.wire.assetCaip.toLowerCase()) ||
+    (words.has(asset.symbol.toLowerCase()) && shown.isNamed(asset))
+}
+
 /** Makes a predicate of a filter. A bound on a figure is passed only by vaults of which the figure is known. */
-export function compileFilter(filter: VaultFilter, catalogue: Catalogue): CompiledFilter {
+export function compileFilter(filter: VaultFilter, shown: Shown): CompiledFilter {
   const networks = (names: string[] | undefined) =>
     names && new Set(names.map(name => findNetwork(name)?.chainId))
   const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
 
   const inNetworks = networks(filter.allowedNetworks)
   const notNetworks = inNetworks ? undefined : networks(filter.disallowedNetworks)
-  const inAssets = words(filter.allowedAssets)
-  const notAssets = inAssets ? undefined : words(filter.disallowedAssets)
+  const assets = (names: string[] | undefined) => names && assetNames(names, shown)
+  const inAssets = assets(filter.allowedAssets)
+  const notAssets = inAssets ? undefined : assets(filter.disallowedAssets)
   const inProtocols = words(filter.allowedProtocols)
   const notProtocols = inProtocols ? undefined : words(filter.disallowedProtocols)
   const tags = words(filter.tags)
@@ -58,12 +73,12 @@ export function compileFilter(filter: VaultFilter, catalogue: Catalogue): Compil
   const isOf = (protocols: Set<string>, { name, protocolId }: Vault['protocol']) =>
     protocols.has(name.toLowerCase()) || (protocolId !== undefined && protocols.has(protocolId.toLowerCase()))
 
-  const matches = (vault: Vault, figures?: Figures): boolean => {
+  const passes = (vault: Vault, figures?: Figures): boolean => {
     if (vault.isCorrupted && !filter.allowCorrupted) return false
     if (inNetworks && !inNetworks.has(vault.state.chainId)) return false
     if (notNetworks?.has(vault.state.chainId)) return false
-    if (inAssets && !inAssets.has(vault.asset.symbol.toLowerCase())) return false
-    if (notAssets?.has(vault.asset.symbol.toLowerCase())) return false
+    if (inAssets && !inAssets(vault.asset)) return false
+    if (notAssets?.(vault.asset)) return false
     if (inProtocols && !isOf(inProtocols, vault.protocol)) return false
     if (notProtocols && isOf(notProtocols, vault.protocol)) return false
     if (filter.onlyTransactional && !vault.isTransactional) return false
@@ -79,7 +94,11 @@ export function compileFilter(filter: VaultFilter, catalogue: Catalogue): Compil
       within(vault.score, minVaultScore, undefined)
     )
   }
-  return { matches, errors: unsupportedNames(filter, catalogue) }
+  return {
+    matches: (vault, figures) => shown.has(vault) && passes(vault, figures),
+    isLeftOut: (vault, figures) => !shown.has(vault) && passes(vault, figures),
+    errors: unsupportedNames(filter, shown),
+  }
 }
 
 function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
@@ -88,30 +107,40 @@ function within(value: number | undefined, min: number | undefined, max: number 
   return (min === undefined || value >= min) && (max === undefined || value <= max)
 }
 
-/** Networks that a filter asks for and of which nothing is indexed here: what a wallet has there is not known. */
-export function unservedNetworks(
-  { allowedNetworks = [] }: Pick<VaultFilter, 'allowedNetworks'>,
+/** Those of the names, each once, that are not known. */
+export function unknownOf(
+  names: readonly (readonly string[] | undefined)[],
+  isKnown: (name: string) => boolean,
+): string[] {
+  return [...new Set(names.flatMap(given => given ?? []).filter(name => !isKnown(name)))]
+}
+
+/** Networks in a filter that are none, and those asked for of which nothing is indexed here: no answer speaks of them. */
+export function unsupportedNetworks(
+  filter: Pick<VaultFilter, 'allowedNetworks' | 'disallowedNetworks'>,
   catalogue: Catalogue,
 ): string[] {
-  const asked = allowedNetworks.flatMap(name => findNetwork(name) ?? [])
-  return [...new Set(asked)].filter(({ chainId }) => !catalogue.chain(chainId)).map(({ name }) => name)
+  const isServed = (name: string) => {
+    const network = findNetwork(name)
+    return network !== undefined && catalogue.chain(network.chainId) !== undefined
+  }
+  return [
+    ...new Set([
+      ...unknownOf([filter.allowedNetworks], isServed),
+      ...unknownOf([filter.disallowedNetworks], name => findNetwork(name) !== undefined),
+    ]),
+  ]
 }
 
 /** Names in a filter that nobody knows. */
-export function unsupportedNames(filter: VaultFilter, catalogue: Catalogue): Unsupported {
-  const unknown = (names: (string[] | undefined)[], isKnown: (name: string) => boolean) => [
-    ...new Set(names.flatMap(given => given ?? []).filter(name => !isKnown(name))),
-  ]
+export function unsupportedNames(filter: VaultFilter, shown: Shown): Unsupported {
   return {
-    unsupportedNetworks: unknown(
-      [filter.allowedNetworks, filter.disallowedNetworks],
-      name => findNetwork(name) !== undefined,
+    unsupportedNetworks: unsupportedNetworks(filter, shown.catalogue),
+    unsupportedAssets: unknownOf([filter.allowedAssets, filter.disallowedAssets], name =>
+      shown.knowsAsset(name),
     ),
-    unsupportedAssets: unknown([filter.allowedAssets, filter.disallowedAssets], name =>
-      catalogue.symbols().has(name.toLowerCase()),
-    ),
-    unsupportedProtocols: unknown([filter.allowedProtocols, filter.disallowedProtocols], name =>
-      catalogue.protocolNames().has(name.toLowerCase()),
+    unsupportedProtocols: unknownOf([filter.allowedProtocols, filter.disallowedProtocols], name =>
+      shown.protocolNames().has(name.toLowerCase()),
     ),
   }
 }

@@ -1,10 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { log } from '../../db/process/log.ts'
+import type { ReadModelGuard } from '../../db/read-models.ts'
+import { IncompleteError } from '../errors.ts'
 import { registryFacts } from '../queries/catalogue.ts'
 import { ask } from '../queries/query.ts'
 import type { Moment } from '../snapshot.ts'
 import { EMPTY_MOMENT, readMoment, watchCheckpoints } from '../snapshot.ts'
+import { loadBacking } from './backing.ts'
 import { advanceCatalogue } from './build.ts'
 import type { CatalogueSource } from './catalogue.ts'
 import { Catalogue } from './catalogue.ts'
@@ -19,11 +22,15 @@ export interface CatalogueKeeper extends CatalogueSource {
   stop(): Promise<void>
 }
 
-/** Holds the catalogue of a process: empty until the first refresh. `transactsOn`: chains it has an RPC endpoint for. */
+/**
+ * Holds the catalogue of a process: empty until the first refresh. `transactsOn`: chains it has an RPC endpoint for.
+ * While `guard` says that read models are not whole, there is no catalogue: `current` throws IncompleteError.
+ */
 export function createCatalogueKeeper(
   pool: pg.Pool,
   clickhouse: ClickHouseClient,
   transactsOn: ReadonlySet<number> = new Set(),
+  guard?: Pick<ReadModelGuard, 'fault'>,
 ): CatalogueKeeper {
   let raw = new RawState()
   let catalogue = Catalogue.empty(transactsOn)
@@ -31,6 +38,11 @@ export function createCatalogueKeeper(
   let tail: Promise<void> = Promise.resolve()
 
   const advance = async () => {
+    if (guard?.fault) {
+      raw = new RawState()
+      catalogue = Catalogue.empty(transactsOn)
+      return
+    }
     const moment = await readMoment(pool)
     const before = catalogue.moment
     if (wentBack(before, moment) || (before !== EMPTY_MOMENT && moment.replays !== before.replays)) {
@@ -54,11 +66,26 @@ export function createCatalogueKeeper(
             }),
           )
         : base.facts
+    const chains = new Map(moment.chains)
+    const failures: unknown[] = []
+    let moved = 0
     for (const [chainId, { position, blockTime }] of moment.chains) {
-      const from = before.chains.get(chainId)?.position ?? 0
-      if (position > from) await loadChain(clickhouse, raw, chainId, from, position, blockTime)
+      const known = before.chains.get(chainId)
+      if (position <= (known?.position ?? 0)) continue
+      moved++
+      try {
+        await loadChain(clickhouse, raw, chainId, known?.position ?? 0, position, blockTime)
+        await loadBacking(clickhouse, raw, facts, chainId, position)
+      } catch (err) {
+        // The others go on; this one stays where it is, and is tried again at the next move.
+        log.error({ chainId, err }, 'the catalogue of a chain cannot be brought forward')
+        failures.push(err)
+        if (known) chains.set(chainId, known)
+        else chains.delete(chainId)
+      }
     }
-    const next = advanceCatalogue(base, raw, facts, moment)
+    if (failures.length > 0 && failures.length === moved) throw failures[0]
+    const next = advanceCatalogue(base, raw, facts, { ...moment, chains })
     log.debug({ vaults: next.size, ms: Math.round(performance.now() - startedAt) }, 'catalogue moved')
     return next
   }
@@ -70,7 +97,13 @@ export function createCatalogueKeeper(
   }
 
   return {
-    current: () => catalogue,
+    get isServed() {
+      return !guard?.fault
+    },
+    current() {
+      if (guard?.fault) throw new IncompleteError(guard.fault)
+      return catalogue
+    },
     refresh,
     async start() {
       await refresh()

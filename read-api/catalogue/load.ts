@@ -58,16 +58,19 @@ export async function loadChain(
     streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
   }
   let assets: AssetRow[]
+  let made: readonly { vault: string }[] | undefined
   let forgotten: string[] = []
   let loaded: Loaded[]
   if (from === 0) {
     const retractions = await ask(clickhouse, queries.anyRetraction, range)
     noteRetractions(clickhouse, chain, { from, to, found: retractions.length > 0 })
-    const [described, everything] = await Promise.all([
+    const [described, factoryMade, everything] = await Promise.all([
       ask(clickhouse, queries.describedAssets, range),
+      ask(clickhouse, queries.madeVaults, range),
       loadRange(clickhouse, range, undefined),
     ])
     assets = described
+    made = factoryMade
     loaded = [everything]
   } else {
     const all = await ask(clickhouse, queries.movedContracts, range)
@@ -86,19 +89,24 @@ export async function loadChain(
       moved,
       reported.map(({ feed }) => feed),
     )
-    const [described, ...parts] = await Promise.all([
+    const [described, factoryMade, ...parts] = await Promise.all([
       has('AssetDescribed') ? ask(clickhouse, queries.describedAssets, range) : [],
+      found || has('VaultCreated') || has('VaultDiscovered')
+        ? ask(clickhouse, queries.madeVaults, pinned)
+        : undefined,
       loadThese(clickhouse, pinned, everythingOf(forgotten), 0),
       moved.length > MANY
         ? loadRange(clickhouse, range, names.holders)
         : loadThese(clickhouse, pinned, names, since),
     ])
     assets = described
+    made = factoryMade
     loaded = parts
   }
 
   // From here on nothing can fail: a reader of `raw` finds the old moment or the new one.
   for (const contract of forgotten) raw.forget(chain, contract)
+  if (made) raw.setMade(chain, new Set(made.map(({ vault }) => vault)))
   for (const part of loaded) for (const row of part.vaults) raw.putVault(chain, row)
   for (const row of assets) raw.putAsset(chain, row)
   for (const { samples, apy, feeds, held, holders, ranges, settings, paying, streams } of loaded) {

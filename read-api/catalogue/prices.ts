@@ -9,11 +9,27 @@ export interface PricePlan {
   constant: number
   /** Vaults whose shares the asset is, outermost first. */
   vaults: readonly { chainId: number; vault: string }[]
-  feed: { chainId: number; feed: string } | undefined
+  feed: QuotedFeed | undefined
+}
+
+export interface QuotedFeed {
+  chainId: number
+  feed: string
+  /** Seconds within which it reports whatever the price does; absent: not known. */
+  heartbeat?: number
+}
+
+const LONGEST_HEARTBEAT = 86_400
+/** A feed that missed this many reports has stopped: what it said last is no price. */
+const MISSED_REPORTS = 3
+
+/** The age in seconds beyond which a report of a feed is no price any more. */
+export function greatestAge({ heartbeat = LONGEST_HEARTBEAT }: Pick<QuotedFeed, 'heartbeat'>): number {
+  return MISSED_REPORTS * heartbeat
 }
 
 /** Nested deeper than this is taken for a circle. */
-const MAX_DEPTH = 8
+export const MAX_DEPTH = 8
 
 type Quoted = (chainId: number, asset: string) => Partial<Pick<Facts<'asset'>, 'feed' | 'peg'>>
 type AssetOf = (chainId: number, vault: string) => string | undefined
@@ -71,7 +87,15 @@ function follow(quoted: Quoted, assetOf: AssetOf, chainId: number, asset: string
   let current = asset
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const { feed, peg } = quoted(chainId, current)
-    if (feed) return { constant: 1, vaults, feed: { chainId: feed.chainId ?? chainId, feed: feed.feed } }
+    if (feed) {
+      const { heartbeat } = feed
+      const quoted = {
+        chainId: feed.chainId ?? chainId,
+        feed: feed.feed,
+        ...(heartbeat ? { heartbeat } : {}),
+      }
+      return { constant: 1, vaults, feed: quoted }
+    }
     if (peg && 'usd' in peg) {
       const constant = Number(peg.usd)
       return Number.isFinite(constant) ? { constant, vaults, feed: undefined } : undefined
@@ -88,16 +112,16 @@ function follow(quoted: Quoted, assetOf: AssetOf, chainId: number, asset: string
   return undefined
 }
 
-/** The price a plan gives with these figures; undefined where one of them is unknown. */
+/** The price a plan gives with these figures; undefined where one of them is unknown. `age`: the most that a report may have. */
 export function priceOf(
   plan: PricePlan | undefined,
   sharePrice: (chainId: number, vault: string) => number | undefined,
-  feedPrice: (chainId: number, feed: string) => number | undefined,
+  feedPrice: (chainId: number, feed: string, age: number) => number | undefined,
 ): number | undefined {
   if (!plan) return undefined
   let price = plan.constant
   if (plan.feed) {
-    const quoted = feedPrice(plan.feed.chainId, plan.feed.feed)
+    const quoted = feedPrice(plan.feed.chainId, plan.feed.feed, greatestAge(plan.feed))
     if (quoted === undefined) return undefined
     price *= quoted
   }

@@ -4,11 +4,12 @@ import type { PriceRangeRow } from '../queries/price-range.ts'
 import type { RewardStreamRow } from '../queries/rewards.ts'
 import type { SettingRow } from '../queries/settings.ts'
 import type { AssetMetadata } from './assets.ts'
+import type { Elsewhere } from './backing.ts'
 import { keyOf } from './catalogue.ts'
 import { streamsOf } from './rewards.ts'
 import type { VaultState } from './vault.ts'
 
-const amount = (text: string | null) => (text === null ? undefined : BigInt(text))
+const amount = (text: string | null | undefined) => (text == null ? undefined : BigInt(text))
 
 /**
  * What was read from ClickHouse so far, and what of it moved since the last catalogue was made. Rows may come again:
@@ -19,6 +20,8 @@ export class RawState {
   readonly assets = new Map<string, AssetMetadata>()
   /** Keys of the vaults of an asset, by the asset's key. */
   readonly byAsset = new Map<string, Set<string>>()
+  /** Vaults that factories of the registry made, also before they are known themselves, by chain. */
+  private readonly made = new Map<number, ReadonlySet<string>>()
   readonly feeds = new Map<string, { price: number; at: number }>()
   readonly moved = new Set<string>()
   /** True when vaults or assets appeared or went: how prices are made may have changed. */
@@ -46,32 +49,48 @@ export class RawState {
       decimals: row.decimals,
       asset: row.asset,
       deployedAt: row.deployed_at ?? undefined,
+      isMade: this.made.get(chainId)?.has(row.vault) ?? false,
       seenAt: row.seen_at,
     })
     const asset = keyOf(chainId, row.asset)
     const siblings = this.byAsset.get(asset)
     if (siblings) siblings.add(key)
     else this.byAsset.set(asset, new Set([key]))
-    if (this.assets.get(asset)?.isLentOnly !== false) {
+    if (!siblings) {
       this.assets.set(asset, {
         chainId,
         address: row.asset,
         name: row.asset_name,
         symbol: row.asset_symbol,
         decimals: row.asset_decimals,
-        isLentOnly: false,
+        isLent: this.assets.get(asset)?.isLent ?? false,
       })
     }
     this.moved.add(key)
     this.vaultsChanged = true
   }
 
+  /** All vaults of a chain that factories of the registry made. */
+  setMade(chainId: number, vaults: ReadonlySet<string>): void {
+    const before = this.made.get(chainId) ?? new Set()
+    this.made.set(chainId, vaults)
+    for (const vault of new Set([...before, ...vaults])) {
+      const isMade = vaults.has(vault)
+      this.change(chainId, vault, state => {
+        if (state.isMade === isMade) return state
+        this.vaultsChanged = true
+        return { ...state, isMade }
+      })
+    }
+  }
+
   /** A token that a lending market names; a vault's own word for its asset stands. */
   putAsset(chainId: number, row: AssetRow): void {
     const key = keyOf(chainId, row.asset)
-    if (this.assets.has(key)) return
+    const known = this.assets.get(key)
+    if (known?.isLent) return
     const { asset: address, name, symbol, decimals } = row
-    this.assets.set(key, { chainId, address, name, symbol, decimals, isLentOnly: true })
+    this.assets.set(key, { chainId, address, name, symbol, decimals, ...known, isLent: true })
     this.vaultsChanged = true
   }
 
@@ -86,6 +105,8 @@ export class RawState {
               totalSupply: amount(row.total_supply),
               sharePrice: row.share_price ?? undefined,
               sharePriceRaw: amount(row.share_price_raw),
+              finePrice: amount(row.fine_price),
+              fineDigits: row.fine_digits,
               maxDeposit: amount(row.max_deposit),
               idleAssets: amount(row.idle_assets),
               borrowedAssets: amount(row.borrowed_assets),
@@ -138,6 +159,10 @@ export class RawState {
       ...state,
       streams: row && streamsOf(row),
     }))
+  }
+
+  putElsewhere(chainId: number, vault: string, elsewhere: Elsewhere): void {
+    this.change(chainId, vault, state => ({ ...state, elsewhere }))
   }
 
   putFeed(chainId: number, row: FeedRow): void {

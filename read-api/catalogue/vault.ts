@@ -2,7 +2,8 @@ import type { NetworkId } from '../../db/networks.ts'
 import type { Facts, FeesFact, FlagFact, RewardFact, TransactionalFact } from '../../db/registry/kinds.ts'
 import { usdOf } from '../amounts.ts'
 import type { AssetInfo } from './assets.ts'
-import { type Corruption, corruptionOf, STALE_AFTER } from './corruption.ts'
+import type { Elsewhere } from './backing.ts'
+import { type Corruption, claimCorruptionOf, corruptionOf, STALE_AFTER } from './corruption.ts'
 import type { PricedReward, RewardApy } from './rewards.ts'
 import { rewardSum, rewardsOf } from './rewards.ts'
 import type { Score, SharedPoints } from './score.ts'
@@ -23,14 +24,20 @@ export interface VaultState {
   readonly decimals: number
   readonly asset: string
   readonly deployedAt: number | undefined
+  /** By a factory that the registry names. */
+  readonly isMade: boolean
   /** When it was first seen, unix seconds. */
   readonly seenAt: number
   readonly sample?: {
     readonly totalAssets: bigint | undefined
     readonly totalSupply: bigint | undefined
+    /** Undefined also where there is no share to speak of. */
     readonly sharePrice: number | undefined
-    /** Asset base units per whole share. */
+    /** What the contract says of one whole share, shares or none: asset base units. */
     readonly sharePriceRaw: bigint | undefined
+    /** What it says of 10^fineDigits whole shares, where that is the same price with more digits. */
+    readonly finePrice?: bigint | undefined
+    readonly fineDigits?: number
     readonly maxDeposit: bigint | undefined
     /** Of the vault's asset, in the vault itself. */
     readonly idleAssets: bigint | undefined
@@ -38,6 +45,8 @@ export interface VaultState {
     readonly blockNumber: number
     readonly at: number
   }
+  /** Read of found vaults alone. */
+  readonly elsewhere?: Elsewhere
   /** Total assets over time since the first sample: asset base units × seconds. */
   readonly assetSeconds?: number
   /** Share prices of the seven days up to the last sample. */
@@ -51,6 +60,16 @@ export interface VaultState {
     readonly total: string
     readonly top: readonly (readonly [address: string, balance: string])[]
   }
+}
+
+/**
+ * How a vault came to be known: the registry lists it, a factory that the registry names made it, or it was found by its
+ * shape, which anybody can give a contract.
+ */
+export type Standing = 'listed' | 'made' | 'found'
+
+export function standingOf({ isMade }: Pick<VaultState, 'isMade'>, { listed }: Facts<'vault'>): Standing {
+  return listed ? 'listed' : isMade ? 'made' : 'found'
 }
 
 export interface ProtocolInfo {
@@ -82,6 +101,8 @@ export interface VaultInputs {
   protocol: ProtocolInfo
   curator: CuratorInfo | undefined
   inner: Vault | undefined
+  /** What is seen behind a found vault, in base units of its asset; undefined for others. */
+  backing: bigint | undefined
   rewards: readonly PricedReward[]
   /** Transactions can be prepared on its chain. */
   transacts: boolean
@@ -97,6 +118,7 @@ export class Vault {
   readonly state: VaultState
   readonly network: NetworkId
   readonly vaultId: string
+  readonly standing: Standing
   readonly name: string
   readonly asset: AssetInfo
   readonly protocol: ProtocolInfo
@@ -104,6 +126,8 @@ export class Vault {
   readonly facts: Facts<'vault'>
   /** The vault whose share is this one's asset. */
   readonly inner: Vault | undefined
+  /** Of a found vault no more than is seen behind it. Base units. */
+  readonly totalAssets: bigint | undefined
   readonly tvlUsd: number | undefined
   /** TVL over time at today's price; undefined where there is no price. */
   readonly usdSeconds: number | undefined
@@ -135,21 +159,30 @@ export class Vault {
 
   constructor(inputs: VaultInputs) {
     const { index, now, state, network, facts, asset, protocol, curator, inner, rewards, shared } = inputs
-    const totalAssets = state.sample?.totalAssets
+    const claimed = state.sample?.totalAssets
+    const { backing } = inputs
+    const totalAssets =
+      claimed !== undefined && backing !== undefined && backing < claimed ? backing : claimed
     this.index = index
     this.state = state
     this.network = network
     this.vaultId = facts.vaultId ?? state.address
+    this.standing = standingOf(state, facts)
     this.name = facts.listed?.name ?? state.name
     this.asset = asset
     this.protocol = protocol
     this.curator = curator
     this.facts = facts
     this.inner = inner
+    this.totalAssets = totalAssets
     this.tvlUsd = totalAssets === undefined ? undefined : usdOf(totalAssets, asset.decimals, asset.price)
+    // What was claimed over time is cut like what is claimed now.
+    const believed = claimed ? Number(totalAssets) / Number(claimed) : 1
     this.usdSeconds =
-      asset.price === undefined ? undefined : ((state.assetSeconds ?? 0) / 10 ** asset.decimals) * asset.price
-    this.apy = fallBack(state.apy?.values)
+      asset.price === undefined
+        ? undefined
+        : ((believed * (state.assetSeconds ?? 0)) / 10 ** asset.decimals) * asset.price
+    this.apy = state.apy?.values ?? NO_APY
     const { known, unknown } = rewardsOf(rewards, this.tvlUsd, now)
     this.rewards = known
     this.unpricedRewards = unknown
@@ -160,13 +193,17 @@ export class Vault {
     this.isPaused = state.settings?.paused === '1'
     // Every vault that answers as ERC-4626 has a family of transactions, the general one if no other.
     this.isTransactional =
-      facts.transactional !== undefined || (inputs.transacts && state.sample?.sharePrice !== undefined)
+      facts.transactional !== undefined || (inputs.transacts && state.sample?.sharePriceRaw !== undefined)
     this.transactions = transactionsOf(state.protocol, facts.transactional)
     this.userEventsIndexed =
       state.sample?.totalSupply === undefined ||
       state.sample.totalSupply === BigInt(state.holders?.total ?? '0')
     this.isAppFeatured = facts.featured ?? false
-    this.corruption = corruptionOf(state, now)
+    this.corruption =
+      corruptionOf(state, now) ??
+      (backing === undefined
+        ? undefined
+        : claimCorruptionOf({ claimed, backing, isLedgerWhole: this.userEventsIndexed }))
     this.isCorrupted = this.corruption !== undefined
     this.hasWarnings = this.flags.some(
       ({ severity, resolution }) => severity !== 'info' && resolution === undefined,
@@ -206,10 +243,4 @@ export class Vault {
   }
 }
 
-/** A vault younger than a window has the figure of the longest window that it fills. */
-function fallBack(values: Readonly<Record<Window, number | undefined>> | undefined) {
-  const hour = values?.['1hour']
-  const day = values?.['1day'] ?? hour
-  const week = values?.['7day'] ?? day
-  return { '1hour': hour, '1day': day, '7day': week, '30day': values?.['30day'] ?? week }
-}
+const NO_APY = { '1hour': undefined, '1day': undefined, '7day': undefined, '30day': undefined }

@@ -1,5 +1,6 @@
 import { checksum, usdString } from '../amounts.ts'
 import { CORRUPTIONS } from './corruption.ts'
+import { greatestAge } from './prices.ts'
 import { wireFlag } from './score.ts'
 import type { Vault, Window } from './vault.ts'
 import { WINDOWS } from './vault.ts'
@@ -11,7 +12,7 @@ export interface RateWire {
 }
 export type ApyWire = Record<Window, RateWire>
 
-/** A rate that is not known (a vault's first sample has no window behind it) goes out as no growth. */
+/** A rate that has no value goes out as no growth: the wire wants a number, and the vault's warnings name the window. */
 export function rate(base: number | undefined | null, reward = 0): RateWire {
   const known = base ?? 0
   return { base: known, reward, total: known + reward }
@@ -24,7 +25,7 @@ export function apyOf(vault: Vault): ApyWire {
 }
 
 export function tvlOf(vault: Vault) {
-  return { usd: usdString(vault.tvlUsd), native: vault.state.sample?.totalAssets?.toString() ?? '' }
+  return { usd: usdString(vault.tvlUsd), native: vault.totalAssets?.toString() ?? '' }
 }
 
 export function identityOf(vault: Vault) {
@@ -79,26 +80,49 @@ export function detailedOf(vault: Vault) {
     lpToken: lpTokenOf(vault),
     isCorrupted: vault.isCorrupted,
     userEventsIndexed: vault.userEventsIndexed,
+    standing: vault.standing,
     ...vault.capacity,
     ...childrenOf(vault),
     ...(transactions ? { transactionalProperties: transactions } : {}),
     ...(vault.fees ? { fees: vault.fees } : {}),
     warnings: warningsOf(vault),
-    flags: vault.flags.map(wireFlag),
+    flags: [
+      ...(vault.standing === 'found' ? [wireFlag({ content: FOUND, severity: 'warning' })] : []),
+      ...vault.flags.map(wireFlag),
+    ],
     ...compositeOf(vault),
   }
+}
+
+const FOUND =
+  'Nobody vouches for this vault: it was found by its shape, and what is said of it is its own word.'
+
+/** What an answer about one vault says where nobody vouches for it. */
+export function standingWarning({ standing }: Vault): { warnings?: string[] } {
+  return standing === 'found' ? { warnings: [FOUND] } : {}
 }
 
 /** What a reader of the figures has to know: which of them are not known. */
 function warningsOf(vault: Vault): string[] {
   const warnings: string[] = []
+  if (vault.standing === 'found') warnings.push(FOUND)
   if (vault.corruption) warnings.push(CORRUPTIONS[vault.corruption])
   if (vault.isPaused) warnings.push('The vault is paused.')
   if (vault.asset.price === undefined) {
-    warnings.push(`USD values are unknown: there is no price for ${vault.asset.symbol}.`)
+    const { feed } = vault.asset.plan ?? {}
+    const days = feed && greatestAge(feed) / 86_400
+    const why = days ? `, or its feed has not reported for ${Math.round(days * 100) / 100} days` : ''
+    warnings.push(`USD values are unknown: there is no price for ${vault.asset.symbol}${why}.`)
   }
-  if (vault.apy['1hour'] === undefined && vault.apy['30day'] === undefined) {
-    warnings.push('APY is unknown: the share price has been sampled for less than an hour.')
+  const { sample } = vault.state
+  if (sample?.sharePriceRaw !== undefined && sample.sharePrice === undefined) {
+    warnings.push('There is no share price: the vault has no shares, or next to none.')
+  }
+  const unknown = WINDOWS.filter(window => vault.apy[window] === undefined)
+  if (unknown.length > 0) {
+    warnings.push(
+      `The APY of ${unknown.join(', ')} is unknown and not 0: there is no share price near the beginning or at the end of the window, or the figure is beyond all numbers.`,
+    )
   }
   for (const symbol of vault.unpricedRewards) {
     warnings.push(`Rewards in ${symbol} are paid, but what they yield is unknown.`)

@@ -55,9 +55,25 @@ const chain: RawCall = {
   data: encodeFunctionData({ abi: multicall3Abi, functionName: 'getChainId' }),
 }
 
+/** Reads that say which block of which chain it is. */
+export const headOf = (chainId: number): RawCall[] => [
+  arbitrumChains.has(chainId) ? arbSys : blockNumber,
+  timestamp,
+  chain,
+]
+
+/** What they answer. */
+export function markOf([number, time, id]: readonly (Hex | undefined)[]): {
+  chainId: number
+  block: BlockMark
+} {
+  const word = (data: Hex | undefined) => BigInt(data ?? '0x')
+  return { chainId: Number(word(id)), block: { number: word(number), timestamp: Number(word(time)) } }
+}
+
 /** Calldata that reads `calls` and the block they are read at. */
 export function encodeBatch(chainId: number, calls: readonly RawCall[]): Hex {
-  const head = [arbitrumChains.has(chainId) ? arbSys : blockNumber, timestamp, chain]
+  const head = headOf(chainId)
   return encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',
@@ -72,10 +88,8 @@ export function decodeBatch(answer: Hex): { chainId: number; block: BlockMark; a
     functionName: 'aggregate3',
     data: answer,
   })
-  const word = (result: { returnData: Hex } | undefined) => BigInt(result?.returnData ?? '0x')
   return {
-    chainId: Number(word(id)),
-    block: { number: word(number), timestamp: Number(word(time)) },
+    ...markOf([number, time, id].map(result => result?.returnData)),
     answers: rest.map(({ success, returnData }) => ({ success, data: returnData })),
   }
 }

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Hex, toHex } from 'viem'
+import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
+import { openStrangerReader, type StrangerReader } from '../../db/chain/stranger-reader.ts'
 import { findNetwork } from '../../db/networks.ts'
 import { blockTimes } from './block-time.ts'
 import { CallRejectedError, ChainUnavailableError } from './errors.ts'
@@ -7,6 +9,8 @@ import {
   type BlockMark,
   decodeBatch,
   encodeBatch,
+  headOf,
+  markOf,
   multicall3Address,
   type RawAnswer,
   type RawCall,
@@ -112,12 +116,54 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
       block,
     ])
     const batch = decodeOrUnavailable(network, answer)
-    if (batch.chainId !== chainId) {
-      throw new ChainUnavailableError(network, {
-        cause: new CallRejectedError(`the endpoint serves chain ${batch.chainId}, not ${chainId}`, undefined),
-      })
-    }
+    assertChain(network, batch.chainId)
     return batch
+  }
+
+  const strangers = new Map<string, StrangerReader>()
+  const strangersOf = (network: string): StrangerReader => {
+    const known = strangers.get(network) ?? openStrangerReader(rpc.ask(network))
+    strangers.set(network, known)
+    return known
+  }
+
+  /** Each read with bounded gas and a bounded answer, so that none is at the cost of another. */
+  const callBounded = async (network: string, calls: readonly RawCall[], block: Hex | 'latest') => {
+    const { chainId } = laneOf(network)
+    const head = headOf(chainId)
+    const first = await strangersOf(network).together([...head, ...calls], block)
+    // A node that does not make calls together, or a block that it does not have.
+    if (!first || first.length < head.length || !first[0]?.data) return undefined
+    const mark = markOf(first.slice(0, head.length).map(({ data }) => data))
+    assertChain(network, mark.chainId)
+    const answers = first.slice(head.length)
+    if (answers.length < calls.length) {
+      const rest = await strangersOf(network).read(calls.slice(answers.length), toHex(mark.block.number))
+      answers.push(...rest)
+    }
+    return {
+      block: mark.block,
+      answers: answers.map(({ data }): RawAnswer => ({ success: data !== undefined, data: data ?? '0x' })),
+    }
+  }
+
+  const callAtOnce = async (network: string, calls: readonly RawCall[], block: Hex | 'latest') => {
+    try {
+      const bounded = await rpc.inTime(network, callBounded(network, calls, block))
+      return bounded ?? (await callDividing(network, calls, block))
+    } catch (error) {
+      if (error instanceof RpcRefusedError || error instanceof StateMissingError)
+        throw new ChainUnavailableError(network, { cause: error })
+      throw error
+    }
+  }
+
+  const assertChain = (network: string, found: number) => {
+    const { chainId } = laneOf(network)
+    if (found === chainId) return
+    throw new ChainUnavailableError(network, {
+      cause: new CallRejectedError(`the endpoint serves chain ${found}, not ${chainId}`, undefined),
+    })
   }
 
   /** A batch that the node refuses as a whole (its gas, its size) is halved, down to the read at fault. */
@@ -148,14 +194,14 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
     const parts: RawCall[][] = []
     for (let at = 0; at < Math.max(calls.length, 1); at += batchSize)
       parts.push(calls.slice(at, at + batchSize))
-    const results = await Promise.all(parts.map(part => callDividing(network, part, block)))
+    const results = await Promise.all(parts.map(part => callAtOnce(network, part, block)))
     const mark = results[0]?.block
     if (!mark) throw new ChainUnavailableError(network)
     const answers = await Promise.all(
       results.map(async (result, n) =>
         result.block.number === mark.number
           ? result.answers
-          : (await callDividing(network, parts[n] ?? [], toHex(mark.number))).answers,
+          : (await callAtOnce(network, parts[n] ?? [], toHex(mark.number))).answers,
       ),
     )
     return { block: mark, answers: answers.flat() }

@@ -1,14 +1,5 @@
-import {
-  BaseError,
-  createClient,
-  type EIP1193RequestFn,
-  ExecutionRevertedError,
-  fallback,
-  type Hex,
-  http,
-  RpcRequestError,
-  webSocket,
-} from 'viem'
+import { RpcRefusedError } from '../../db/chain/errors.ts'
+import { type Ask, openFailover } from '../../db/chain/failover.ts'
 import { log } from '../../db/process/log.ts'
 import { CallRejectedError, ChainUnavailableError } from './errors.ts'
 
@@ -24,57 +15,79 @@ export interface RpcOptions {
 }
 
 /**
- * JSON-RPC with failover. Rejects with CallRejectedError where a node answered and refused, and with
- * ChainUnavailableError where none answered before the deadline.
+ * JSON-RPC with failover. Rejects with CallRejectedError where nodes answer, and refuse this very request in whatever
+ * words, and with ChainUnavailableError where none answered before the deadline.
  */
 export interface Rpc {
   serves(network: string): boolean
   request(network: string, method: string, params: readonly unknown[]): Promise<unknown>
+  /** The same in the terms of those who read contracts: RpcRefusedError, and no deadline for all of it. */
+  ask(network: string): Ask
+  /** What a reading of several requests gives, before the deadline of one. */
+  inTime<T>(network: string, reading: Promise<T>): Promise<T>
   /** Requests sent to endpoints so far, tries included. */
   readonly sent: number
 }
 
-type Request = EIP1193RequestFn<undefined, true>
+/** Bytes of an answer: hundreds of reads of 4 kB. Given at all, it keeps requests out of batches. */
+const MOST_BYTES = 4 * 1024 * 1024
 
 export function createRpc(options: RpcOptions): Rpc {
-  const { timeoutMs = 2_500, deadlineMs = 8_000, sulkMs = 30_000 } = options
-  const failedAt = new Map<string, number>()
-  const clients = new Map<string, Request>()
+  const { timeoutMs = 2_500, deadlineMs = 8_000, sulkMs } = options
+  const asks = new Map<string, Ask>()
   let sent = 0
 
-  /** One client for each order of endpoints that has come up. */
-  const clientOf = (urls: readonly string[]): Request => {
-    const key = urls.join(' ')
-    const known = clients.get(key)
+  const ask = (network: string): Ask => {
+    const known = asks.get(network)
     if (known) return known
-    const count = async () => {
-      sent++
-    }
-    const transport = fallback(
-      urls.map(url =>
-        /^wss?:/.test(url)
-          ? webSocket(url, { key: url, timeout: timeoutMs, retryCount: 0 })
-          : http(url, { key: url, timeout: timeoutMs, retryCount: 0, onFetchRequest: count }),
-      ),
-      { retryCount: 0, shouldThrow: error => rejection(error) !== undefined },
+    const failover = openFailover(
+      options.rpc[network] ?? [],
+      {
+        timeoutMs,
+        attempts: 1,
+        maxBytes: MOST_BYTES,
+        onSend: () => {
+          sent++
+        },
+      },
+      {
+        sulkMs,
+        onFailure: ({ host, message }) => log.warn({ rpc: host, error: message }, 'an RPC endpoint failed'),
+      },
     )
-    const client = createClient({ transport, cacheTime: 0 })
-    client.transport.onResponse(({ status, transport: { config }, ...rest }) => {
-      if (status === 'success') {
-        failedAt.delete(config.key)
-        return
-      }
-      const error = 'error' in rest ? (rest.error as Error) : undefined
-      if (error && rejection(error)) return
-      failedAt.set(config.key, Date.now())
-      log.warn(
-        { rpc: new URL(config.key).host, error: error?.message.split('\n')[0] },
-        'an RPC endpoint failed',
-      )
+    const bounded: Ask = (method, params, more) =>
+      // Nobody waits for what is slower than this.
+      failover(method, params, { ...more, timeoutMs, attempts: 1 })
+    asks.set(network, bounded)
+    return bounded
+  }
+
+  async function inTime<T>(network: string, reading: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new ChainUnavailableError(network)), deadlineMs)
     })
-    const request = client.request as unknown as Request
-    clients.set(key, request)
-    return request
+    reading.catch(() => {})
+    try {
+      return await Promise.race([reading, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Of the request itself, where the node answers another one. */
+  async function refusal(network: string, error: RpcRefusedError): Promise<Error> {
+    try {
+      if (!error.isPlain) {
+        if (error.isGone || error.isLate) throw error
+        await ask(network)('eth_blockNumber', [])
+      }
+    } catch (cause) {
+      return new ChainUnavailableError(network, { cause })
+    }
+    const { data, said } = error
+    const hex = typeof data === 'string' && data.startsWith('0x') ? (data as `0x${string}`) : undefined
+    return new CallRejectedError(said, hex, { cause: error })
   }
 
   return {
@@ -82,42 +95,14 @@ export function createRpc(options: RpcOptions): Rpc {
     get sent() {
       return sent
     },
+    ask,
+    inTime,
     async request(network, method, params) {
-      const urls = options.rpc[network] ?? []
-      if (urls.length === 0) throw new ChainUnavailableError(network)
-      const now = Date.now()
-      const sulks = (url: string) => (now - (failedAt.get(url) ?? -sulkMs) < sulkMs ? 1 : 0)
-      const order = [...urls].sort((a, b) => sulks(a) - sulks(b))
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new ChainUnavailableError(network)), deadlineMs)
+      if ((options.rpc[network]?.length ?? 0) === 0) throw new ChainUnavailableError(network)
+      const asking = ask(network)(method, params).catch(async error => {
+        throw error instanceof RpcRefusedError ? await refusal(network, error) : error
       })
-      try {
-        return await Promise.race([clientOf(order)({ method, params } as never), late])
-      } catch (error) {
-        if (error instanceof ChainUnavailableError) throw error
-        const refused = rejection(error as Error)
-        if (refused) throw refused
-        throw new ChainUnavailableError(network, { cause: error })
-      } finally {
-        clearTimeout(timer)
-      }
+      return inTime(network, asking)
     },
   }
-}
-
-/** JSON-RPC codes of a request at fault: revert, invalid params, no such method. Others may be the endpoint's. */
-const refusals = new Set([3, -32601, -32602])
-
-/** What the node said, where it answered and refused; undefined where another endpoint may do better. */
-function rejection(error: Error): CallRejectedError | undefined {
-  const said = error instanceof BaseError ? error.walk(inner => inner instanceof RpcRequestError) : undefined
-  if (!(said instanceof RpcRequestError)) return undefined
-  const reverted =
-    refusals.has(said.code) ||
-    ExecutionRevertedError.nodeMessage.test(said.details) ||
-    /revert|out of gas/i.test(said.details)
-  if (!reverted) return undefined
-  const data = typeof said.data === 'string' && said.data.startsWith('0x') ? (said.data as Hex) : undefined
-  return new CallRejectedError(said.details, data, { cause: error })
 }

@@ -91,12 +91,19 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   ]
 }
 
-const marketId = () => text().transform(value => value.toLowerCase())
+const marketId = () =>
+  text({
+    description: 'marketId of the list of markets: an address, or a hash of 32 bytes, in any case.',
+    example: '0x87870Bca3F3fD6335C3F4ce8392D69350B4fA4E2',
+  }).transform(value => value.toLowerCase())
 
 export const marketPath = { network: network(), marketId: marketId() }
 export const marketAssetPath = {
   ...marketPath,
-  assetId: text().transform(value => value.toLowerCase()),
+  assetId: text({
+    description: 'assetsData[].marketAssetId of the market.',
+    example: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  }).transform(value => value.toLowerCase()),
 }
 export const marketParams = z.object(marketPath)
 

@@ -1,8 +1,10 @@
 import { findNetwork } from '../../db/networks.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
+import type { Shown } from '../catalogue/shown.ts'
 import { names, number } from '../schemas/parameters.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
-import { protocolOf, tvlOf } from './wire.ts'
+import { isLendingProtocol, protocolOf, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
 export const marketFilter = {
@@ -73,6 +75,29 @@ export function marketPredicate(query: Lists): (market: LendingMarket) => boolea
       ) &&
       (typeof query.minTvl !== 'number' || tvlOf(market) >= query.minTvl)
     )
+  }
+}
+
+/** Names in a filter that no market and no vault has, and networks that are not indexed here. */
+export function unsupportedIn(
+  query: Record<string, unknown>,
+  shown: Shown,
+  markets: readonly LendingMarket[],
+): Unsupported {
+  const symbols = new Set(
+    markets.flatMap(({ assets }) => assets.map(({ info }) => info.symbol.toLowerCase())),
+  )
+  const named = (pattern: RegExp) =>
+    Object.entries(query).flatMap(([name, value]) =>
+      pattern.test(name) && Array.isArray(value) ? [value.map(String)] : [],
+    )
+  return {
+    unsupportedNetworks: unsupportedNetworks(query, shown.catalogue),
+    unsupportedAssets: unknownOf(
+      named(/^(dis)?allowed\w*Assets$/),
+      name => symbols.has(name.toLowerCase()) || shown.symbols().has(name.toLowerCase()),
+    ),
+    unsupportedProtocols: unknownOf(named(/^(dis)?allowedProtocols$/), isLendingProtocol),
   }
 }
 

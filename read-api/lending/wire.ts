@@ -1,6 +1,6 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
-import { checksum, usdOf as usdAt, usdString } from '../amounts.ts'
+import { checksum, checksumIn, usdOf as usdAt, usdString } from '../amounts.ts'
 import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import type { AssetPosition, LendingPosition } from './positions.ts'
 
@@ -10,6 +10,12 @@ const PROTOCOLS = {
   'compound-v3': { name: 'compound', protocolId: 'compound-v3', product: 'lending', version: 'v3' },
   'aave-v3': { name: 'aave', protocolId: 'aave-v3', product: 'lending', version: 'v3' },
 } as const
+
+/** Whether markets can be of a protocol of this name or id. */
+export const isLendingProtocol = (name: string) =>
+  Object.values(PROTOCOLS).some(({ name: own, protocolId }) =>
+    [own, protocolId].some(word => word === name.toLowerCase()),
+  )
 
 export const protocolOf = (market: LendingMarket) => PROTOCOLS[market.protocol]
 
@@ -22,8 +28,8 @@ export function usdOf({ info }: LendingAsset, amount: bigint): number | undefine
 export const tvlOf = (market: LendingMarket) =>
   market.assets.reduce((sum, asset) => sum + (usdOf(asset, asset.supplied) ?? 0), 0)
 
-export const marketIdOf = (market: LendingMarket) =>
-  market.id.length === 42 ? checksum(market.id) : market.id
+export const marketIdOf = (market: LendingMarket) => checksumIn(market.id)
+export const marketAssetIdOf = (asset: Pick<LendingAsset, 'id'>) => checksumIn(asset.id)
 
 function identityOf(market: LendingMarket) {
   const network = networkOfChain(market.chainId)
@@ -50,7 +56,7 @@ function marketAssetWire(asset: LendingAsset) {
   const room = borrowCap === undefined ? liquidity : borrowCap > borrowed ? borrowCap - borrowed : 0n
   return {
     asset: asset.info.wire,
-    marketAssetId: asset.id,
+    marketAssetId: marketAssetIdOf(asset),
     isCollateralEnabled: asset.isCollateralEnabled,
     supplyRate: asset.supplyRate ?? null,
     borrowRate: asset.borrowRate ?? null,
@@ -66,7 +72,14 @@ function marketAssetWire(asset: LendingAsset) {
       supplyCap: (asset.supplyCap ?? maxUint256).toString(),
     },
     defaultRiskParameters: asset.risk,
-    ...(asset.pairs ? { pairRiskParameters: [...asset.pairs] } : {}),
+    ...(asset.pairs
+      ? {
+          pairRiskParameters: asset.pairs.map(pair => ({
+            ...pair,
+            collateralMarketAssetId: checksumIn(pair.collateralMarketAssetId),
+          })),
+        }
+      : {}),
   }
 }
 
@@ -74,7 +87,7 @@ function positionedAsset({ asset, positionId, collateralEnabled, supplied, borro
   const usd = (amount: bigint) => usdOf(asset, amount) ?? null
   return {
     asset: asset.info.wire,
-    positionId,
+    positionId: checksumIn(positionId),
     collateralEnabled,
     balanceNative: (supplied - borrowed).toString(),
     suppliedNative: supplied.toString(),

@@ -2,6 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { checksumIn } from '../amounts.ts'
 import {
   DependencyDownError,
   InvalidRequestError,
@@ -29,16 +30,16 @@ export function sendError(response: ServerResponse, error: unknown): void {
   if (known instanceof MovedError) {
     const [path = '', ...query] = (response.req as Request).originalUrl.split('?')
     const up = path.endsWith('/') ? '..' : '.'
-    response.setHeader('location', [`${up}/${encodeURIComponent(known.to)}`, ...query].join('?'))
+    response.setHeader('location', [`${up}/${encodeURIComponent(checksumIn(known.to))}`, ...query].join('?'))
   }
   response.removeHeader('etag')
   response.setHeader('cache-control', 'no-store')
   const body = JSON.stringify({
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
-    message:
-      known?.message ??
-      'Something went wrong on our side. The errorId names this request in the logs of the operator.',
+    message: known
+      ? checksumIn(known.message)
+      : 'Something went wrong on our side. The errorId names this request in the logs of the operator.',
     errorId,
     ...known?.details,
   })

@@ -84,8 +84,8 @@ export function createReadyAnswers(
   let stands: Catalogue | undefined
 
   /** The catalogue that is served now. With one that has gone, everything made of it goes: it would be held in memory. */
-  const current = (): Catalogue => {
-    const catalogue = deps.catalogue.current()
+  const current = (): Catalogue | undefined => {
+    const catalogue = deps.catalogue.isServed ? deps.catalogue.current() : undefined
     if (catalogue !== stands) answers.clear()
     stands = catalogue
     return catalogue

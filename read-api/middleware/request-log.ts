@@ -20,7 +20,11 @@ export function notesOf(response: ServerResponse): Partial<Notes> {
 }
 
 /** Names a request. When it is over: one line, and its duration as a metric. Keys are never logged, their public code is. */
-export function takeNotes(request: IncomingMessage, response: ServerResponse): Notes {
+export function takeNotes(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { shortAddresses = false } = {},
+): Notes {
   const notes: Notes = { requestId: randomUUID(), route: undefined, keyCode: undefined, path: undefined }
   ;(response as ServerResponse & { locals?: Notes }).locals = notes
   const startedAt = performance.now()
@@ -34,7 +38,9 @@ export function takeNotes(request: IncomingMessage, response: ServerResponse): N
       {
         requestId,
         method,
-        path: path ?? (request as Request).path,
+        path: shortAddresses
+          ? shortened(path ?? (request as Request).path)
+          : (path ?? (request as Request).path),
         route,
         status,
         ms: Math.round(ms * 10) / 10,
@@ -44,4 +50,9 @@ export function takeNotes(request: IncomingMessage, response: ServerResponse): N
     )
   })
   return notes
+}
+
+/** A path with every address cut down to what still tells one from another in a day's log. */
+function shortened(path: string): string {
+  return path.replaceAll(/0x([0-9a-f]{4})[0-9a-f]{32}([0-9a-f]{4})(?![0-9a-f])/gi, '0x$1…$2')
 }

@@ -15,7 +15,7 @@ import type { HistoryColumns, StreamHistory } from './history.ts'
 export interface OpsStatus {
   /** Unix seconds. */
   at: number
-  /** Chains and the registry; `age` is null where there is no block yet, and for the registry. */
+  /** Chains and the registry; `age` is null for the registry. */
   streams: (Omit<StreamStatus, 'age'> & { age: number | null })[]
   /** Jobs by state; null where the queue does not answer. */
   queue: Record<string, number> | null

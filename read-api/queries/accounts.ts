@@ -78,7 +78,8 @@ export const statesAt = defineQuery({
     'vault_sample',
     'timestamp',
     `toString(vault_sample.total_assets) AS total_assets, toString(vault_sample.total_supply) AS total_supply,
-    toString(vault_sample.share_price_raw) AS share_price_raw, share_price`,
+    toString(vault_sample.share_price_raw) AS share_price_raw, share_price,
+    toString(vault_sample.fine_price) AS fine_price, fine_digits`,
   ),
   row: z.object({
     vault: z.string(),
@@ -88,6 +89,8 @@ export const statesAt = defineQuery({
     total_supply: z.string().nullable(),
     share_price_raw: z.string().nullable(),
     share_price: z.number().nullable(),
+    fine_price: z.string().nullable(),
+    fine_digits: z.number(),
   }),
 })
 export type StateRow = z.output<typeof statesAt.row>
@@ -108,12 +111,12 @@ export const apysAt = defineQuery({
 
 export const feedsAt = defineQuery({
   name: 'feeds_at',
-  sql: `SELECT feed, argMax(price, (timestamp, position)) AS price
+  sql: `SELECT feed, argMax(price, (timestamp, position)) AS price, toUnixTimestamp(max(timestamp)) AS reported_at
     FROM feed_price
     WHERE ${VISIBLE_ON_CHAIN} AND feed IN {feeds:Array(String)}
       AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
     GROUP BY feed`,
-  row: z.object({ feed: z.string(), price: z.number() }),
+  row: z.object({ feed: z.string(), price: z.number(), reported_at: z.number() }),
 })
 
 /** Of each vault: whether the account held it at {from}, took it up in ({from}, {to}], and holds it now. */

@@ -35,6 +35,13 @@ export const theseVaults = defineQuery({
   row: vaultRow,
 })
 
+/** Vaults that a factory of the registry made: of all that is seen at {p}. */
+export const madeVaults = defineQuery({
+  name: 'catalogue_made',
+  sql: `SELECT DISTINCT vault FROM vault_made WHERE ${VISIBLE_ON_CHAIN}`,
+  row: z.object({ vault: z.string() }),
+})
+
 const assetRow = z.object({ asset: z.string(), name: z.string(), symbol: z.string(), decimals: z.number() })
 export type AssetRow = z.output<typeof assetRow>
 
@@ -49,6 +56,8 @@ const sampleRow = z.object({
   total_assets: z.string().nullable(),
   total_supply: z.string().nullable(),
   share_price_raw: z.string().nullable(),
+  fine_price: z.string().nullable(),
+  fine_digits: z.number(),
   share_price: z.number().nullable(),
   max_deposit: z.string().nullable(),
   idle_assets: z.string().nullable(),
@@ -60,10 +69,11 @@ export type SampleRow = z.output<typeof sampleRow>
 
 const SAMPLE = `SELECT vault, toString(s.1) AS total_assets, toString(s.2) AS total_supply, s.3 AS share_price,
     s.4 AS block_number, s.5 AS sampled_at, toString(s.6) AS share_price_raw,
-    toString(s.7) AS max_deposit, toString(s.8) AS idle_assets, toString(s.9) AS borrowed_assets
+    toString(s.7) AS max_deposit, toString(s.8) AS idle_assets, toString(s.9) AS borrowed_assets,
+    toString(s.10) AS fine_price, s.11 AS fine_digits
   FROM (
     SELECT vault, argMax((total_assets, total_supply, share_price, block_number, toUnixTimestamp(timestamp),
-      share_price_raw, max_deposit, idle_assets, borrowed_assets), (timestamp, position)) AS s
+      share_price_raw, max_deposit, idle_assets, borrowed_assets, fine_price, fine_digits), (timestamp, position)) AS s
     FROM vault_sample WHERE`
 
 export const changedSamples = defineQuery({

@@ -8,15 +8,16 @@ const bucketRow = z.object({
   at: z.number(),
   block_number: uint,
   total_assets: z.string(),
-  share_price: z.number(),
+  /** Asset base units per whole share, as the contract said; of no meaning where there was no share. */
+  share_price_raw: z.string(),
   apy: z.number().nullable(),
 })
 export type BucketRow = z.output<typeof bucketRow>
 
 const APY_COLUMNS = {
-  '1day': 'coalesce(apy_1d, apy_1h)',
-  '7day': 'coalesce(apy_7d, apy_1d, apy_1h)',
-  '30day': 'coalesce(apy_30d, apy_7d, apy_1d, apy_1h)',
+  '1day': 'apy_1d',
+  '7day': 'apy_7d',
+  '30day': 'apy_30d',
 } as const
 export type ApyInterval = keyof typeof APY_COLUMNS
 export const APY_INTERVALS = ['1day', '7day', '30day'] as const
@@ -29,8 +30,9 @@ const HOURS = { table: 'vault_hourly', begins: 'hour', as: (time: string) => tim
 const DAYS = { table: 'vault_daily', begins: 'day', as: (time: string) => `toDate(${time})` }
 
 /**
- * One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none. Weeks
- * are aligned to epoch 0, a Thursday, and so open with a day.
+ * One row per bucket of a vault, ascending: the first sample in it. One that the vault did not answer is none, nor is one
+ * without share price or APY where {needs_price} or {needs_apy} is 1. Weeks are aligned to epoch 0, a Thursday, and so open
+ * with a day.
  */
 function vaultSeries(granularity: Granularity, interval: ApyInterval) {
   const seconds = SECONDS[granularity]
@@ -40,12 +42,14 @@ function vaultSeries(granularity: Granularity, interval: ApyInterval) {
     sql: `SELECT intDiv(toUnixTimestamp(toDateTime(${begins}, 'UTC')), ${seconds}) * ${seconds} AS bucket,
         toUnixTimestamp(timestamp) AS at, block_number,
         toString(assumeNotNull(series.total_assets)) AS total_assets,
-        assumeNotNull(series.share_price) AS share_price,
+        toString(assumeNotNull(series.share_price_raw)) AS share_price_raw,
         ${APY_COLUMNS[interval]} AS apy
       FROM ${table} AS series
       WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String}
         AND ${begins} >= ${as("toDateTime({from:UInt32}, 'UTC')")} AND ${begins} < ${as("toDateTime({to:UInt32}, 'UTC')")}
-        AND series.total_assets IS NOT NULL AND series.share_price IS NOT NULL
+        AND series.total_assets IS NOT NULL AND series.share_price_raw IS NOT NULL
+        AND ({needs_price:UInt8} = 0 OR series.share_price IS NOT NULL)
+        AND ({needs_apy:UInt8} = 0 OR ${APY_COLUMNS[interval]} IS NOT NULL)
       ORDER BY ${granularity === '1week' ? 'bucket' : begins}, position
       LIMIT 1 BY bucket
       LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,

@@ -134,6 +134,27 @@ export const aaveBalances = defineQuery({
   row: z.object({ account: z.string(), token: z.string(), scaled: z.string() }),
 })
 
+/** What accounts have supplied to the markets of a chain, by asset, as of the last time each market reckoned its interest. */
+export const lentAssets = defineQuery({
+  name: 'lent_assets',
+  sql: `SELECT account, asset, toString(sum(amount)) AS amount FROM (
+      SELECT held.account AS account, m.loan_asset AS asset,
+        intDiv(held.shares * (s.supply_assets + 1), s.supply_shares + 1000000) AS amount
+      FROM (SELECT account, market, argMax(supply_shares, position) AS shares FROM morpho_position
+        WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, market) AS held
+      INNER JOIN (${newest('morpho_market', 'market')}) AS m ON held.market = m.market
+      INNER JOIN (${newest('morpho_state', 'market')}) AS s ON held.market = s.market
+      UNION ALL
+      SELECT held.account AS account, t.asset AS asset,
+        intDiv(held.scaled * toInt256(i.liquidity_index), toInt256('1000000000000000000000000000')) AS amount
+      FROM (SELECT account, token, argMax(b.scaled, position) AS scaled FROM aave_balance AS b
+        WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, token) AS held
+      INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON held.token = t.a_token
+      INNER JOIN (${newest('aave_index', 'pool, asset')}) AS i ON t.pool = i.pool AND t.asset = i.asset
+    ) GROUP BY account, asset`,
+  row: z.object({ account: z.string(), asset: z.string(), amount: z.string() }),
+})
+
 export const aaveChoices = defineQuery({
   name: 'aave_choices',
   sql: `SELECT pool, market, argMax(value, position) AS value FROM aave_choice

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
 import { DependencyDownError } from '../errors.ts'
 import { timeQuery } from '../metrics.ts'
@@ -43,12 +43,35 @@ export async function ask<R extends z.ZodType>(
     })
     rows = await answer.json()
   } catch (error) {
-    if (isConnectionError(error)) throw new DependencyDownError('ClickHouse', { cause: error })
+    if (!signal?.aborted && isUnavailable(error))
+      throw new DependencyDownError('ClickHouse', { cause: error })
     throw error
   } finally {
     stop()
   }
   return rows.map(row => query.row.parse(row))
+}
+
+/** Answers of a server that says nothing about the question: it starts, stops, is too busy, or has lost the tables. */
+const OF_THE_SERVER = new Set([
+  'UNKNOWN_TABLE',
+  'UNKNOWN_DATABASE',
+  'TABLE_IS_DROPPED',
+  'TABLE_IS_READ_ONLY',
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+  'MEMORY_LIMIT_EXCEEDED',
+  'NETWORK_ERROR',
+  'SOCKET_TIMEOUT',
+  'ALL_CONNECTION_TRIES_FAILED',
+  'ALL_REPLICAS_ARE_STALE',
+  'KEEPER_EXCEPTION',
+  'ABORTED',
+  'QUERY_WAS_CANCELLED',
+])
+
+/** The client gives an error of ClickHouse's own where it can read one: any other answer is not ClickHouse's. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ClickHouseError ? OF_THE_SERVER.has(error.type ?? '') : true
 }
 
 const CONNECTION_CODES = new Set([

@@ -35,23 +35,32 @@ const stateRow = z.object({
   total_assets: z.string().nullable(),
   total_supply: z.string().nullable(),
   share_price_raw: z.string().nullable(),
+  fine_price: z.string().nullable(),
+  fine_digits: z.number(),
 })
 
-const STATE =
-  'toString(total_assets) AS total_assets, toString(total_supply) AS total_supply, toString(share_price_raw) AS share_price_raw'
+const state = (of: string) =>
+  `toString(${of}.total_assets) AS total_assets, toString(${of}.total_supply) AS total_supply,
+    toString(${of}.share_price_raw) AS share_price_raw, toString(${of}.fine_price) AS fine_price, ${of}.fine_digits AS fine_digits`
 
 /**
  * By block, shares that came less those that went, and the state of the vault they are valued at: the sample of the
- * block, else the last one before it. Null: there is none before.
+ * block, else the last one before it. Null: there is none before. In a block whose end has no share, what was deposited and
+ * redeemed in it says the price.
  */
 export const sharesSent = defineQuery({
   name: 'shares_sent',
-  sql: `SELECT toString(changes.sent) AS sent, toString(samples.total_assets) AS total_assets,
-      toString(samples.total_supply) AS total_supply, toString(samples.share_price_raw) AS share_price_raw
+  sql: `SELECT toString(changes.sent) AS sent, ${state('samples')}
     FROM (SELECT 1 AS one, block_number, sent FROM (${CHANGES}) WHERE sent != 0) AS changes
     ASOF LEFT JOIN (
-      SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw FROM vault_sample
-      WHERE ${OF_ACCOUNT} AND share_price_raw IS NOT NULL
+      SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw, fine_price, fine_digits FROM vault_sample
+      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
+      UNION ALL
+      SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * toUInt256(exp10({decimals:UInt8})), sum(shares)), NULL, 0
+      FROM flow
+      WHERE ${OF_ACCOUNT} AND (timestamp, block_number) IN (
+        SELECT timestamp, block_number FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NULL AND share_price_raw IS NOT NULL)
+      GROUP BY block_number HAVING sum(shares) > 0
     ) AS samples ON changes.one = samples.one AND changes.block_number >= samples.block_number`,
   row: stateRow.extend({ sent: z.string() }),
 })
@@ -59,7 +68,7 @@ export const sharesSent = defineQuery({
 const sampleRow = stateRow.extend({ at: z.number(), block_number: uint })
 export type ReturnsSample = z.output<typeof sampleRow>
 
-const SAMPLE = `SELECT toUnixTimestamp(timestamp) AS at, block_number, ${STATE} FROM vault_sample AS samples
+const SAMPLE = `SELECT toUnixTimestamp(timestamp) AS at, block_number, ${state('samples')} FROM vault_sample AS samples
   WHERE ${OF_ACCOUNT} AND samples.share_price_raw IS NOT NULL`
 
 /** The last sample with a share price at or before {at}. */
@@ -103,13 +112,13 @@ export const positionFlows = defineQuery({
   row: z.object({ ...event, kind: z.enum(['deposit', 'redeem']), shares: z.string() }),
 })
 
-/** Share prices at the end of the blocks of these, where they were sampled. */
+/** Share prices at the end of the blocks of these, where they were sampled and there was a share: asset base units. */
 export const flowPrices = defineQuery({
   name: 'flow_prices',
-  sql: `SELECT block_number, assumeNotNull(argMax(share_price, position)) AS price FROM vault_sample
+  sql: `SELECT block_number, toString(assumeNotNull(argMax(share_price_raw, position))) AS price FROM vault_sample
     WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL AND timestamp IN (SELECT timestamp ${FLOWS})
     GROUP BY block_number`,
-  row: z.object({ block_number: uint, price: z.number() }),
+  row: z.object({ block_number: uint, price: z.string() }),
 })
 
 /** Rewards that the vault itself paid the account, in whatever token, and those of others in its {asset}. */
@@ -131,13 +140,14 @@ export const heldSince = defineQuery({
   row: z.object({ at: z.number() }),
 })
 
-/** The vault's share price after each of {blocks}: the last that was read by then. */
+/** The vault's share price after each of {blocks}, asset base units: the last that was read by then. */
 export const pricesAfterBlocks = defineQuery({
   name: 'prices_after_blocks',
-  sql: `SELECT asked.block_number AS block_number, samples.share_price AS price
+  sql: `SELECT asked.block_number AS block_number, toString(samples.price) AS price
     FROM (SELECT 1 AS one, arrayJoin({blocks:Array(UInt64)}) AS block_number) AS asked
     ASOF JOIN (
-      SELECT 1 AS one, block_number, share_price FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
+      SELECT 1 AS one, block_number, assumeNotNull(share_price_raw) AS price FROM vault_sample
+      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
     ) AS samples ON asked.one = samples.one AND asked.block_number >= samples.block_number`,
-  row: z.object({ block_number: uint, price: z.number() }),
+  row: z.object({ block_number: uint, price: z.string() }),
 })

@@ -15,6 +15,15 @@ const urdAbi = parseAbi([
   'function claim(address account, address reward, uint256 claimable, bytes32[] proof) returns (uint256)',
 ])
 
+/** @see UrdFactory.sol of morpho-org/universal-rewards-distributor */
+const factoryAbi = parseAbi(['function isUrd(address target) view returns (bool)'])
+
+/** UrdFactory by network: https://docs.morpho.org/get-started/resources/addresses. Elsewhere there is none to ask. */
+const urdFactories: Partial<Record<string, Address>> = {
+  mainnet: '0x9baa51245cdd28d8d74afe8b3959b616e9ee7c8d',
+  base: '0x7276454fc1cf9c408deeed722fd6b5e7a4ca25d8',
+}
+
 /** GET /v1/users/{address}/distributions; `claimable` is cumulative. */
 const distributionsAnswer = z.object({
   data: z.array(
@@ -29,13 +38,19 @@ const distributionsAnswer = z.object({
 
 type Distribution = z.output<typeof distributionsAnswer>['data'][number]
 
-/** Morpho's Universal Rewards Distributors; new rewards of Morpho go through Merkl. */
+/**
+ * Morpho's Universal Rewards Distributors; new rewards of Morpho go through Merkl. Which contract distributes is the word
+ * of the service: only one that the factory made is asked, and named to a wallet.
+ */
 export function morphoUrd(options: {
   reader: ChainReader
   tokenOf: TokenFinder
   baseUrl: string
+  /** By network, where it is not the published one. */
+  factories?: Partial<Record<string, Address>>
 }): RewardSource {
   const { reader, tokenOf } = options
+  const factories: Partial<Record<string, Address>> = { ...urdFactories, ...options.factories }
   return {
     name: 'morpho-urd',
     async find(user, networks, signal) {
@@ -44,7 +59,7 @@ export function morphoUrd(options: {
       const byNetwork = new Map<string, Distribution[]>()
       for (const row of data) {
         const network = networkOfChain(row.distributor.chain_id)?.name
-        if (network && networks.includes(network)) {
+        if (network && networks.includes(network) && factories[network]) {
           byNetwork.set(network, [...(byNetwork.get(network) ?? []), row])
         }
       }
@@ -63,10 +78,13 @@ export function morphoUrd(options: {
   }
 
   async function onChain(network: string, user: Address, rows: readonly Distribution[]): Promise<Claim[]> {
+    const factory = factories[network]
+    if (!factory) return []
     const { values } = await reader.read(
       network,
       Object.fromEntries(
         rows.flatMap(({ distributor, asset }, n) => [
+          [`made ${n}`, view(factoryAbi, factory, 'isUrd', [distributor.address])],
           [`root ${n}`, view(urdAbi, distributor.address, 'root', [])],
           [`claimed ${n}`, view(urdAbi, distributor.address, 'claimed', [user, asset.address])],
         ]),
@@ -77,6 +95,13 @@ export function morphoUrd(options: {
     const claims: Claim[] = []
     for (const [n, { distributor, asset, claimable, proof }] of rows.entries()) {
       const paid = answers[`claimed ${n}`]
+      if (answers[`made ${n}`] !== true) {
+        log.warn(
+          { network, distributor: distributor.address },
+          'the rewards service names a foreign distributor',
+        )
+        continue
+      }
       if (typeof paid !== 'bigint' || claimable <= paid) continue
       if (foldProof(leafOf(user, asset.address, claimable), proof) !== answers[`root ${n}`]) continue
       claims.push({

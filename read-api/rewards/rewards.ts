@@ -82,6 +82,7 @@ export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }:
         const outcome = await run(network, user, actions, tokens)
         const chainId = findNetwork(network)?.chainId ?? 0
         bundles[network] = {
+          isSimulated: outcome.status === 'done',
           currentActionIndex: 0,
           actions: actions.map(({ name, to, data }, n) => ({
             name,

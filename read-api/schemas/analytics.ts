@@ -27,6 +27,11 @@ const COST = {
   utilizationRate: 1,
 } as const
 
+/** What each section costs, in words. */
+export const SECTION_COSTS = Object.entries(COST)
+  .map(([section, cost]) => `${section} ${cost}`)
+  .join(', ')
+
 export function itemCost({ select }: z.output<typeof analyticsBody>): number {
   return Object.entries(COST).reduce(
     (sum, [section, cost]) => sum + (select?.[section as keyof typeof COST] ? cost : 0),

@@ -4,10 +4,20 @@ import { z } from './zod.ts'
 
 /** Query and path parameters arrive as text. Each of these gives a value and says in words what would be right. */
 
-const digits = /^\d{1,15}$/
-const decimal = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+/** No pattern looks at a longer text: what is longer is refused by its length, whatever a pattern would cost. */
+export const LONGEST_TEXT = 128
 
-const one = z.string({ error: 'must be given once' })
+const digits = /^\d{1,15}$/
+const decimal = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
+
+/** A text of its own and not one of several, no longer than `max`; nothing else is checked of one that is not. */
+function bounded(max = LONGEST_TEXT) {
+  return z
+    .string({ error: 'must be given once' })
+    .max(max, { abort: true, error: `must have ${max} characters at most` })
+}
+
+const one = bounded()
 
 export function integer(options: { min: number; max?: number; what?: string }) {
   const { min, max = Number.MAX_SAFE_INTEGER } = options
@@ -24,6 +34,7 @@ export function integer(options: { min: number; max?: number; what?: string }) {
 export function timestamp() {
   return integer({ min: 0, max: 253_402_300_799, what: 'unix time in seconds' }).openapi({
     description: 'Unix seconds.',
+    example: 1_767_225_600,
   })
 }
 
@@ -42,18 +53,21 @@ export function boolean() {
 }
 
 /** One that may be left out, which is the same as false. */
-export function flag(description?: string) {
-  return boolean()
-    .optional()
-    .openapi({ default: false, ...(description ? { description } : {}) })
+export function flag(description: string) {
+  return boolean().optional().openapi({ default: false, description })
 }
 
 export function choice<const T extends readonly [string, ...string[]]>(values: T) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` }).openapi({ type: 'string' })
+  return z
+    .enum(values, {
+      error: ({ input }) =>
+        Array.isArray(input) ? 'must be given once' : `must be one of ${values.join(', ')}`,
+    })
+    .openapi({ type: 'string', enum: [...values] })
 }
 
 /** Repeated keys, a single value, or values joined by commas. Empty values are dropped. */
-export function list(options: { description?: string } = {}) {
+export function list(options: { description?: string; example?: string[] } = {}) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform(value =>
@@ -62,22 +76,26 @@ export function list(options: { description?: string } = {}) {
         .map(text => text.trim())
         .filter(text => text !== ''),
     )
+    .refine(values => values.every(value => value.length <= LONGEST_TEXT), {
+      error: `must have values of ${LONGEST_TEXT} characters at most`,
+    })
     .openapi({ type: 'array', items: { type: 'string' }, ...options })
 }
 
-/** A list that narrows. An empty one (`tags=`, as of a form that was left blank) asks for nothing, and so narrows nothing. */
-export function names(options: { description?: string } = {}) {
+/** A list that narrows. One without a name in it (`tags=`, of a variable that was empty) is a mistake, as an empty number is. */
+export function names(options: { description: string; example?: string[] }) {
   return list()
+    .refine(values => values.length > 0, {
+      error: 'must name something; leave it out for no such filter',
+    })
     .optional()
-    .transform(values => (values && values.length > 0 ? values : undefined))
     .openapi({ type: 'array', items: { type: 'string' }, ...options })
 }
 
-export function text(options: { max?: number } = {}) {
-  const max = options.max ?? 128
+export function text(options: { description?: string; example?: string } = {}) {
   return one
-    .refine(value => value.length > 0 && value.length <= max, { error: `must have 1 to ${max} characters` })
-    .openapi({ type: 'string', minLength: 1, maxLength: max })
+    .refine(value => value.length > 0, { error: `must have 1 to ${LONGEST_TEXT} characters` })
+    .openapi({ type: 'string', minLength: 1, maxLength: LONGEST_TEXT, ...options })
 }
 
 const addressText = one.refine(value => /^0x[0-9a-f]{40}$/i.test(value), {
@@ -85,11 +103,18 @@ const addressText = one.refine(value => /^0x[0-9a-f]{40}$/i.test(value), {
 })
 
 /** An address in any case; lower-case from here on. */
-export function address() {
+export function address(description: string) {
   return addressText
     .transform(value => value.toLowerCase())
-    .openapi({ type: 'string', pattern: '^0[xX][0-9a-fA-F]{40}$' })
+    .openapi({
+      type: 'string',
+      pattern: '^0[xX][0-9a-fA-F]{40}$',
+      description: `${description} In any case.`,
+      example: '0x83F20F44975D03b1b09e64809B757c47f942BEeA',
+    })
 }
+
+export const userAddress = () => address('The wallet.')
 
 /** An amount in base units. */
 export function baseUnits(description: string) {
@@ -111,7 +136,8 @@ export function vaultId() {
       type: 'string',
       minLength: 1,
       maxLength: 128,
-      description: 'Address in any case, or an identifier of another kind.',
+      description: 'The vault: its address in any case, or an identifier of another kind.',
+      example: '0x83F20F44975D03b1b09e64809B757c47f942BEeA',
     })
 }
 
@@ -134,6 +160,7 @@ export function network() {
       type: 'string',
       enum: [...networkNames, ...networkCaips],
       description: 'Name or CAIP-2 identifier of a network, in any case.',
+      example: 'mainnet',
     })
 }
 
@@ -144,7 +171,7 @@ export function day() {
       error: 'must be a date as YYYY-MM-DD',
     })
     .transform(value => Date.parse(value) / 1000)
-    .openapi({ type: 'string', format: 'date' })
+    .openapi({ type: 'string', format: 'date', example: '2026-01-31' })
 }
 
 /** page and perPage. */
@@ -158,6 +185,12 @@ export function paging(options: { perPage?: number; max?: number } = {}) {
     perPage: integer({ min: 1, max })
       .optional()
       .transform(value => value ?? perPage)
-      .openapi({ type: 'integer', minimum: 1, maximum: max, default: perPage }),
+      .openapi({
+        type: 'integer',
+        minimum: 1,
+        maximum: max,
+        default: perPage,
+        description: 'Items on a page. Where an item costs credits, a smaller page costs less.',
+      }),
   }
 }

@@ -25,8 +25,7 @@ export const AssetBalanceOnNetwork = widened(AssetOnNetwork, balance).openapi('A
 
 const unreachable = {
   unreachableNetworks: z.array(z.string()).optional().openapi({
-    description:
-      'Networks whose wallet balances could not be read, or that were asked for and are not indexed here: what is said of them is not complete.',
+    description: 'Networks whose wallet balances could not be read: what is said of them is not complete.',
   }),
 }
 

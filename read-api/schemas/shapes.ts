@@ -136,10 +136,26 @@ export const Unsupported = z
     unsupportedAssets: z.array(z.string()),
     unsupportedProtocols: z.array(z.string()),
   })
-  .openapi('Unsupported', { description: 'Names in a filter that nobody knows. They never fail a request.' })
+  .openapi('Unsupported', {
+    description:
+      'Names in a filter that nobody knows, and networks asked for that are not indexed here. They never fail a request.',
+  })
+
+/** Where nothing is shown and something is left out. */
+export const leftOutWarning = {
+  warnings: z.array(z.string()).optional().openapi({
+    description:
+      'Only where the answer is empty and vaults are left out for which nobody vouches. x-unlisted-left-out says how many in every answer.',
+  }),
+}
 
 export function pageOf<T extends z.ZodType>(item: T) {
-  return z.strictObject({ itemsOnPage: z.int(), nextPage: z.int().nullable(), data: z.array(item) })
+  return z.strictObject({
+    itemsOnPage: z.int(),
+    nextPage: z.int().nullable(),
+    data: z.array(item),
+    ...leftOutWarning,
+  })
 }
 
 export const ErrorBody = z

@@ -13,6 +13,10 @@ export const StepNameShape = z.enum([
   'start-redeem-cooldown',
 ])
 
+const warnings = {
+  warnings: z.array(z.string()).optional().openapi({ description: 'Where nobody vouches for the vault.' }),
+}
+
 const Hex = z.string().regex(/^0x[0-9a-f]*$/)
 
 const SimulationShape = z
@@ -43,6 +47,11 @@ export const BundleShape = z
         simulation: SimulationShape.optional(),
       }),
     ),
+    isSimulated: z
+      .literal(false)
+      .optional()
+      .openapi({ description: 'There where the node of the chain could not try the transactions out.' }),
+    ...warnings,
   })
   .openapi('Bundle')
 
@@ -100,6 +109,7 @@ export const ContextShape = z
         steps: z.array(StepShape),
       })
       .optional(),
+    ...warnings,
   })
   .openapi('TransactionContext')
 

@@ -1,3 +1,4 @@
+import { PARTS, PENALTIES } from '../catalogue/score.ts'
 import {
   Address,
   Amount,
@@ -26,15 +27,33 @@ export const VaultListItem = z.strictObject(identity).openapi('Vault')
 
 const stepsType = z.enum(['instant', 'complex'])
 
+/** How one part of the score is made. */
+function scored(part: keyof typeof PARTS, what: string): string {
+  const { points, floor, ceiling } = PARTS[part]
+  const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 0 })
+  return `0 to ${points} points: ${points} × log(x / ${number(floor)}) / log(${number(ceiling)} / ${number(floor)}), where x is ${what}.`
+}
+
 export const ScoreShape = z
   .strictObject({
-    vaultScore: z.number(),
-    vaultTvlScore: z.number(),
-    protocolTvlScore: z.number(),
-    holderScore: z.number(),
-    networkScore: z.number(),
-    assetScore: z.number(),
-    totalScorePenalty: z.number(),
+    vaultScore: z.number().openapi({
+      description:
+        '0 to 100: (protocolTvlScore + vaultTvlScore + holderScore + assetScore) × (1 − totalScorePenalty).',
+    }),
+    vaultTvlScore: z.number().openapi({ description: scored('vault', 'USD·seconds in the vault') }),
+    protocolTvlScore: z
+      .number()
+      .openapi({ description: scored('protocol', 'USD·seconds in all vaults of the protocol') }),
+    holderScore: z.number().openapi({ description: scored('holders', 'accounts that hold shares') }),
+    networkScore: z.number().openapi({
+      description: `${scored('network', 'USD·seconds in all vaults of the network')} For diagnosis: no part of vaultScore.`,
+    }),
+    assetScore: z
+      .number()
+      .openapi({ description: scored('asset', 'USD of this asset in all vaults of the chain, now') }),
+    totalScorePenalty: z.number().openapi({
+      description: `The sum of penaltyComponents, 1 at most: ${PENALTIES.critical} for each flag of critical in force, ${PENALTIES.warning} for warning, ${PENALTIES.info} for info, 0 for one with a resolution, 1 for a corrupted vault.`,
+    }),
     penaltyComponents: z.array(
       z.union([
         widened(Flag, { type: z.literal('flag'), value: z.number() }),
@@ -89,6 +108,10 @@ export const DetailedVault = z
     maxCapacity: Amount.optional(),
     isCorrupted: z.boolean(),
     userEventsIndexed: z.boolean(),
+    standing: z.enum(['listed', 'made', 'found']).openapi({
+      description:
+        'listed: by the registry of curated vaults. made: by a factory that the registry names. found: by its shape alone, which anybody can give a contract; it bears a flag, and lists leave it out unless allowUnlisted.',
+    }),
     childrenVaults: z
       .array(
         z.object({

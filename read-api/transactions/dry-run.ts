@@ -15,8 +15,11 @@ import { dryRunCode } from './dry-run-code.ts'
 import type { PlannedAction, Token } from './family.ts'
 
 export type DryRun =
-  /** Balances of `tokens` and then of the native coin: before all, and after each action. */
-  | { status: 'done'; balances: bigint[][] }
+  /**
+   * Balances of `tokens` and then of the native coin: before all, and after each action. What was asked after the last,
+   * undefined where nothing was answered.
+   */
+  | { status: 'done'; balances: bigint[][]; question?: bigint }
   | { status: 'failed'; action: number; data: Hex }
   /** The node cannot run calls on a changed state. */
   | { status: 'unknown' }
@@ -121,10 +124,12 @@ export function createDryRunner(rpc: Rpc, { windowMs = 3, batchSize = 10 }: DryR
     user: Address,
     actions: readonly PlannedAction[],
     tokens: readonly Token[],
+    question?: { to: Address; data: Hex },
   ): Promise<DryRun> {
     const look = looksOf(user, tokens)
     const calls = [...look]
     for (const { to, data, value = 0n } of actions) calls.push({ target: to, value, data }, ...look)
+    if (question) calls.push({ target: question.to, value: 0n, data: question.data })
     const data = encodeFunctionData({ abi: runAbi, functionName: 'run', args: [calls] })
     const read = (answer: Hex | undefined) => outcomeOf(answer, look.length, actions.length)
     const first = await enqueue(network, user, data)
@@ -185,7 +190,8 @@ function outcomeOf(answer: Hex | undefined, stride: number, actions: number): Dr
     if (!outcome?.success) return { status: 'failed', action: n, data: outcome?.data ?? '0x' }
     balances.push(results.slice(at + 1, at + 1 + stride).map(balanceOf))
   }
-  return { status: 'done', balances }
+  const asked = results[stride + actions * (stride + 1)]
+  return { status: 'done', balances, ...(asked?.success ? { question: balanceOf(asked) } : {}) }
 }
 
 /** Undefined where the run itself broke off (its gas was used up). */

@@ -64,6 +64,8 @@ export interface Plan {
   currentActionIndex: number
   /** Tokens of which the user has more afterwards; where not, the payload would give nothing for something. */
   gains: readonly Token[]
+  /** Base units of the vault's asset that are given for what is gained. */
+  pays?: bigint
 }
 
 export interface StepPlan {

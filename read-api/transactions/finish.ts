@@ -1,7 +1,8 @@
-import type { Address, Hex } from 'viem'
+import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { withSuffix } from '../../db/attribution.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { RefusedError } from '../errors.ts'
+import { erc4626Abi } from './abis.ts'
 import { type createDryRunner, type DryRun, exchanged } from './dry-run.ts'
 import type { Plan, ReadViews, Token } from './family.ts'
 import { revertReason } from './revert-reason.ts'
@@ -23,6 +24,8 @@ export interface BundleAction {
 }
 
 export interface Bundle {
+  /** False where the node cannot run calls on a changed state: then nothing of it was tried out. */
+  isSimulated: boolean
   currentActionIndex: number
   actions: BundleAction[]
 }
@@ -40,6 +43,8 @@ export interface Unfinished {
   /** Pure. `resetAllowance`: the token refuses to change a nonzero allowance. */
   plan(options: { resetAllowance: boolean }): Plan
   simulate?: boolean | undefined
+  /** The vault that says what its shares are worth, where the plan pays for shares. */
+  worth?: { vault: Address; asset: Token; share: Token }
   /** Appended to the payload of every action. */
   suffix?: Hex | undefined
 }
@@ -59,8 +64,14 @@ export function pinnedReads(reader: ChainReader, network: string, age: 'fresh' |
  * nothing, the answer is a RefusedError with the reason.
  */
 export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
-  const run = ({ network, user, tokens }: Unfinished, plan: Plan): Promise<DryRun> =>
-    dryRun(network, user, plan.actions.slice(plan.currentActionIndex), tokens)
+  const run = ({ network, user, tokens, worth }: Unfinished, plan: Plan): Promise<DryRun> =>
+    dryRun(
+      network,
+      user,
+      plan.actions.slice(plan.currentActionIndex),
+      tokens,
+      worth && plan.pays !== undefined ? { to: worth.vault, data: worthOf(worth.share) } : undefined,
+    )
 
   return async (unfinished: Unfinished): Promise<Bundle & { block: bigint }> => {
     const { chainId, tokens, suffix, simulate, block } = unfinished
@@ -73,6 +84,7 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
     }
     check(unfinished, plan, outcome)
     return {
+      isSimulated: outcome.status === 'done',
       block,
       currentActionIndex: plan.currentActionIndex,
       actions: plan.actions.map(({ name, to, data, value }, n) => ({
@@ -91,7 +103,16 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
   }
 }
 
-function check({ action, tokens }: Unfinished, plan: Plan, outcome: DryRun): void {
+/** In shares, so many that a price is said with digits to spare. */
+const probeOf = ({ decimals }: Token) => 10n ** BigInt(decimals + 6)
+
+const worthOf = (share: Token): Hex =>
+  encodeFunctionData({ abi: erc4626Abi, functionName: 'convertToAssets', args: [probeOf(share)] })
+
+/** Percent of what goes in that the shares have to be worth. */
+const LEAST_WORTH = 99n
+
+function check({ action, tokens, worth }: Unfinished, plan: Plan, outcome: DryRun): void {
   if (outcome.status === 'unknown') return
   if (outcome.status === 'failed') {
     const name = plan.actions[plan.currentActionIndex + outcome.action]?.name ?? action
@@ -106,6 +127,23 @@ function check({ action, tokens }: Unfinished, plan: Plan, outcome: DryRun): voi
     if (n >= 0 && (after[n] ?? 0n) <= (before[n] ?? 0n)) {
       throw new RefusedError(`The amount is too small: this ${action} would give no ${gained.symbol}.`)
     }
+  }
+  if (!worth || plan.pays === undefined) return
+  const { asset, share } = worth
+  const n = tokens.findIndex(token => token.address === share.address)
+  const received = (after[n] ?? 0n) - (before[n] ?? 0n)
+  // What does not say what a share is worth is a token that shows its holders the asset (aTokens, Comets), or one for each.
+  const value =
+    outcome.question === undefined
+      ? share.decimals === asset.decimals
+        ? received
+        : undefined
+      : (received * outcome.question) / probeOf(share)
+  // A unit is lost to rounding where shares are reckoned, and one where they are valued.
+  if (value !== undefined && (value + 2n) * 100n < plan.pays * LEAST_WORTH) {
+    throw new RefusedError(
+      `This ${action} would give ${share.symbol} worth ${value} for ${plan.pays} (base units of ${asset.symbol}): less than ${LEAST_WORTH} %.`,
+    )
   }
 }
 

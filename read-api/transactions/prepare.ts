@@ -54,6 +54,7 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
       tokens: vault.asset.address === share.address ? [vault.asset] : [vault.asset, share],
       plan: options => standing.build({ action, amount, native, ...options }),
       user,
+      worth: { vault: vault.address, asset: vault.asset, share },
     })
   }
 

@@ -104,7 +104,7 @@ export function spendingPlan(
   )
   if (approved && done === actions.length - 1) done = actions.length
   actions.push(last)
-  return { actions, currentActionIndex: done, gains }
+  return { actions, currentActionIndex: done, gains, ...(gains.length > 0 ? { pays: value } : {}) }
 }
 
 export function unsupported(family: string, action: ActionName, does: readonly string[]): RefusedError {

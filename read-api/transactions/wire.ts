@@ -4,7 +4,7 @@ import type { AssetWire } from '../catalogue/assets.ts'
 import { assetWire } from '../catalogue/assets.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
-import { lpTokenOf } from '../catalogue/wire.ts'
+import { identityOf, lpTokenOf } from '../catalogue/wire.ts'
 import type { RewardToken } from '../rewards/source.ts'
 import type { ActionName, PendingRequest, Standing } from './family.ts'
 import type { Bundle } from './finish.ts'
@@ -15,9 +15,10 @@ export function contextOf(
   user: string,
   standing: Standing,
   rewardAssets: readonly { amount: bigint; asset: AssetWire }[],
+  options: { allowUnlisted?: boolean | undefined } = {},
 ) {
   const steps = <N extends ActionName>(plans: readonly Named<N>[]) =>
-    plans.map(plan => stepOf(vault, user, plan))
+    plans.map(plan => stepOf(vault, user, plan, options))
   const usd = (amount: bigint | undefined) => {
     const worth = amount === undefined ? undefined : usdOf(amount, vault.asset.decimals, vault.asset.price)
     return worth === undefined ? undefined : decimalString(worth)
@@ -85,10 +86,18 @@ interface Named<N extends ActionName> {
   actions: string[]
 }
 
-function stepOf<N extends ActionName>(vault: Vault, user: string, { name, actions }: Named<N>) {
+function stepOf<N extends ActionName>(
+  vault: Vault,
+  user: string,
+  { name, actions }: Named<N>,
+  { allowUnlisted }: { allowUnlisted?: boolean | undefined },
+) {
   const { address, asset } = vault.state
   const query = new URLSearchParams({ assetAddress: checksum(inShares.has(name) ? address : asset) })
-  const path = [name, checksum(user), vault.network.name, vault.vaultId].map(encodeURIComponent).join('/')
+  if (allowUnlisted) query.set('allowUnlisted', 'true')
+  const path = [name, checksum(user), vault.network.name, identityOf(vault).vaultId]
+    .map(encodeURIComponent)
+    .join('/')
   return { name, actions, actionsUrl: `/v2/transactions/${path}?${query}` }
 }
 
@@ -116,6 +125,7 @@ export function rewardAssetOf(catalogue: Catalogue, network: NetworkId, token: R
 
 export function bundleOf(bundle: Bundle) {
   return {
+    ...(bundle.isSimulated ? {} : { isSimulated: false as const }),
     currentActionIndex: bundle.currentActionIndex,
     actions: bundle.actions.map(({ name, tx, simulation }) => ({
       name,

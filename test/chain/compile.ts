@@ -110,11 +110,16 @@ function fromCacheOrCompiler(set: ContractSet): Record<string, Artifact> {
   const cached = readCache(file)
   if (cached) return cached
   const artifacts = compile(set.compiler, input)
-  mkdirSync(cacheDirectory, { recursive: true })
-  // Several test processes may compile at once: rename is atomic.
-  const temporary = `${file}.${process.pid}`
-  writeFileSync(temporary, JSON.stringify(artifacts))
-  renameSync(temporary, file)
+  try {
+    mkdirSync(cacheDirectory, { recursive: true })
+    // Several test processes may compile at once: rename is atomic.
+    const temporary = `${file}.${process.pid}`
+    writeFileSync(temporary, JSON.stringify(artifacts))
+    renameSync(temporary, file)
+  } catch (error) {
+    // A checkout that this user may only read: compiled again next time.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
   return artifacts
 }
 

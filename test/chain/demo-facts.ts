@@ -1,4 +1,5 @@
 import type { Fact } from '../../db/registry/registry.ts'
+import type { Guests } from './guests.ts'
 import type { Scenario } from './scenario.ts'
 
 /** What .vaultlog/demo.json holds: all that tests, benches and people's scripts need of a running demo. */
@@ -8,6 +9,10 @@ export interface DemoFile {
   adminKey: string
   network: string
   vaults: { vaultId: string; asset: string; kind: string }[]
+  /** Honest and on no list: shown to who asks for them. */
+  unlisted: { vaultId: string; asset: string; kind: string }[]
+  /** Contracts that are not what they say, and what each does. */
+  strangers: { address: string; what: string }[]
   users: string[]
   markets: { marketId: string; assetIds: string[] }[]
   rpcUrl: string
@@ -15,13 +20,123 @@ export interface DemoFile {
   clickhouseUrl: string
 }
 
-/** Curated facts of the demo chain: which feed prices which asset. */
-export function demoFacts(scenario: Scenario): Fact[] {
-  return scenario.feeds.map(({ asset, proxy, decimals }) => ({
+const DAY = 86_400
+
+/** What a list of curated vaults says of these, besides what every one of them has. */
+const curated: Record<string, Record<string, Fact['value']>> = {
+  dvUSDC: { featured: true, tags: ['stablecoins', 'blue chip'], curator: 'northlight' },
+  dvUSDT: { tags: ['stablecoins'], curator: 'northlight' },
+  dvWETH: {
+    tags: ['ether'],
+    curator: 'harbour',
+    flags: [
+      {
+        content: 'Lost 12 % of its assets in one day.',
+        severity: 'critical',
+        resolution: 'Made good out of the yield of the weeks after.',
+      },
+    ],
+  },
+  dvWBTC: { tags: ['bitcoin'], curator: 'harbour' },
+  dsDAI: { featured: true, tags: ['stablecoins', 'savings'], incentives: 'One point for every DAI and day.' },
+  dvdvUSDT: { tags: ['stablecoins', 'nested'] },
+  bvUSDC: { flags: [{ content: 'Closed: everybody has redeemed.', severity: 'info' }] },
+  davUSDC: {
+    tags: ['stablecoins', 'asynchronous'],
+    curator: 'northlight',
+    transactional: { depositStepsType: 'complex', redeemStepsType: 'complex', rewardsSupported: false },
+  },
+}
+
+const instant = { depositStepsType: 'instant', redeemStepsType: 'instant', rewardsSupported: false }
+const noFees = { performanceFee: 0, managementFee: 0, depositFee: 0, withdrawalFee: 0 }
+
+/**
+ * Curated facts of the demo chain: its vaults but two (one that a known factory made, one that nobody lists), the people
+ * behind them, which feed prices which asset, and a stream of rewards.
+ */
+export function demoFacts(scenario: Scenario, guests: Guests): Fact[] {
+  const facts: Fact[] = scenario.feeds.map(({ asset, proxy, decimals }) => ({
     subject: `asset:1:${asset.address}`,
     kind: 'feed',
     value: { feed: proxy, decimals },
   }))
+  for (const { asset } of scenario.feeds) {
+    const logo = `https://demo.example/logos/${asset.symbol.toLowerCase()}.svg`
+    facts.push({ subject: `asset:1:${asset.address}`, kind: 'logo', value: logo })
+  }
+  facts.push({ subject: `asset:1:${guests.reward.address}`, kind: 'peg', value: { usd: '0.5' } })
+  for (const [name, profile] of Object.entries(profiles)) {
+    facts.push({ subject: name, kind: 'profile', value: profile })
+  }
+  for (const vault of [...scenario.vaults, guests.asynchronous]) {
+    const subject = `vault:1:${vault.address}`
+    const listed = {
+      protocol: 'demo',
+      product: vault.kind === 'self-ledger' ? 'savings' : 'vaults',
+      version: '1',
+      description: `${vault.name}: takes ${vault.asset.symbol}, on the chain of the demo.`,
+      lendUrl: `https://demo.example/vaults/${vault.symbol}`,
+      protocolVaultUrl: `https://demo.example/vaults/${vault.symbol}/about`,
+    }
+    const values = { listed, fees: noFees, transactional: instant, ...curated[vault.symbol] }
+    for (const [kind, value] of Object.entries(values)) facts.push({ subject, kind, value })
+  }
+  const rewarded = scenario.vaults.find(({ symbol }) => symbol === 'dvUSDC')
+  const stream = {
+    asset: guests.reward,
+    amount: (4_000n * 10n ** 18n).toString(),
+    startDate: scenario.end - 30 * DAY,
+    endDate: scenario.end + 30 * DAY,
+    distributor: 'merkl',
+  }
+  const { address, name, symbol, decimals } = stream.asset
+  const value = [{ ...stream, asset: { address, name, symbol, decimals } }]
+  if (rewarded) facts.push({ subject: `vault:1:${rewarded.address}`, kind: 'rewards', value })
+  return facts
+}
+
+const profiles = {
+  'protocol:demo': {
+    displayName: 'Demo Finance',
+    protocolId: 'demo',
+    protocolUrl: 'https://demo.example',
+    protocolLogo: 'https://demo.example/logo.svg',
+    description: 'Vaults of the demo chain.',
+  },
+  'protocol:morpho': {
+    displayName: 'Morpho',
+    protocolId: 'morpho',
+    protocolUrl: 'https://morpho.org',
+    protocolLogo: 'https://demo.example/logos/morpho.svg',
+    description: 'Isolated lending markets and the curated vaults that supply them.',
+  },
+  'curator:northlight': {
+    displayName: 'Northlight Research',
+    description: 'Curates the dollar vaults of the demo.',
+    websiteUrl: 'https://northlight.example',
+  },
+  'curator:harbour': {
+    displayName: 'Harbour Desk',
+    description: 'Curates the ether and bitcoin vaults of the demo.',
+    websiteUrl: 'https://harbour.example',
+  },
+}
+
+/** What Merkl's service would say of the demo's users, by path. */
+export function rewardAnswers({ reward, rewards }: Guests): [string, unknown][] {
+  const { address, symbol, name, decimals } = reward
+  return rewards.map(({ user, amount, proof }) => [
+    `/v4/users/${user}/rewards`,
+    [
+      {
+        chain: { id: 1 },
+        rewards: [
+          { amount: String(amount), proofs: proof, token: { address, symbol, name, decimals, price: 0.5 } },
+        ],
+      },
+    ],
+  ])
 }
 
 /** Requests worth trying, as they can be pasted into a shell. */
@@ -33,6 +148,10 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
   const month = scenario.end - 30 * 86_400
   return [
     { what: 'every vault, largest first', curl: get('/v2/detailed-vaults?sortBy=tvl&sortOrder=desc') },
+    {
+      what: 'those for which nobody vouches, too: an honest one, and strangers that are not what they say',
+      curl: get('/v2/detailed-vaults?sortBy=tvl&sortOrder=desc&allowUnlisted=true&allowCorrupted=true'),
+    },
     { what: 'one vault', curl: get(`/v2/detailed-vaults/mainnet/${vault}`) },
     {
       what: 'its daily APY, TVL and share price',
@@ -44,6 +163,11 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
         `/alpha/historical/mainnet/${vault}/daily-flows?fromDate=${day(month)}&toDate=${day(scenario.end)}`,
       ),
     },
+    {
+      what: 'the vaults of one curator that have a tag',
+      curl: get('/v2/detailed-vaults?curators=northlight&tags=stablecoins'),
+    },
+    { what: 'rewards that a wallet can claim', curl: get(`/v2/transactions/rewards/context/${user}`) },
     { what: 'who holds it', curl: get(`/alpha/mainnet/${vault}/holders?perPage=5`) },
     {
       what: 'what a wallet held a month ago, to the last unit',

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -8,19 +8,25 @@ import { startEmbedded } from '../../db/embedded/up.ts'
 import { createKey } from '../../db/keys/keys.ts'
 import { migratePostgres, openPostgres } from '../../db/postgres.ts'
 import { API_COMMAND } from '../../db/process/api-command.ts'
-import { readEnv } from '../../db/process/env.ts'
-import { VaultlogError } from '../../db/process/errors.ts'
+import { type Env, readEnv } from '../../db/process/env.ts'
+import { PortInUseError, VaultlogError } from '../../db/process/errors.ts'
 import { onShutdown, shutdown } from '../../db/process/shutdown.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { readStatus } from '../../db/status.ts'
 import { openProgress } from '../../jobs/progress.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { supervise } from '../../jobs/supervisor.ts'
+import { dropDatabase } from '../drop-database.ts'
 import { scenarioContracts } from '../pipeline.ts'
+import { startProofServer } from '../read-api/rewards/proof-server.ts'
 import { checkDemo } from './demo-check.ts'
-import { type DemoFile, demoFacts, exampleRequests } from './demo-facts.ts'
+import { type DemoFile, demoFacts, exampleRequests, rewardAnswers } from './demo-facts.ts'
+import { createGallery } from './demo-gallery.ts'
+import { refuseTakenPorts } from './demo-ports.ts'
+import { createGuests } from './guests.ts'
 import { startNode } from './node.ts'
 import { runScenario } from './scenario.ts'
+import type { DeployedVault } from './world.ts'
 
 const DATABASE = 'vaultlog_demo'
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -36,10 +42,14 @@ async function demo(): Promise<void> {
     options: { exit: { type: 'boolean', default: false }, days: { type: 'string', default: '130' } },
   })
   const env = readEnv()
+  await refuseTakenPorts(env, { databases: false })
   const progress = openProgress()
 
   say('Starting Postgres and ClickHouse, unless their URLs are set.')
-  const embedded = await startEmbedded(env)
+  const embedded = await startEmbedded(env).catch(async (error: unknown) => {
+    if (error instanceof PortInUseError) await refuseTakenPorts(env, { databases: true })
+    throw error
+  })
   onShutdown('databases', () => embedded.stop())
   const databaseUrl = await freshDatabase(embedded.databaseUrl)
   const clickhouse = openClickHouse({ url: embedded.clickhouseUrl, database: DATABASE })
@@ -55,14 +65,26 @@ async function demo(): Promise<void> {
   onShutdown('node', () => node.stop())
   const days = Number(values.days)
   const living = progress.start('living', days, 'days')
-  const scenario = await runScenario(node, { days, onProgress: done => living.update(done) })
+  const guests = createGuests()
+  const gallery = createGallery(node)
+  const scenario = await runScenario(node, {
+    days,
+    onProgress: done => living.update(done),
+    companions: [guests, gallery],
+  })
   living.finish()
 
   const folder = join(env.VAULTLOG_DIR, 'demo')
   await mkdir(folder, { recursive: true })
   const contractsFile = join(folder, 'contracts.json')
-  await writeFile(contractsFile, JSON.stringify({ mainnet: scenarioContracts(scenario) }, null, 2))
-  await recordFacts(pool, demoFacts(scenario), scenario.start)
+  const contracts = { ...scenarioContracts(scenario), 'metamorpho-factory': [guests.factory] }
+  await writeFile(contractsFile, JSON.stringify({ mainnet: contracts }, null, 2))
+  await recordFacts(pool, demoFacts(scenario, guests), scenario.start)
+  const proofs = await startProofServer()
+  onShutdown('proofs of rewards', async () => {
+    await proofs.stop()
+  })
+  for (const [path, answer] of rewardAnswers(guests)) proofs.answers.set(path, answer)
 
   say(
     `${scenario.stats.blocks} blocks and ${scenario.stats.transactions} transactions after ${seconds()}. Indexing them.`,
@@ -73,16 +95,20 @@ async function demo(): Promise<void> {
     CLICKHOUSE_DATABASE: DATABASE,
     RPC_MAINNET: node.rpcUrl,
     CONTRACTS_FILE: contractsFile,
+    MERKL_URL: proofs.baseUrl,
     POLL_INTERVAL_MS: '100',
     LOG_LEVEL: 'warn',
     SQD_WARN: '*',
   }
+  const graphql = embedded.graphqlDatabaseUrl
+    ? { GRAPHQL_DATABASE_URL: demoDatabase(embedded.graphqlDatabaseUrl) }
+    : {}
   const processes = supervise(
     [
       { name: 'processor', args: ['processors/main.ts', 'mainnet'], env: shared },
       { name: 'worker', args: ['jobs/main.ts'], env: shared },
       { name: 'api', args: API_COMMAND, env: shared },
-      ...(values.exit ? [] : [{ name: 'graphql', args: ['db/graphql.ts'], env: shared }]),
+      ...(values.exit ? [] : [{ name: 'graphql', args: ['db/graphql.ts'], env: { ...shared, ...graphql } }]),
     ],
     line => process.stderr.write(`${line}\n`),
   )
@@ -109,11 +135,9 @@ async function demo(): Promise<void> {
     apiKey,
     adminKey,
     network: 'mainnet',
-    vaults: scenario.vaults.map(({ address, asset, kind }) => ({
-      vaultId: address,
-      asset: asset.address,
-      kind,
-    })),
+    vaults: [...scenario.vaults, guests.asynchronous, guests.made].map(identified),
+    unlisted: [guests.found].map(identified),
+    strangers: gallery.strangers,
     users: scenario.users,
     markets: scenario.morpho.markets.map(({ id, params }) => ({
       marketId: id,
@@ -123,13 +147,16 @@ async function demo(): Promise<void> {
     databaseUrl,
     clickhouseUrl: embedded.clickhouseUrl,
   }
-  await writeFile(join(env.VAULTLOG_DIR, 'demo.json'), JSON.stringify(file, null, 2))
+  // Keys and passwords are in it.
+  const demoFile = join(env.VAULTLOG_DIR, 'demo.json')
+  await rm(demoFile, { force: true })
+  await writeFile(demoFile, JSON.stringify(file, null, 2), { mode: 0o600 })
   await untilReady(file.baseUrl, apiKey, head)
 
   say(`\nReady after ${seconds()}. What happened:`)
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
-    const wrong = await checkDemo(node, scenario, file, say)
+    const wrong = await checkDemo(node, scenario, guests, file, say)
     await pool.end()
     await clickhouse.close()
     await shutdown('checked', wrong === 0 ? 0 : 1)
@@ -142,7 +169,7 @@ async function demo(): Promise<void> {
   )
   say(`Operator's page: ${file.baseUrl}/ops (any user name, the adminKey of .vaultlog/demo.json as password)`)
   say(
-    `SQL: curl '${embedded.clickhouseUrl}/?database=${DATABASE}' --data 'SELECT * FROM vaults FORMAT Pretty'`,
+    `SQL: curl '${analystUrl(embedded.clickhouseUrl, env)}/?database=${DATABASE}' --data 'SELECT * FROM vaults FORMAT Pretty'`,
   )
   say('Everything a script needs is in .vaultlog/demo.json. Ctrl-C ends it all.')
   await pool.end()
@@ -150,13 +177,31 @@ async function demo(): Promise<void> {
   await node.setIntervalMining(12)
 }
 
+const identified = ({ address, asset, kind }: DeployedVault) => ({
+  vaultId: address,
+  asset: asset.address,
+  kind,
+})
+
+/** As the data team's user: reading is all that it may do. */
+function analystUrl(clickhouseUrl: string, env: Env): string {
+  const url = new URL(clickhouseUrl)
+  url.username = env.CLICKHOUSE_READONLY_USER
+  url.password = env.CLICKHOUSE_READONLY_PASSWORD
+  return url.href.replace(/\/$/, '')
+}
+
 /** A database of the demo's own on that server: every run has a new chain. */
 async function freshDatabase(server: string): Promise<string> {
+  await dropDatabase(server, DATABASE)
   const admin = new pg.Client({ connectionString: server })
   await admin.connect()
-  await admin.query(`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`)
   await admin.query(`CREATE DATABASE ${DATABASE}`)
   await admin.end()
+  return demoDatabase(server)
+}
+
+function demoDatabase(server: string): string {
   const url = new URL(server)
   url.pathname = `/${DATABASE}`
   return url.href

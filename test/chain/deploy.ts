@@ -20,7 +20,7 @@ export interface Token {
   decimals: number
 }
 
-export type VaultKind = 'openzeppelin' | 'self-ledger' | 'nested'
+export type VaultKind = 'openzeppelin' | 'self-ledger' | 'nested' | 'asynchronous' | 'metamorpho'
 
 export interface Vault extends Token {
   kind: VaultKind

@@ -26,6 +26,15 @@ export interface ScenarioOptions {
   seed?: number
   /** After every day: days done, days in all, what was remarkable. */
   onProgress?(done: number, total: number, words: string): void
+  companions?: readonly Companions[]
+}
+
+/** Others who live on the chain beside the scenario, and change nothing of what its own people do. */
+export interface Companions {
+  /** Known once they are deployed. */
+  vaults: readonly DeployedVault[]
+  /** After a day was planned, before its first block. */
+  onDay(play: Play, day: Day): Promise<void>
 }
 
 export interface Checkpoint {
@@ -81,6 +90,7 @@ export async function runScenario(node: Node, options: ScenarioOptions = {}): Pr
     for (const name of script.marksBefore.get(index) ?? []) await mark(name)
     const day = newDay(play.random, index, start + index * secondsPerDay, script.isHourly(index))
     await planDay(play, day, loans, script)
+    for (const { onDay } of options.companions ?? []) await onDay(play, day)
     for (const [slot, timestamp] of day.times.entries()) {
       for (const call of day.plan[slot] ?? []) await node.send(call)
       await node.mine(timestamp)

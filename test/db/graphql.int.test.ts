@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { request } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { ChainDatabase } from '../../db/events/chain-database.ts'
 import { freePort } from '../chain/anvil-process.ts'
@@ -9,6 +12,12 @@ const vault = `0x${'ab'.repeat(20)}`
 let postgres: TestPostgres
 let server: ChildProcess
 let url: string
+
+/** The database as the role that reads the view of events, where there is one. */
+function reader(database: string): string {
+  const url = inject('graphqlUrl')
+  return url && Object.assign(new URL(url), { pathname: new URL(database).pathname }).href
+}
 
 beforeAll(async () => {
   postgres = await createPostgres()
@@ -45,6 +54,7 @@ beforeAll(async () => {
       DATABASE_URL: postgres.url,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
       CLICKHOUSE_DATABASE: 'vaultlog_test_graphql',
+      GRAPHQL_DATABASE_URL: reader(postgres.url),
       GRAPHQL_PORT: String(port),
     },
     stdio: 'ignore',
@@ -84,4 +94,57 @@ test('raw events are served as stored, filtered and ordered', async () => {
       eventsConnection: { totalCount: 2 },
     },
   })
+})
+
+const ask = (query: string) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+
+test('few questions at one time, and errors without paths', async () => {
+  const fields = (count: number) =>
+    `{ ${Array.from({ length: count }, (_, i) => `f${i}: eventsConnection(orderBy: id_ASC) { totalCount }`).join(' ')} }`
+  expect(await (await ask(fields(5))).json()).toHaveProperty('data.f4.totalCount', 2)
+  const refused = await (await ask(fields(6))).text()
+  expect(refused).toMatch(/root fields/)
+  expect(refused + (await (await ask('{ nothing }')).text())).not.toMatch(/stacktrace|node_modules/)
+})
+
+test('not for pages of others: no name but this machine’s, no origin let in, one address', async () => {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { origin: 'https://page.example', 'content-type': 'application/json' },
+    body: '{"query":"{__typename}"}',
+  })
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null])
+  const { port } = new URL(url)
+  const status = await new Promise(resolve =>
+    request(
+      { host: '127.0.0.1', port, path: '/graphql', headers: { host: `evil.example:${port}` } },
+      response => {
+        response.resume()
+        resolve(response.statusCode)
+      },
+    ).end(),
+  )
+  expect(status).toBe(403)
+  const other = Object.values(networkInterfaces())
+    .flat()
+    .find(one => one && !one.internal && one.family === 'IPv4')
+  if (other) await expect(fetch(`http://${other.address}:${port}/graphql`)).rejects.toThrow()
+})
+
+test('reads the view and nothing else', async () => {
+  if (inject('graphqlUrl') === '') return
+  const client = new pg.Client({ connectionString: reader(postgres.url) })
+  await client.connect()
+  try {
+    expect((await client.query('SELECT count(*)::int AS n FROM event')).rows).toEqual([{ n: 2 }])
+    for (const table of ['event_log', 'api_key', 'stream'])
+      await expect(client.query(`SELECT * FROM ${table}`)).rejects.toThrow(/permission denied/)
+  } finally {
+    await client.end()
+  }
 })

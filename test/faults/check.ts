@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type OwnName, startOwn } from './own-servers.ts'
 import { type Servers, System, type SystemOptions } from './system.ts'
 
-export type Group = 'rpc' | 'data' | 'reorgs' | 'crashes' | 'head' | 'beyond'
+export type Group = 'rpc' | 'data' | 'reorgs' | 'crashes' | 'head' | 'beyond' | 'hostile'
 
 /** What a check may use besides the system itself. */
 export interface Circumstances {
@@ -36,6 +36,12 @@ export interface Check {
   isQuick?: boolean
 }
 
+/** A check that makes its own chain and processes. */
+export interface OwnCheck extends Pick<Check, 'name' | 'group' | 'isQuick'> {
+  /** What it throws fails the check; what it gives is a note for the table. */
+  run(circumstances: Circumstances): Promise<string>
+}
+
 export interface Outcome {
   passed: boolean
   seconds: number
@@ -43,13 +49,23 @@ export interface Outcome {
 }
 
 /** One run of a check on databases of its own. */
-export async function runCheck(check: Check, circumstances: Circumstances, seed: number): Promise<Outcome> {
+export async function runCheck(
+  check: Check | OwnCheck,
+  circumstances: Circumstances,
+  seed: number,
+): Promise<Outcome> {
   const began = Date.now()
   const outcome = (passed: boolean, note: string): Outcome => ({
     passed,
     seconds: (Date.now() - began) / 1000,
     note,
   })
+  if ('run' in check) {
+    return check.run(circumstances).then(
+      note => outcome(true, note),
+      (error: Error) => outcome(false, error.message),
+    )
+  }
   const own = check.own ? await startOwn(check.own, check.onSmallDisk) : undefined
   const { postgres, clickhouse, redis } = own?.servers ?? {}
   const servers: Servers = {

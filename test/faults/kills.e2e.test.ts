@@ -1,7 +1,4 @@
-import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,6 +14,7 @@ import { type Supervisor, supervise } from '../../jobs/supervisor.ts'
 import { verify } from '../../jobs/verify.ts'
 import { freePort } from '../chain/anvil-process.ts'
 import { seededRandom } from '../chain/random.ts'
+import { newFolder } from '../db/embedded/places.ts'
 import { createPipeline, visibleSumsOf } from '../pipeline.ts'
 import { doubledLogs, indexedBalances, storeSum, untilAtHead } from './checks.ts'
 import { start } from './command.ts'
@@ -40,7 +38,7 @@ let variables: Record<string, string>
 const said: string[] = []
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'vaultlog-kills-'))
+  folder = newFolder('vaultlog-kills-')
   const env = readEnv({
     VAULTLOG_DIR: folder,
     EMBEDDED_POSTGRES_PORT: String(await freePort()),

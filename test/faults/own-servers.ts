@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startClickHouse } from '../../db/embedded/clickhouse.ts'
 import { startPostgres } from '../../db/embedded/postgres.ts'
 import { type Env, readEnv } from '../../db/process/env.ts'
 import { freePort } from '../chain/anvil-process.ts'
+import { newFolder } from '../db/embedded/places.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 /** A server that can be stopped, killed and frozen, on a port and with data that stay the same. */
@@ -116,7 +116,7 @@ export interface OwnServers {
 
 /** Servers for one check alone, in a folder of their own; one of them on a small disk where that is asked for. */
 export async function startOwn(names: readonly OwnName[], onSmallDisk?: OwnName): Promise<OwnServers> {
-  const folder = mkdtempSync(join(tmpdir(), 'vaultlog-own-'))
+  const folder = newFolder('vaultlog-own-')
   const disk = onSmallDisk && mountSmallDisk(join(folder, onSmallDisk), SMALL_DISK_MIB)
   const env: Env = readEnv({
     VAULTLOG_DIR: folder,

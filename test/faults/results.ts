@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Check, Outcome } from './check.ts'
+import type { Check, Outcome, OwnCheck } from './check.ts'
 
 /** Runs of one check, one after the other. */
 export interface Runs {
@@ -25,7 +25,7 @@ const code = stdout?.trim() || 'unknown'
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim().slice(0, 240)
 
-function row({ name, group }: Check, { outcomes, times, isShort }: Runs): string {
+function row({ name, group }: Pick<Check, 'name' | 'group'>, { outcomes, times, isShort }: Runs): string {
   const passed = outcomes.filter(outcome => outcome.passed).length
   const mean = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0) / outcomes.length
   const note = (outcomes.find(outcome => !outcome.passed) ?? outcomes.at(-1))?.note ?? ''
@@ -34,7 +34,11 @@ function row({ name, group }: Check, { outcomes, times, isShort }: Runs): string
 }
 
 /** Writes the table of all checks: new rows for those that ran, the old ones for the others. */
-export function writeResults(file: string, suite: readonly Check[], ran: ReadonlyMap<Check, Runs>): void {
+export function writeResults(
+  file: string,
+  suite: readonly (Check | OwnCheck)[],
+  ran: ReadonlyMap<Check | OwnCheck, Runs>,
+): void {
   const before = new Map(
     (existsSync(file) ? readFileSync(file, 'utf8') : '')
       .split('\n')

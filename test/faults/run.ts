@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startEmbedded } from '../../db/embedded/up.ts'
 import { readEnv } from '../../db/process/env.ts'
 import { freePort } from '../chain/anvil-process.ts'
-import { type Check, type Outcome, runCheck } from './check.ts'
+import { newFolder } from '../db/embedded/places.ts'
+import { type Check, type Outcome, type OwnCheck, runCheck } from './check.ts'
 import { writeResults } from './results.ts'
 import { suite } from './suite.ts'
 
@@ -39,7 +38,7 @@ if (values.list) {
   process.exit(0)
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'vaultlog-faults-'))
+const folder = newFolder('vaultlog-faults-')
 const embedded = await startEmbedded(
   readEnv({
     ...process.env,
@@ -54,7 +53,7 @@ const servers = { databaseUrl: embedded.databaseUrl, clickhouseUrl: embedded.cli
 const seconds = values.short ? (real: number) => real / 10 : (real: number) => real
 const soakSeconds = Number(values.soak) * 60
 
-const results = new Map<Check, Outcome[]>()
+const results = new Map<Check | OwnCheck, Outcome[]>()
 const began = Date.now()
 for (const [i, check] of chosen.entries()) {
   const outcomes: Outcome[] = []

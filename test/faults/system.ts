@@ -8,6 +8,7 @@ import { readStatus } from '../../db/status.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { type Network, networks } from '../../processors/chains.ts'
 import { freePort } from '../chain/anvil-process.ts'
+import { dropDatabase } from '../drop-database.ts'
 import { GeneratedChain } from './chain/generated-chain.ts'
 import { expectedOf } from './chain/oracle.ts'
 import { type FaultyNode, startFaultyNode } from './chain/rpc-server.ts'
@@ -143,10 +144,7 @@ export class System {
       await house.command('faults', `DROP DATABASE IF EXISTS ${database} SYNC`).catch(() => {})
       await house.close()
       await pool.end()
-      const client = new pg.Client({ connectionString: options.databaseUrl })
-      await client.connect()
-      await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
-      await client.end()
+      await dropDatabase(options.databaseUrl, database)
     }
     return new System({
       ...made,

@@ -38,6 +38,41 @@ test('a Parquet file holds the rows of the table: read back they are the same', 
   expect(back).toEqual(there)
 })
 
+test('amounts are decimal strings, and doubles in whole units beside where asked for', async () => {
+  const { clickhouse } = pipeline
+  const exact = '123456789012345678901234567890'
+  await clickhouse.command(
+    'test',
+    `INSERT INTO vault (chain_id, vault, position, decimals, asset_decimals) VALUES (1, '0xa', 1, 18, 6)`,
+  )
+  await clickhouse.command(
+    'test',
+    `INSERT INTO flow (chain_id, vault, account, position, assets, shares) VALUES
+      (1, '0xa', '0xb', 2, ${exact}, 2500000000000000000), (1, '0xunknown', '0xb', 3, 7, 7)`,
+  )
+  await clickhouse.command(
+    'test',
+    'CREATE TABLE exported (vault String, assets String, shares String, assets_whole Nullable(Float64), shares_whole Nullable(Float64)) ENGINE = Memory',
+  )
+  const to = join(folder, 'flow.parquet')
+  await exportParquet(clickhouse, { from: 'flow', to, whole: true })
+  await clickhouse.client.insert({ table: 'exported', values: createReadStream(to), format: 'Parquet' })
+  expect(await pipeline.rows('SELECT * FROM exported ORDER BY vault')).toEqual([
+    {
+      vault: '0xa',
+      assets: exact,
+      shares: '2500000000000000000',
+      assets_whole: Number(exact) / 1e6,
+      shares_whole: 2.5,
+    },
+    { vault: '0xunknown', assets: '7', shares: '7', assets_whole: null, shares_whole: null },
+  ])
+  // Without, and of a table that has no vault.
+  for (const from of ['flow', 'registry_fact']) {
+    expect(await exportParquet(clickhouse, { from, to, whole: from !== 'flow' })).toBeGreaterThan(100)
+  }
+})
+
 test('what fails leaves no file, and says what there is', async () => {
   const to = join(folder, 'nothing.parquet')
   const { clickhouse } = pipeline

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { BlockEvents } from '../../db/events/event-store.ts'
+import { type BlockEvents, registerStream } from '../../db/events/event-store.ts'
 import { retireChain } from '../../db/events/retire.ts'
 import { reconcileSources } from '../../db/events/watched-sources.ts'
 import { type MetricsServer, serveMetrics } from '../../db/process/metrics.ts'
@@ -61,6 +61,7 @@ beforeAll(async () => {
      VALUES ('taken_away', 'mainnet', false, 'epoch'), ('holder', 'mainnet', true, now())`,
   )
   await retireChain(pool, 8453, 'base')
+  await registerStream(pool, 137, 'polygon', 'chain')
 
   backend = openQueueBackend({ databaseUrl: url })
   exposeStatus({
@@ -78,14 +79,19 @@ afterAll(async () => {
   await pipeline?.drop()
 })
 
-test('age is told of chains that are indexed and of feeds that are watched, the rest of what there is', async () => {
+test('age is told of chains that are indexed, also of one that never stored a block, and of feeds that are watched, the rest of what there is', async () => {
   const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`)
   const { samples } = parseExposition(await answer.text())
   const labels = (metric: string, label: string) =>
     [...new Set(samples.filter(({ name }) => name === metric).map(sample => sample.labels[label]))].sort()
 
-  expect(labels('vaultlog_stream_age_seconds', 'stream')).toEqual(['mainnet'])
-  expect(labels('vaultlog_stream_head_position', 'stream')).toEqual(['base', 'mainnet'])
+  expect(labels('vaultlog_stream_age_seconds', 'stream')).toEqual(['mainnet', 'polygon'])
+  expect(labels('vaultlog_stream_head_position', 'stream')).toEqual([
+    'base',
+    'mainnet',
+    'polygon',
+    'registry',
+  ])
   expect(labels('vaultlog_feed_age_seconds', 'feed')).toEqual([feedOf(WATCHED), feedOf(MUTE)])
   expect(labels('vaultlog_feed_age_seconds', 'chain')).toEqual(['mainnet'])
   const chains = pipeline.projections.filter(({ streams }) => streams === 'chains').map(({ name }) => name)

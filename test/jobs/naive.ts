@@ -147,39 +147,56 @@ export interface Sample {
   entry: Positioned
   vault: string
   at: number
+  /** Undefined where the contract did not answer, and where there are no shares to speak of. */
   price: number | undefined
+  /** The contract said what a share is worth. */
+  isTold: boolean
   assets: bigint | undefined
   supply: bigint | undefined
 }
 
+/** Of less than this many units, one is more than 0.01 %. */
+const LITTLE = 10_000n
+
 export function samplesOf(events: readonly Positioned[]): Sample[] {
-  return events.flatMap(entry =>
-    entry.event.type === 'StateSampled'
-      ? [
-          {
-            entry,
-            vault: entry.event.contract,
-            at: entry.block.timestamp,
-            price:
-              entry.event.data.sharePrice === undefined
-                ? undefined
-                : Number(entry.event.data.sharePrice) / 10 ** entry.event.data.assetDecimals,
-            assets: entry.event.data.totalAssets,
-            supply: entry.event.data.totalSupply,
-          },
-        ]
-      : [],
-  )
+  return events.flatMap(entry => {
+    if (entry.event.type !== 'StateSampled') return []
+    const { sharePrice, finePrice, fineDigits, decimals, assetDecimals, ...totals } = entry.event.data
+    const { totalAssets: assets, totalSupply: supply } = totals
+    const isEmpty =
+      supply !== undefined &&
+      ((supply < LITTLE && supply < 10n ** BigInt(decimals)) ||
+        (assets !== undefined &&
+          assets < LITTLE &&
+          supply * 10n ** BigInt(assetDecimals) < LITTLE * 10n ** BigInt(decimals)))
+    const told =
+      finePrice === undefined
+        ? Number(sharePrice) / 10 ** assetDecimals
+        : Number(finePrice) / 10 ** (assetDecimals + (fineDigits ?? 0))
+    const price = sharePrice === undefined || isEmpty ? undefined : told
+    const { vault } = entry.event.data
+    return [
+      { entry, vault, at: entry.block.timestamp, price, isTold: sharePrice !== undefined, assets, supply },
+    ]
+  })
 }
 
-/** APY of the window of `window` seconds that ends at `rows[end]`; rows are a vault's priced hourly rows in order. */
+const grows = ({ price, assets }: Sample) =>
+  price !== undefined && price > 0 && (assets === undefined || assets >= LITTLE)
+
+/** APY of the window of `window` seconds that ends at `rows[end]`; rows are a vault's told hourly rows in order. */
 export function naiveApy(rows: readonly Sample[], end: number, window: number): number | null {
   const last = rows[end]
-  if (!last) return null
-  let begin = 0
-  for (let i = 0; i < end; i++) if ((rows[i]?.at ?? 0) <= last.at - window) begin = i
+  if (!last || !grows(last)) return null
+  const leeway = Math.max(HOUR / 2, window / 20)
+  const away = (row: Sample) => Math.abs(last.at - window - row.at)
+  let begin = -1
+  for (let i = 0; i < end; i++) {
+    const row = rows[i] as Sample
+    if (grows(row) && away(row) <= leeway && (begin < 0 || away(row) < away(rows[begin] as Sample))) begin = i
+  }
   const first = rows[begin]
-  if (!first || begin === end || first.price === undefined || last.price === undefined) return null
+  if (first?.price === undefined || last.price === undefined) return null
   const steps = rows.slice(begin + 1, end + 1).map((row, i) => ({ row, before: rows[begin + i] as Sample }))
   const still = steps.every(
     ({ row, before }) =>
@@ -189,7 +206,7 @@ export function naiveApy(rows: readonly Sample[], end: number, window: number): 
   let total = 0
   let weights = 0
   for (const { row, before } of steps) {
-    if (row.assets === undefined || before.assets === undefined) continue
+    if (!grows(row) || !grows(before) || row.assets === undefined || before.assets === undefined) continue
     const seconds = row.at - before.at
     const weight = Math.min(Number(row.assets), Number(before.assets)) * seconds
     const factor = ((row.price ?? 0) / (before.price ?? 0)) ** (HOUR / seconds)
@@ -207,7 +224,7 @@ export function naiveHourly(events: readonly Positioned[]): Row[] {
   const rows: Row[] = []
   const hours = new Map<string, Set<number>>()
   const days = new Map<string, Set<string>>()
-  const priced = new Map<string, Sample[]>()
+  const told = new Map<string, Sample[]>()
   for (const sample of samplesOf(events)) {
     const { vault, at } = sample
     const seen = hours.get(vault) ?? new Set()
@@ -220,9 +237,9 @@ export function naiveHourly(events: readonly Positioned[]): Row[] {
     const opens_day = opened.has(sqlDay(at)) ? 0 : 1
     opened.add(sqlDay(at))
     const apys: Row = { apy_1h: null, apy_1d: null, apy_7d: null, apy_30d: null }
-    if (sample.price !== undefined && sample.price > 0) {
-      const list = priced.get(vault) ?? []
-      priced.set(vault, list)
+    if (sample.isTold) {
+      const list = told.get(vault) ?? []
+      told.set(vault, list)
       list.push(sample)
       for (const [name, window] of Object.entries(WINDOWS))
         apys[name] = naiveApy(list, list.length - 1, window)

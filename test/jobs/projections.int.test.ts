@@ -240,6 +240,7 @@ describe('every projection', () => {
         expectRows(await rowsOf('drawdown', position), naiveDrawdowns(events), 'drawdown')
         for (const [table, type] of [
           ['vault', 'VaultDiscovered'],
+          ['vault_made', 'VaultCreated'],
           ['vault_sample', 'StateSampled'],
           ['feed_price', 'PriceReported'],
           ['reward_stream', 'RewardStreamSampled'],

@@ -4,6 +4,7 @@ import { seededRandom } from '../chain/random.ts'
 import { withState } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
+import { movementOf, ZERO } from './movements.ts'
 import { claims, suffixes } from './reward-acts.ts'
 
 export interface Positioned {
@@ -28,7 +29,8 @@ interface VaultModel {
   shares: Map<string, bigint>
 }
 
-export const ZERO = '0x0000000000000000000000000000000000000000'
+export { renumbered } from './movements.ts'
+export { movementOf, ZERO }
 export const hex = (kind: string, n: number, digits = 40) =>
   `0x${(Buffer.from(kind).toString('hex') + n.toString(16).padStart(8, '0')).padEnd(digits, '0').slice(0, digits)}`
 
@@ -227,7 +229,17 @@ export class RandomChain {
     const block = this.nextBlock()
     const past = n === 0 ? [] : this.blocks.slice(-1 - this.int(6), -1)
     for (const earlier of past) this.append(earlier, this.activity(vault, 500))
+    const factory = hex('fac', 0)
     this.append(block, [
+      ...(n % 2 === 0
+        ? [
+            {
+              type: 'VaultCreated' as const,
+              contract: factory,
+              data: { vault: address, factory, protocol: 'erc4626' },
+            },
+          ]
+        : []),
       {
         type: 'VaultDiscovered',
         contract: vault.address,
@@ -361,11 +373,21 @@ export class RandomChain {
     }
     if (this.int(3) > 0) Object.assign(data, { maxDeposit: 2n ** 256n - 1n, idleAssets: supply / 3n })
     if (this.int(3) === 0) data.borrowedAssets = supply / 2n
+    if (this.int(2) === 0) Object.assign(data, { finePrice: price * 1_000n + 7n, fineDigits: 3 })
+    // Emptied vaults, and hollow ones: what is left of shares or assets is rounding.
+    if (this.int(5) === 0) {
+      data.totalSupply = this.pick([0n, 2n, 9_999n, 10_000n, supply])
+      data.totalAssets = this.pick([0n, 3n, 9_999n, 10_000n, 10n ** 18n])
+    }
     const unknown = this.int(12)
     if (unknown === 0) delete data.totalAssets
     if (unknown === 1) delete data.totalSupply
-    if (unknown === 2) delete data.sharePrice
-    if (unknown === 3) data.sharePrice = 0n
+    if (unknown === 2 || unknown === 3) {
+      delete data.finePrice
+      delete data.fineDigits
+      if (unknown === 2) delete data.sharePrice
+      else data.sharePrice = 0n
+    }
     return { type: 'StateSampled', contract: vault.address, data }
   }
 
@@ -402,24 +424,6 @@ export class RandomChain {
     }
     for (let n = this.int(depth + 2); n > 0; n--) this.block()
   }
-}
-
-/** By the rules of the vocabulary, written a second time: whose shares an event moves. */
-export function movementOf(event: DomainEvent): [holder: string, delta: bigint][] {
-  const moves: [string, bigint][] = []
-  if (event.type === 'ShareTransferred') {
-    if (event.data.from !== event.data.to)
-      moves.push([event.data.from, -event.data.shares], [event.data.to, event.data.shares])
-  } else if (event.type === 'Deposited' && event.data.ledger === 'self')
-    moves.push([event.data.owner, event.data.shares])
-  else if (event.type === 'Redeemed' && event.data.ledger === 'self')
-    moves.push([event.data.owner, -event.data.shares])
-  return moves.filter(([holder, delta]) => holder !== ZERO && delta !== 0n)
-}
-
-/** The canonical events alone, at positions of their own. */
-export function renumbered(events: readonly Positioned[]): Positioned[] {
-  return events.map((entry, i) => ({ ...entry, position: i + 1 }))
 }
 
 /** Fills `event` and `retracted` as the mirror does. */

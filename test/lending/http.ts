@@ -24,7 +24,7 @@ interface Health {
   healthFactor?: number
   isLiquidatable?: boolean
 }
-/** A market by its contracts; figures by marketAssetId. */
+/** A market by its contracts; figures by marketAssetId in lower case. */
 interface Said {
   id: string
   totals: Record<string, Figures>
@@ -66,14 +66,14 @@ export async function compareHttp(walk: Walk, others: Others, api: ApiHarness): 
   for (const market of await allSaid(walk, others, at)) {
     const { assetsData } = await get(`/markets/mainnet/${market.id}`, Market)
     const totals = assetsData.map(({ marketAssetId, totalSupplied, totalBorrowed }) => [
-      marketAssetId,
+      marketAssetId.toLowerCase(),
       { supplied: BigInt(totalSupplied.native), borrowed: BigInt(totalBorrowed.native) },
     ])
     expect(Object.fromEntries(totals), `${market.id} at ${at}`).toEqual(market.totals)
     walk.counted.values += 2 * totals.length
     for (const { marketAssetId, availableLiquidity } of market.available ? assetsData : [])
       expect(BigInt(availableLiquidity.native), `to be had of ${marketAssetId} at ${at}`).toBe(
-        market.available?.[marketAssetId],
+        market.available?.[marketAssetId.toLowerCase()],
       )
     for (const user of walk.everyone) {
       const what = `${user} in ${market.id} at ${at}`

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as viemChains from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { findNetwork, networkOfChain } from '../../db/networks.ts'
-import { isNetworkName, MULTICALL3, networks } from '../../processors/chains.ts'
+import { isNetworkName, networks } from '../../processors/chains.ts'
 
 /** The specification's table: name and chain id. */
 const SPECIFIED: [string, number][] = [
@@ -51,14 +51,10 @@ describe('networks', () => {
     for (const caip of ['eip155:2', 'eip155:01', 'solana:1']) expect(findNetwork(caip)).toBeUndefined()
   })
 
-  test.each(Object.values(networks))('$name agrees with viem on native asset and Multicall3', network => {
+  test.each(Object.values(networks))('$name agrees with viem on native asset', network => {
     const known = Object.values(viemChains).filter(c => 'id' in c && c.id === network.chainId)
     expect(known.some(c => c.nativeCurrency.symbol === network.native.symbol)).toBe(true)
     expect(known.some(c => c.nativeCurrency.decimals === network.native.decimals)).toBe(true)
-    const addresses = known.map(
-      c => c.contracts && 'multicall3' in c.contracts && c.contracts.multicall3?.address,
-    )
-    expect(addresses.map(a => (a ? a.toLowerCase() : a))).toContain(MULTICALL3)
   })
 
   test('finality and block time are sensible', () => {

@@ -270,3 +270,21 @@ describe('Euler: debts that move', () => {
     ])
   })
 })
+
+test('amounts that no token has are no event but a rejected log', () => {
+  const known = watching({ 'erc4626-vault': [VAULT], erc4626: [VAULT] }, [VAULT])
+  const largest = 2n ** 192n - 1n
+  const [whole, huge, owed] = [
+    logOf(VAULT, 'Transfer', [OTHER, ALICE, largest]),
+    logOf(VAULT, 'Transfer', [OTHER, ALICE, 2n ** 256n - 1n]),
+    logOf(VAULT, 'Deposit', [ALICE, ALICE, 2n ** 255n, 5n]),
+  ]
+  const { events, rejected } = decoder.decodeBlock([whole, huge, owed], known)
+  expect(events.map(({ type, data }) => [type, data])).toEqual([
+    ['ShareTransferred', { from: OTHER, to: ALICE, shares: largest }],
+  ])
+  expect(rejected.map(({ log, reason }) => [log.logIndex, reason])).toEqual([
+    [huge.logIndex, expect.stringContaining('more than any token has')],
+    [owed.logIndex, expect.stringContaining('more than any token has')],
+  ])
+})

@@ -1,74 +1,117 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FinalSource, finalBlocks } from '../../processors/final-blocks.ts'
-import type { RpcBlock } from '../../processors/rpc-block.ts'
+import type { Subscription } from '../../processors/decode.ts'
+import { type FinalBlocksOptions, finalBlocks } from '../../processors/final-blocks.ts'
+import type { BlockLogs } from '../../processors/rpc.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
+const OTHER = `0x${'e'.repeat(64)}`
+const VAULT = `0x${'1'.repeat(40)}`
+const LATE = `0x${'2'.repeat(40)}`
 const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 
 interface Chain {
-  /** Heights of the finalized head, one for each time it is asked for; the last one stays. */
+  /** Heights of the head, one for each time it is asked for; the last one stays. */
   heads: number[]
-  logs?: number
-  /** More blocks at once are refused, at the n-th request. */
-  limit?: (n: number) => number
+  /** How many logs the vault has in a block, and how many another contract. */
+  logs?: (height: number) => number
+  late?: (height: number) => number
   /** From this block on there is nothing. */
   broken?: number
-  /** Milliseconds that a request takes. */
+  /** Milliseconds that a request for logs takes. */
   takes?: (from: number) => number
+  /** Blocks that are not had at the first look. */
+  isSlow?: (height: number) => boolean
+  /** The branch of which a block's logs are. */
+  hashOfLogs?: (height: number) => string
 }
 
-/** A node with so many logs in every block, and the ranges that it was asked for. */
+type Filter = Parameters<FinalBlocksOptions['rpc']['logs']>[0]
+
+/** A node, and what it was asked. */
 function node({
   heads,
-  logs = 0,
-  limit = () => 1000,
+  logs = () => 0,
+  late = () => 0,
   broken = Number.POSITIVE_INFINITY,
   takes = () => 0,
+  isSlow = () => false,
+  hashOfLogs = hash,
 }: Chain) {
-  const asked: { from: number; to: number }[] = []
-  const blockOf = (height: number): RpcBlock => ({
-    height,
-    block: { hash: hash(height), parentHash: hash(height + 1), timestamp: '0x1', transactions: [] },
-    logs: Array.from({ length: logs }, (_, i) => ({
-      address: '0xa',
-      topics: [TOPIC],
-      data: '0x',
-      logIndex: `0x${i.toString(16)}`,
-      transactionHash: '0x1',
-    })),
-  })
-  const source: FinalSource = {
-    getFinalizedHeight: async () => (heads.length > 1 ? heads.shift() : heads[0]) ?? 0,
-    rpc: {
-      withPriority: () => ({
-        async getColdSplit({ range: { from, to } }) {
-          asked.push({ from, to })
-          await sleep(takes(from))
-          if (to - from + 1 > limit(asked.length) || to >= broken)
-            throw new Error(`refused: ${from} to ${to}`)
-          return Array.from({ length: to - from + 1 }, (_, i) => blockOf(from + i))
-        },
-      }),
+  const asked: Filter[] = []
+  const headers: number[] = []
+  const logsOf = (height: number): BlockLogs => {
+    const of = (address: string, count: number, first: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        address,
+        topics: [TOPIC],
+        data: '0x',
+        logIndex: first + i,
+        transactionHash: hash(1),
+      }))
+    const all = [...of(VAULT, logs(height), 0), ...of(LATE, late(height), 10_000)]
+    return { number: height, hash: hashOfLogs(height), logs: all }
+  }
+  const rpc: FinalBlocksOptions['rpc'] = {
+    async head() {
+      const number = (heads.length > 1 ? heads.shift() : heads[0]) ?? 0
+      return { number, hash: hash(number), timestamp: number }
+    },
+    async header(number) {
+      headers.push(number)
+      if (isSlow(number) && headers.filter(at => at === number).length < 2) return undefined
+      return { number, hash: hash(number), parentHash: hash(number - 1), timestamp: number }
+    },
+    async logs(filter) {
+      const { from, to, address, topics } = filter
+      asked.push(filter)
+      await sleep(takes(from))
+      if (to >= broken) throw new Error(`refused: ${from} to ${to}`)
+      return Array.from({ length: to - from + 1 }, (_, i) => logsOf(from + i))
+        .map(block => ({
+          ...block,
+          logs: block.logs.filter(
+            log =>
+              (address?.includes(log.address) ?? true) &&
+              (topics?.[0]?.includes(log.topics[0] ?? '') ?? true),
+          ),
+        }))
+        .filter(block => block.logs.length > 0)
     },
   }
-  return { source, asked, sizes: () => asked.map(({ from, to }) => to - from + 1) }
+  return { rpc, asked, headers }
 }
 
-/** Heights of the blocks of each batch; `handling` takes as long as the caller wants. */
+interface Reading {
+  from?: number
+  to?: number
+  stopOnHead?: boolean
+  span?: () => number
+  subscriptions?: () => Partial<Subscription>[]
+}
+
+const ofVault = [{ topic0: [TOPIC], address: [VAULT] }]
+
+/** The batches' blocks, as height and how many logs; `handling` takes as long as the caller wants. */
 async function batches(
-  { source }: ReturnType<typeof node>,
-  { from = 0, to, stopOnHead = true }: { from?: number; to?: number; stopOnHead?: boolean } = {},
-  handling: () => Promise<unknown> = async () => {},
+  { rpc }: Pick<ReturnType<typeof node>, 'rpc'>,
+  { from = 0, to, ...options }: Reading = {},
+  handling: (batch: [number, number][]) => unknown = () => {},
 ) {
-  const found: number[][] = []
-  for await (const { blocks } of finalBlocks(source, [{ topic0: [TOPIC] }], [{ from, to }], {
-    stopOnHead,
+  const found: [number, number][][] = []
+  for await (const { blocks } of finalBlocks([{ from, to }], {
+    rpc,
+    finality: 0,
     pollInterval: 20,
+    span: () => Number.POSITIVE_INFINITY,
+    stopOnHead: true,
+    subscriptions: () => ofVault,
+    ...options,
   })) {
-    found.push(blocks.map(({ header }) => header.height))
-    await handling()
+    expect(blocks.map(({ header }) => header.hash)).toEqual(blocks.map(({ header }) => hash(header.height)))
+    found.push(blocks.map(({ header, logs }) => [header.height, logs.length]))
+    await handling(found.at(-1) ?? [])
   }
   return found
 }
@@ -76,79 +119,154 @@ async function batches(
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 describe('final blocks', () => {
-  test('come once and in order, whatever the node takes and refuses', () =>
+  test('with logs come once and in order, with the last one, whatever the node takes', () =>
     fc.assert(
       fc.asyncProperty(
         fc.nat({ max: 50 }),
-        fc.nat({ max: 600 }),
-        fc.integer({ min: 10, max: 120 }),
-        fc.constantFrom(0, 3, 30, 300),
+        fc.nat({ max: 500 }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.constantFrom(1, 2, 7, 1000),
+        fc.constantFrom(1, 3, 60),
         fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 9 }),
-        async (from, more, limit, logs, delays) => {
+        async (from, more, span, every, logs, delays) => {
           const to = from + more
-          const takes = (at: number) => delays[at % delays.length] ?? 0
-          const chain = node({ heads: [to], logs, limit: () => limit, takes })
-          expect((await batches(chain, { from })).flat()).toEqual(range(from, to))
+          const chain = node({
+            heads: [to],
+            logs: height => (height % every === 0 ? logs : 0),
+            takes: at => delays[at % delays.length] ?? 0,
+            isSlow: height => height % 5 === 3,
+          })
+          const found = await batches(chain, { from, span: () => span })
+          const heights = found.flat().map(([height]) => height)
+          expect(heights).toEqual([...new Set(heights)].sort((a, b) => a - b))
+          expect(heights.at(-1)).toBe(to)
+          expect(found.flat().filter(([, count]) => count > 0)).toEqual(
+            range(from, to).flatMap(height => (height % every === 0 ? [[height, logs]] : [])),
+          )
+          let next = from
+          for (const batch of found) {
+            const last = batch.at(-1)?.[0] ?? 0
+            expect(last - next).toBeLessThan(span)
+            expect(batch.filter(([, count]) => count > 0).length).toBeLessThanOrEqual(100)
+            next = last + 1
+          }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     ))
 
   test('that came while others were handled come together', async () => {
-    const found = await batches(node({ heads: [99], logs: 100 }), {}, () => sleep(20))
-    expect(found.flat()).toEqual(range(0, 99))
-    // Of ten times ten blocks.
+    const found = await batches(node({ heads: [99], logs: () => 100 }), {}, () => sleep(20))
+    expect(
+      found
+        .flat()
+        .filter(([, count]) => count > 0)
+        .map(([height]) => height),
+    ).toEqual(range(0, 99))
     expect(found.length).toBeLessThanOrEqual(4)
   })
 
-  test('are asked for a hundred at once where they hold little, and ten at once where they hold much', async () => {
-    const quiet = node({ heads: [2000] })
-    await batches(quiet)
-    expect(Math.max(...quiet.sizes())).toBe(100)
-    const busy = node({ heads: [300], logs: 100 })
-    await batches(busy)
-    expect(new Set(busy.sizes())).toEqual(new Set([10, 1]))
-    const middling = node({ heads: [2000], logs: 20 })
-    await batches(middling)
-    expect(Math.max(...middling.sizes())).toBe(50)
+  test('are not asked for one by one: fifty thousand with few logs take a few requests', async () => {
+    const chain = node({ heads: [49_999], logs: height => (height % 1000 === 7 ? 1 : 0) })
+    await batches(chain)
+    expect(chain.asked.length + chain.headers.length).toBeLessThan(120)
+    expect(Math.max(...chain.asked.map(({ from, to }) => to - from + 1))).toBeGreaterThan(5_000)
   })
 
-  test('that a node refuses at once are asked for in smaller ranges from then on', async () => {
-    const chain = node({ heads: [5000], limit: () => 60 })
-    expect((await batches(chain)).flat()).toEqual(range(0, 5000))
-    const refused = chain.sizes().filter(size => size > 60)
-    expect(refused.length).toBeGreaterThan(0)
-    // Asked for once more now and then: it may have been another failure.
-    expect(refused.length).toBeLessThan(chain.asked.length / 10)
+  test('are asked for few at once where they hold much', async () => {
+    const widths = async (logs: number) => {
+      const chain = node({ heads: [2000], logs: () => logs })
+      await batches(chain)
+      return chain.asked.filter(({ from }) => from > 1000).map(({ from, to }) => to - from + 1)
+    }
+    expect(Math.max(...(await widths(100)))).toBe(10)
+    expect(Math.max(...(await widths(20)))).toBe(50)
   })
 
-  test('are asked for in ranges as wide as before some time after a failure', async () => {
-    const chain = node({ heads: [9000], limit: n => (n > 20 && n < 30 ? 10 : 1000) })
-    expect((await batches(chain)).flat()).toEqual(range(0, 9000))
-    expect(chain.sizes().slice(-20)).toContain(100)
+  test('have the logs of contracts that are met meanwhile, from the next batch on, in ranges fetched before too', async () => {
+    const chain = node({
+      heads: [5000],
+      logs: height => (height % 50 === 0 ? 1 : 0),
+      late: height => (height % 70 === 0 ? 2 : 0),
+    })
+    let known = ofVault
+    let metAt = Number.POSITIVE_INFINITY
+    const found = await batches(chain, { subscriptions: () => known }, batch => {
+      const last = batch.at(-1)?.[0] ?? 0
+      if (last < 500 || known !== ofVault) return
+      metAt = last
+      known = [{ topic0: [TOPIC], address: [VAULT, LATE] }]
+    })
+    expect(metAt).toBeLessThan(4000)
+    const expected = range(0, 5000).map((height): [number, number] => [
+      height,
+      (height % 50 === 0 ? 1 : 0) + (height > metAt && height % 70 === 0 ? 2 : 0),
+    ])
+    expect(found.flat().filter(([, count]) => count > 0)).toEqual(expected.filter(([, count]) => count > 0))
+    // Of what was fetched before, the new one's alone are asked for again.
+    const vaults = chain.asked.filter(({ address }) => address?.includes(VAULT))
+    expect(vaults.map(({ from }) => from)).toEqual([...new Set(vaults.map(({ from }) => from))])
+  })
+
+  test('of two branches are refused', async () => {
+    const chain = node({
+      heads: [99],
+      logs: () => 1,
+      hashOfLogs: height => hash(height === 35 ? 77 : height),
+    })
+    await expect(batches(chain)).rejects.toThrow('block 35')
   })
 
   test('before one that cannot be had are handed out first', async () => {
     const found: number[] = []
-    const reading = async () => {
-      const { source } = node({ heads: [99], logs: 100, broken: 35 })
-      for await (const { blocks } of finalBlocks(source, [{}], [{ from: 0 }], {
-        stopOnHead: true,
-        pollInterval: 20,
-      })) {
-        found.push(...blocks.map(({ header }) => header.height))
-        await sleep(10)
-      }
-    }
-    await expect(reading()).rejects.toThrow('refused: 30 to 39')
-    expect(found).toEqual(range(0, 29))
+    const chain = node({ heads: [199], logs: () => 100, broken: 135 })
+    const reading = batches(chain, {}, batch => {
+      found.push(...batch.map(([height]) => height))
+      return sleep(10)
+    })
+    await expect(reading).rejects.toThrow('refused: 100 to 199')
+    expect(found).toEqual(range(0, 99))
   })
 
   test('end at the head, or go on with it up to the last one that is wanted', async () => {
-    const grown = await batches(node({ heads: [120, 125], logs: 100 }), {}, () => sleep(30))
-    expect(grown.flat()).toEqual(range(0, 125))
-    const waited = await batches(node({ heads: [2, 2, 2, 5, 9, 30] }), { to: 20, stopOnHead: false })
-    expect(waited.flat()).toEqual(range(0, 20))
+    const heights = (found: [number, number][][]) => found.flat().map(([height]) => height)
+    const grown = await batches(node({ heads: [1200, 1205], logs: () => 10 }), {}, () => sleep(30))
+    expect(heights(grown)).toEqual(range(0, 1205))
+    const waited = await batches(node({ heads: [2, 2, 2, 5, 9, 30], logs: () => 1 }), {
+      to: 20,
+      stopOnHead: false,
+    })
+    expect(heights(waited)).toEqual(range(0, 20))
     expect(await batches(node({ heads: [3] }), { from: 4 })).toEqual([])
+  })
+})
+
+describe('logs of many contracts', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+
+  test('are asked for by lists, and by topic where that takes fewer requests', async () => {
+    const rare = node({ heads: [9_999], logs: height => (height % 100 === 0 ? 1 : 0) })
+    await batches(rare, { subscriptions: () => [{ topic0: [TOPIC], address: [...many(2_000), VAULT] }] })
+    expect(rare.asked.filter(({ address }) => !address).length).toBeGreaterThan(0)
+    expect(rare.asked.filter(({ address }) => address)).toEqual([])
+    const common = node({ heads: [199], late: () => 200 })
+    await batches(common, { subscriptions: () => [{ topic0: [TOPIC], address: many(1_200) }] })
+    const lists = common.asked.filter(({ address }) => address)
+    expect(Math.max(...lists.map(({ address = [] }) => address.length))).toBe(500)
+    expect(new Set(lists.flatMap(({ address }) => address)).size).toBe(1_200)
+    // To find out how many there are.
+    expect(common.asked.filter(({ address }) => !address).length).toBeLessThan(lists.length / 2)
+  })
+
+  test('are not asked for by topics that are asked for everywhere', async () => {
+    const chain = node({ heads: [99], logs: () => 1 })
+    const found = await batches(chain, {
+      subscriptions: () => [{ topic0: [TOPIC] }, { topic0: [TOPIC, OTHER], address: [VAULT] }],
+    })
+    expect(found.flat().filter(([, count]) => count === 1).length).toBe(100)
+    expect(new Set(chain.asked.map(({ address, topics }) => `${address} ${topics}`))).toEqual(
+      new Set([`undefined ${TOPIC}`, `${VAULT} ${OTHER}`]),
+    )
   })
 })

@@ -37,6 +37,7 @@ function rpcOf({
   ].sort((a, b) => a.number - b.number)
   const reader = () => ({
     blockNumber: 0,
+    troubles: new Map(),
     call: async () => undefined,
     deployment: async () => ({ block: 1, timestamp: 1 }),
   })
@@ -45,7 +46,7 @@ function rpcOf({
     head: async () => ({ number: 0, hash: hash(0), timestamp: 0 }),
     async header(number) {
       if (fails({ header: number })) throw new Error('the node is gone')
-      return { number, hash: hash(number), timestamp: number }
+      return { number, hash: hash(number), parentHash: hash(number - 1), timestamp: number }
     },
     async logs({ address, topics, from, to }) {
       if (fails({ logsOf: address?.[0] ?? '', from })) throw new Error('the node is gone')
@@ -59,6 +60,7 @@ function rpcOf({
         })
     },
     bloom: async () => undefined,
+    codeAt: async () => [],
     calls: async () => [],
     haveCode: async () => new Set(),
     transactions: async () => new Map(),
@@ -131,7 +133,6 @@ async function stored(node: Node, { cursor, begins }: { cursor: number; begins: 
       rpc,
       samples: false,
       contracts: late,
-      isPast: true,
       standingLogs: async () => new Set(),
       collateralHolders: async () => [],
       onDeadLetters: async () => {},

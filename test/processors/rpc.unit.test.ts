@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { HttpRequestError, RpcRequestError, TimeoutError, UnknownRpcError } from 'viem'
-import { describe, expect, test } from 'vitest'
-import { openChainRpc, RpcRefusedError } from '../../processors/rpc.ts'
+import { expect, test } from 'vitest'
+import { openChainRpc } from '../../processors/rpc.ts'
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
 
@@ -24,7 +23,7 @@ async function startNode(hasHeadFrom: number) {
       const answers = asked.map(({ id, params: [what] }) => {
         if (typeof what === 'string') {
           const height = Number(what)
-          const block = { number: what, hash: word(height), timestamp: '0x1' }
+          const block = { number: what, hash: word(height), parentHash: word(height - 1), timestamp: '0x1' }
           return { jsonrpc: '2.0', id, result: height <= head ? block : null }
         }
         const [from, to] = [Number(what.fromBlock), Math.min(head, Number(what.toBlock))]
@@ -44,7 +43,7 @@ async function startNode(hasHeadFrom: number) {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { rpc: openChainRpc([`http://127.0.0.1:${port}`], word(0)), stop: () => server.close() }
+  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), stop: () => server.close() }
 }
 
 test('logs of a block that the node does not have yet are not taken for none', async () => {
@@ -58,40 +57,4 @@ test('nor are they where the node never gets it', async () => {
   const node = await startNode(Number.POSITIVE_INFINITY)
   await expect(node.rpc.logs({ from: 98, to: 100 })).rejects.toThrow('does not have it')
   node.stop()
-})
-
-describe('what a refusal means', () => {
-  const body = { method: 'eth_call' }
-  /** As viem gives it for a node whose address has the words that are looked for. */
-  const url = 'https://archive-execution.reverted-stack.example/state-is-pruned'
-  const said = (message: string, code = -32_000) =>
-    new RpcRefusedError(
-      'eth_call',
-      new UnknownRpcError(new RpcRequestError({ body, error: { code, message }, url })),
-    )
-
-  test.each([
-    ['execution reverted: too low', 'revert'],
-    ['VM execution error.', 'revert'],
-    ['invalid opcode: opcode 0xfe not defined', 'revert'],
-    ['EVM error StackUnderflow', 'revert'],
-    ['stack underflow (0 <=> 2)', 'revert'],
-    ['missing trie node 12 (path ) state 0x12 is not available', 'missing state'],
-    ['this block is pruned', 'missing state'],
-    ['execution aborted (timeout = 5s)', 'neither'],
-    ['too many requests', 'neither'],
-  ])('%s: %s', (message, meaning) => {
-    const error = said(message)
-    expect(error.isRevert ? 'revert' : error.isMissingState ? 'missing state' : 'neither').toBe(meaning)
-    expect(error.isAnswered).toBe(true)
-  })
-
-  test.each([
-    ['rate limit', new HttpRequestError({ url, body, status: 429, details: 'execution reverted' })],
-    ['gateway', new HttpRequestError({ url, body, status: 502, details: 'Bad Gateway' })],
-    ['silence', new TimeoutError({ url, body })],
-  ])('%s says nothing of the contract, whatever the address is called', (_, cause) => {
-    const error = new RpcRefusedError('eth_call', cause)
-    expect([error.isRevert, error.isMissingState, error.isAnswered]).toEqual([false, false, false])
-  })
 })

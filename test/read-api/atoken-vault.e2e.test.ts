@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { readOwnerFlows } from '../../jobs/flows.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
 import { type Aave, aaveCalls, deployAave } from '../chain/aave.ts'
-import { calls, deployFeed, deployToken, type Token } from '../chain/deploy.ts'
+import { calls, deployFeed, deployToken, type Feed, type Token } from '../chain/deploy.ts'
 import { differencesFromChain, follower, indexTo } from '../pipeline.ts'
 import { published } from './artifacts.ts'
 import { type ApiHarness, startApi } from './harness.ts'
@@ -110,7 +110,7 @@ describe('an aToken in the catalogue', () => {
       1_700_000_000,
     )
     await incentivise(one.proxy)
-    await live(eth, one.proxy, many.proxy)
+    await live(eth, one, many)
   }, 180_000)
   afterAll(async () => {
     served?.stop()
@@ -168,8 +168,9 @@ describe('an aToken in the catalogue', () => {
   }
 
   /** Alice supplies, Carol borrows, interest accrues; part is withdrawn, passed on, and taken for the treasury. */
-  async function live(eth: Token, ...feeds: Address[]) {
-    const { node, mint, wait } = stage
+  async function live(eth: Token, dollar: Feed, ether: Feed) {
+    const { node, mint } = stage
+    const feeds = [dollar.proxy, ether.proxy]
     const [alice, bob, carol] = users
     const pool = aaveCalls(aave.pool)
     await mint(usd, alice, 10n ** 12n)
@@ -177,6 +178,11 @@ describe('an aToken in the catalogue', () => {
     const send = async (call: Parameters<typeof node.send>[0]) => {
       await node.send(call)
       await node.mine()
+    }
+    // A feed that is silent for days has no price.
+    const wait = async (seconds: number) => {
+      await stage.wait(seconds)
+      await send(calls.reportPrice(alice, dollar, 1))
     }
     await send(calls.approve(alice, usd.address, aave.pool))
     await send(calls.approve(carol, eth.address, aave.pool))

@@ -225,6 +225,9 @@ test('what was signed and sent comes back as events and positions', { timeout: 3
     loan?.push(['borrow', '500000000', borrowed])
   }
   await stage.wait(20 * DAY)
+  // A feed that is silent for days has no price.
+  for (const { feed, startPrice } of [USDC, WETH])
+    await node.send(calls.reportPrice(world.actors.admin, feed, startPrice))
   for (const place of places) {
     const { loan } = told.get(place) ?? {}
     const repaid = await follow(
@@ -246,7 +249,7 @@ test('what was signed and sent comes back as events and positions', { timeout: 3
     const { headers } = await request(api.app).get(nrt).set('x-api-key', api.apiKey)
     expect(headers['x-as-of-block']).toBe(`mainnet=${now.blockNumber}`)
     const { assetsData } = await get(`/beta/borrow/markets/mainnet/${market}`, Market)
-    const indexed = assetsData.find(({ marketAssetId }) => marketAssetId === loan)
+    const indexed = assetsData.find(({ marketAssetId }) => marketAssetId.toLowerCase() === loan)
     expect([indexed?.totalSupplied.native, indexed?.totalBorrowed.native]).toEqual([
       now.totalSupplied.native,
       now.totalBorrowed.native,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { advanceCatalogue } from '../../read-api/catalogue/build.ts'
 import { Catalogue } from '../../read-api/catalogue/catalogue.ts'
 import { FactBook } from '../../read-api/catalogue/facts.ts'
@@ -73,6 +73,8 @@ function apply(raw: RawState, step: Step, at: number): void {
       total_assets: total,
       total_supply: total,
       share_price_raw: null,
+      fine_price: null,
+      fine_digits: 0,
       share_price: step.price,
       max_deposit: null,
       idle_assets: null,
@@ -153,4 +155,175 @@ it.each([
   const { apyComposite } = DetailedVault.parse(JSON.parse(detailedJson(outer)))
   expect(apyComposite !== undefined).toBe(is)
   if (is) expect(apyComposite?.totalApy['1day'].total).toBeCloseTo(1.05 ** 2 - 1, 12)
+})
+
+it.each([
+  ['the innermost', (n: number) => n],
+  ['the outermost', (n: number) => 4_999 - n],
+  ['none in particular', (n: number) => (n * 2_741) % 5_000],
+])('stands five thousand vaults of which each is the asset of the next, discovered %s first', (_, nth) => {
+  const raw = new RawState()
+  const nested = (n: number) => `0x${(0x5000_0000 + n).toString(16).padStart(40, '0')}`
+  for (let i = 0; i < 5_000; i++) {
+    const n = nth(i)
+    raw.putVault(1, {
+      vault: nested(n),
+      protocol: 'p',
+      name: `Nested ${n}`,
+      symbol: 'n',
+      decimals: 0,
+      asset: n === 0 ? (ASSETS[1] as string) : nested(n - 1),
+      asset_name: 'a',
+      asset_symbol: 'A',
+      asset_decimals: 0,
+      deployed_at: null,
+      seen_at: 1,
+    })
+  }
+  const first = advanceCatalogue(Catalogue.empty(), raw, facts, moment)
+  raw.putSample(1, {
+    vault: nested(0),
+    total_assets: '1',
+    total_supply: '1',
+    share_price_raw: null,
+    fine_price: null,
+    fine_digits: 0,
+    share_price: 1,
+    max_deposit: null,
+    idle_assets: null,
+    borrowed_assets: null,
+    block_number: 1,
+    sampled_at: 1,
+  })
+  const next = advanceCatalogue(first, raw, facts, moment)
+  expect(next.size).toBe(5_000)
+  const innerOf = (n: number) => next.find(1, nested(n))?.inner?.name
+  expect([0, 1, 8].map(innerOf)).toEqual([undefined, 'Nested 0', 'Nested 7'])
+  expect([9, 10, 4_999].map(innerOf)).toEqual([undefined, undefined, undefined])
+})
+
+it('derives vaults that are each other’s asset', () => {
+  const raw = new RawState()
+  const put = (vault: string, asset: string) =>
+    raw.putVault(1, {
+      vault,
+      protocol: 'p',
+      name: vault,
+      symbol: 'v',
+      decimals: 0,
+      asset,
+      asset_name: 'a',
+      asset_symbol: 'A',
+      asset_decimals: 0,
+      deployed_at: null,
+      seen_at: 1,
+    })
+  put(address(0xb0), address(0xb1))
+  put(address(0xb1), address(0xb0))
+  put(address(0xb2), address(0xb2))
+  const { identity } = advanceCatalogue(Catalogue.empty(), raw, facts, moment)
+  expect(identity.map(({ inner }) => inner)).toEqual([undefined, undefined, undefined])
+})
+
+describe('what a vault says that nobody vouches for', () => {
+  const [listed, made, found] = [address(0xc0), address(0xc1), address(0xc2)]
+  const vouching = facts.with([
+    {
+      subject: `vault:1:${listed}`,
+      kind: 'listed',
+      value: '{"protocol":"p","description":"","lendUrl":"","protocolVaultUrl":""}',
+      removed: 0,
+      recorded_at: 1,
+    },
+  ])
+
+  /** Three vaults of an asset of two dollars: each says that it has 100, and holds 40. */
+  function told(elsewhere: { shares: [string, bigint][]; lent: bigint } | undefined, holders = '100') {
+    const raw = new RawState()
+    raw.setMade(1, new Set([made]))
+    for (const vault of [listed, made, found]) {
+      const asset = { asset: ASSETS[1] as string, asset_name: 'a', asset_symbol: 'A', asset_decimals: 0 }
+      const known = { protocol: 'p', name: vault, symbol: 'v', decimals: 0, deployed_at: null, seen_at: 1 }
+      raw.putVault(1, { vault, ...asset, ...known })
+      raw.putSample(1, {
+        vault,
+        total_assets: '100',
+        total_supply: '100',
+        share_price_raw: '1',
+        fine_price: null,
+        fine_digits: 0,
+        share_price: 1,
+        max_deposit: null,
+        idle_assets: '40',
+        borrowed_assets: null,
+        block_number: 1,
+        sampled_at: 1,
+      })
+      raw.putHolders(1, vault, { vault, holders: 1, total: holders, top: [] })
+    }
+    if (elsewhere) raw.putElsewhere(1, found, elsewhere)
+    const catalogue = advanceCatalogue(Catalogue.empty(), raw, vouching, moment)
+    return [listed, made, found].map(vault => catalogue.find(1, vault))
+  }
+
+  it('is believed as far as it is seen', () => {
+    expect(told(undefined).map(vault => vault && [vault.standing, vault.tvlUsd, vault.corruption])).toEqual([
+      ['listed', 200, undefined],
+      ['made', 200, undefined],
+      ['found', 80, 'unbacked'],
+    ])
+    const last = (...of: Parameters<typeof told>) => told(...of)[2]
+    const shares: [string, bigint][] = [[listed, 30n]]
+    expect(last({ shares, lent: 20n })?.tvlUsd).toBe(180)
+    expect(last({ shares, lent: 30n })?.corruption).toBeUndefined()
+    expect(last({ shares, lent: 3000n })?.tvlUsd).toBe(200)
+    // Its own shares are no backing.
+    expect(last({ shares: [[found, 60n]], lent: 0n })?.corruption).toBe('unbacked')
+  })
+
+  it('has to be in its events', () => {
+    expect(told({ shares: [], lent: 60n }, '99').map(vault => vault?.corruption)).toEqual([
+      undefined,
+      undefined,
+      'unledgered',
+    ])
+  })
+
+  it('is no price for a share', () => {
+    const raw = new RawState()
+    for (const [n, inner] of [listed, found].entries()) {
+      for (const [vault, asset] of [
+        [inner, ASSETS[1] as string],
+        [address(0xd0 + n), inner],
+      ] as const) {
+        const of = { asset, asset_name: 'a', asset_symbol: 'A', asset_decimals: 0 }
+        raw.putVault(1, {
+          vault,
+          ...of,
+          protocol: 'p',
+          name: vault,
+          symbol: 'v',
+          decimals: 0,
+          deployed_at: null,
+          seen_at: 1,
+        })
+      }
+      raw.putSample(1, {
+        vault: inner,
+        total_assets: '5',
+        total_supply: '5',
+        share_price_raw: null,
+        fine_price: null,
+        fine_digits: 0,
+        share_price: 3,
+        max_deposit: null,
+        idle_assets: null,
+        borrowed_assets: null,
+        block_number: 1,
+        sampled_at: 1,
+      })
+    }
+    const catalogue = advanceCatalogue(Catalogue.empty(), raw, vouching, moment)
+    expect([0, 1].map(n => catalogue.find(1, address(0xd0 + n))?.asset.price)).toEqual([6, undefined])
+  })
 })

@@ -1,5 +1,6 @@
 import type { Test } from 'supertest'
 import request from 'supertest'
+import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../read-api/documentation.ts'
 import type { Endpoint } from '../../read-api/endpoint.ts'
@@ -33,6 +34,12 @@ afterAll(async () => {
   await api?.stop()
   await node?.stop()
 })
+
+/** Addresses that do not go out as EIP-55 has them; longer runs of digits are hashes or calldata. */
+const notChecksummed = (text: string) =>
+  [...text.matchAll(/0x[0-9a-f]{40}(?![0-9a-f])/gi)]
+    .map(([found]) => found)
+    .filter(found => found !== getAddress(found.toLowerCase()))
 
 function pathOf(tier: string, { path, example }: Endpoint, network?: string): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -125,6 +132,7 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
     const answer = await send(tier, endpoint).query(queryOf(endpoint))
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     endpoint.response.parse(answer.body)
+    expect(notChecksummed(answer.text)).toEqual([])
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     if (endpoint.access !== 'open') {
       expect(Number(answer.headers['x-credits-used'])).toBeGreaterThanOrEqual(1)
@@ -181,7 +189,49 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
       expect(unknown.status).toBe(400)
       expect(unknown.body.message).toContain('"network"')
       const empty = await send(tier, endpoint, { network: 'base' }).query(queryOf(endpoint))
-      expect(empty.status).toBe(404)
+      // Of a network as a whole the wire says null where there is no benchmark.
+      if (endpoint.path.includes('benchmarks'))
+        expect([empty.status, empty.body.apy ?? null, empty.body.data ?? []]).toEqual([200, null, []])
+      else {
+        expect(empty.status).toBe(404)
+        expect(notChecksummed(empty.text)).toEqual([])
+      }
+    })
+  }
+
+  const filters = ['allowedNetworks', 'network'].filter(name => endpoint.query?.shape[name])
+  if (filters.length > 0) {
+    it('names a network that is not indexed here, as one that there is not', async () => {
+      for (const name of filters) {
+        const answer = await send(tier, endpoint).query({ ...queryOf(endpoint), [name]: 'base' })
+        expect(answer.status).toBe(200)
+        expect(answer.body.errors.unsupportedNetworks).toEqual(['base'])
+        expect(answer.body.errors.unreachableNetworks).toBeUndefined()
+      }
+    })
+  }
+
+  if (endpoint.query?.shape['attribution']) {
+    it('marks payloads with the key, unless asked not to', async () => {
+      const marked = await send(tier, endpoint).query(queryOf(endpoint))
+      const plain = await send(tier, endpoint).query({ ...queryOf(endpoint), attribution: 'none' })
+      expect([marked.status, plain.status]).toEqual([200, 200])
+      const hasActions = marked.text.includes('"data":"0x')
+      expect(marked.text.includes('80218021')).toBe(hasActions)
+      expect(plain.text.includes('80218021')).toBe(false)
+      expect(plain.text.includes('"data":"0x')).toBe(hasActions)
+    })
+  }
+
+  if (endpoint.method === 'get' && endpoint.access !== 'open') {
+    it('tells for one credit what it would cost', async () => {
+      const headed = await request(api.app)
+        .head(pathOf(tier, endpoint))
+        .query(queryOf(endpoint))
+        .set('x-api-key', api.apiKey)
+      const got = await send(tier, endpoint).query(queryOf(endpoint))
+      expect([headed.status, headed.headers['x-credits-used']]).toEqual([200, '1'])
+      expect(headed.headers['x-credits-cost']).toBe(got.headers['x-credits-used'])
     })
   }
 

@@ -5,6 +5,7 @@ import type { BlockEvents } from '../../db/events/event-store.ts'
 import { createCreditMeter } from '../../db/keys/credits.ts'
 import { createKey, createKeyVerifier } from '../../db/keys/keys.ts'
 import { createRateMeter } from '../../db/keys/rates.ts'
+import type { ReadModelGuard } from '../../db/read-models.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { catchUpAll } from '../../jobs/work.ts'
 import { type App, createApp } from '../../read-api/app.ts'
@@ -14,6 +15,7 @@ import type { ApiDeps } from '../../read-api/endpoint.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
+import { listVaults } from '../listing.ts'
 import { appendBlocks, recordFacts } from './append.ts'
 
 /** An API on databases of its own, and the means to tell it what happened. */
@@ -39,8 +41,12 @@ export async function startApi(
   options: {
     rpcUrl?: string
     blockTimeMs?: number
+    /** Vaults that the registry does not list; all others it does. */
+    strangers?: readonly string[]
+    showUnlisted?: boolean
     /** Databases that somebody else made, and drops. */
     on?: { postgres: TestPostgres; clickhouse: ClickHouse }
+    guard?: ReadModelGuard
   } & Partial<OnChainOptions> = {},
 ): Promise<ApiHarness> {
   const postgres = options.on?.postgres ?? (await createPostgres())
@@ -51,7 +57,7 @@ export async function startApi(
   const projections = await loadProjections()
   const { pool } = postgres
   const { key: apiKey } = await createKey(pool, { name: 'test', plan: 'unlimited' })
-  const catalogue = createCatalogueKeeper(pool, clickhouse, new Set(options.rpcUrl ? [1] : []))
+  const catalogue = createCatalogueKeeper(pool, clickhouse, new Set(options.rpcUrl ? [1] : []), options.guard)
   const credits = createCreditMeter(pool)
   const onChain = createOnChain({
     rpc: options.rpcUrl ? { mainnet: [options.rpcUrl] } : {},
@@ -71,6 +77,7 @@ export async function startApi(
     verifyKey: createKeyVerifier(pool),
     credits,
     onChain,
+    showUnlisted: options.showUnlisted ?? false,
   }
   return {
     app: await createApp(deps),
@@ -84,6 +91,7 @@ export async function startApi(
     append: (chainId, name, blocks) => appendBlocks(pool, chainId, name, blocks),
     recordFacts: (facts, at) => recordFacts(pool, facts, at),
     async catchUp() {
+      await listVaults(pool, new Set(options.strangers))
       await catchUpAll({ pool, clickhouse, projections })
       await catalogue.refresh()
     },

@@ -52,12 +52,12 @@ const END = Number.MAX_SAFE_INTEGER
 it('a network that is asked for and not indexed here is named, and is no empty wallet', async () => {
   for (const path of ['idle-assets', 'positions', 'best-deposit-options', 'best-vault']) {
     const alone = await get(`/v2/portfolio/${path}/${w.ALICE}?allowedNetworks=eip155:100`)
-    expect(alone.errors.unreachableNetworks, path).toEqual(['gnosis'])
-    expect(alone.errors.unsupportedNetworks, path).toEqual([])
+    expect(alone.errors.unsupportedNetworks, path).toEqual(['eip155:100'])
+    expect(alone.errors.unreachableNetworks, path).toBeUndefined()
     const beside = await get(
       `/v2/portfolio/${path}/${w.ALICE}?allowedNetworks=gnosis&allowedNetworks=mainnet,eip155:100`,
     )
-    expect(beside.errors.unreachableNetworks, path).toEqual(['gnosis'])
+    expect(beside.errors.unsupportedNetworks, path).toEqual(['gnosis', 'eip155:100'])
   }
 })
 
@@ -252,9 +252,10 @@ describe('deposit options', () => {
     expect(options(answer.body)).toEqual([
       ['WETH', []],
       ['USDX', [w.USD_VAULT]],
-      ['ODD', [w.ODD_VAULT]],
+      // What is in it nobody can say in USD.
+      ['ODD', []],
     ])
-    expect(answer.headers['x-credits-used']).toBe('5')
+    expect(answer.headers['x-credits-used']).toBe('3')
     expect(options(await get(`${path}?allowVaultsWithWarnings=true&allowedAssets=WETH`))).toEqual([
       ['WETH', [w.ETH_VAULT]],
     ])
@@ -312,6 +313,15 @@ describe('deposit options', () => {
         ['sUSDX', '0'],
       ]),
     )
+    // Always: whatever the filter of assets says.
+    for (const filter of ['allowedAssets=WETH', 'disallowedAssets=USDX']) {
+      const filtered = await get(`${path}&alwaysReturnAssets=USDX&${filter}`)
+      expect(filtered.userBalances.map((of: { asset: { symbol: string } }) => of.asset.symbol)).toContain(
+        'USDX',
+      )
+    }
+    const unknown = await get(`${path}&alwaysReturnAssets=NOPE,usdx&alwaysReturnAssets=0x${'d1'.repeat(20)}`)
+    expect(unknown.errors.unsupportedAssets).toEqual(['NOPE', `0x${'d1'.repeat(20)}`])
   })
 
   it('the best is the one that earns most, featured ones before others', async () => {
@@ -347,11 +357,15 @@ describe('benchmarks', () => {
     expect(Object.keys(body.apy)).toEqual([...WINDOWS])
   })
 
-  it('are null where no vault is large enough, 404 where nothing is indexed, 400 without a code', async () => {
+  it('are null where no vault is large enough, also where nothing is indexed, and 400 without a code', async () => {
     expect((await get('/v2/benchmarks/base?code=eth')).apy).toBeNull()
     // The ETH vault of mainnet has 15 ETH.
     expect((await get('/v2/benchmarks/mainnet?code=eth')).apy).toBeNull()
-    await ask('/v2/benchmarks/polygon?code=usd', 404)
+    expect((await get('/v2/benchmarks/polygon?code=usd')).apy).toBeNull()
+    expect(await get('/v2/historical-benchmarks/polygon?code=usd')).toMatchObject({
+      itemsOnPage: 0,
+      data: [],
+    })
     await ask('/v2/benchmarks/base', 400)
     await ask('/v2/benchmarks/base?code=btc', 400)
   })
@@ -372,8 +386,8 @@ describe('benchmarks', () => {
       const mean = (hours: number) => five.reduce((sum, n) => sum + (tvl(n) / total) * apy(n, hours), 0)
       expect(data[day].timestamp).toBe(at)
       expect(data[day].apy['1day'].base).toBeCloseTo(mean(24), 6)
-      // A window longer than the vault's life begins with its first sample.
-      expect(data[day].apy['30day'].base).toBeCloseTo(mean(24 * day), 6)
+      // A window longer than the vault's life has no value.
+      expect(data[day].apy['30day'].base).toBe(0)
     }
     const later = await get(
       `/v2/historical-benchmarks/base?code=usd&fromTimestamp=${w.START + w.DAY}&perPage=1`,

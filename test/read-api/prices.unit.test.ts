@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearestName } from '../../db/process/nearest.ts'
+import { misspelt } from '../../db/process/nearest.ts'
 import { decimalString, toWhole, usdString } from '../../read-api/amounts.ts'
 import { FactBook } from '../../read-api/catalogue/facts.ts'
 import { planPrice, planPrices, priceOf } from '../../read-api/catalogue/prices.ts'
@@ -152,6 +152,9 @@ it('writes numbers without exponents', () => {
   expect(decimalString(1e-9)).toBe('0.000000001')
   expect(decimalString(1.5e21)).toBe('1500000000000000000000')
   expect(decimalString(-2.5)).toBe('-2.5')
+  // Two figures that were served with what arithmetic left behind them.
+  expect(decimalString(89.28800000000003)).toBe('89.288')
+  expect(usdString(0.0000010009299599999999)).toBe('0.00000100092996')
   expect(usdString(undefined)).toBe('')
   expect(toWhole(123456789n, 6)).toBe(123.456789)
   expect(toWhole(5n, 18)).toBe(5e-18)
@@ -159,9 +162,33 @@ it('writes numbers without exponents', () => {
   expect(toWhole(7n, 0)).toBe(7)
 })
 
-it('suggests the nearest name', () => {
+it('suggests a name that is near, and none where nothing is', () => {
   const known = ['page', 'perPage', 'allowedAssets', 'minTvl']
-  expect(nearestName('per_page', known)).toBe('perPage')
-  expect(nearestName('allowedAsset', known)).toBe('allowedAssets')
-  expect(nearestName('mintvl', known)).toBe('minTvl')
+  expect(misspelt('per_page', known)).toBe('perPage')
+  expect(misspelt('allowedAsset', known)).toBe('allowedAssets')
+  expect(misspelt('mintvl', known)).toBe('minTvl')
+  for (const far of ['foo', '', 'sortOrder', 'x'.repeat(16_000)]) expect(misspelt(far, known)).toBeUndefined()
+})
+
+it('takes no value that is older than it may be', () => {
+  const points = [
+    { at: 10, value: 1 },
+    { at: 50, value: 2 },
+  ]
+  expect(lastAtOrBefore(points, [10, 20, 31, 50, 70, 71], 20)).toEqual([1, 1, undefined, 2, 2, undefined])
+})
+
+it('a feed that missed three reports has no price: of its heartbeat, or of a day where none is said', () => {
+  const facts = book([
+    [`asset:1:${address('a')}`, 'feed', { feed: address('f') }],
+    [`asset:1:${address('b')}`, 'feed', { feed: address('f'), heartbeat: 3_600 }],
+  ])
+  const priceAfter = (asset: string, age: number) =>
+    priceOf(
+      planPrice(facts, () => undefined, 1, asset),
+      () => undefined,
+      (_chain, _feed, greatest) => (age <= greatest ? 7 : undefined),
+    )
+  expect([priceAfter(address('a'), 259_200), priceAfter(address('a'), 259_201)]).toEqual([7, undefined])
+  expect([priceAfter(address('b'), 10_800), priceAfter(address('b'), 10_801)]).toEqual([7, undefined])
 })

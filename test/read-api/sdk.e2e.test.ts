@@ -4,6 +4,7 @@ import { SUPPORTED_NETWORKS, VaultsSdk } from '@vaultsfyi/sdk'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { networkIds } from '../../db/networks.ts'
+import { checksum } from '../../read-api/amounts.ts'
 import { serve } from '../../read-api/serve.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { declaredAnswers, type Schema } from './declared-types.ts'
@@ -28,7 +29,7 @@ const vault = { network: 'mainnet', vaultId: w.USD_VAULT } as const
 const alice = { userAddress: w.ALICE }
 const position = { ...alice, ...vault }
 const window = { fromTimestamp: w.START + 3 * w.DAY, toTimestamp: w.START + 9 * w.DAY }
-const series = { ...window, apyInterval: '7day', granularity: '1day', page: 0, perPage: 5 } as const
+const series = { ...window, apyInterval: '1day', granularity: '1day', page: 0, perPage: 5 } as const
 const filter = {
   allowedNetworks: ['mainnet' as const, 'base' as const],
   allowedAssets: ['USDX', 'WETH'],
@@ -134,7 +135,7 @@ const calls: Record<string, () => Promise<[answer: unknown, holds: unknown]>> = 
   ],
   getAllVaults: async () => [
     await sdk.getAllVaults({ query: { ...filter, sortBy: 'apy7day', sortOrder: 'desc', perPage: 10 } }),
-    { itemsOnPage: 1, errors: { unsupportedProtocols: ['nobody'], unsupportedNetworks: [] } },
+    { itemsOnPage: 1, errors: { unsupportedProtocols: ['nobody'], unsupportedNetworks: ['base'] } },
   ],
   getVault: async () => [
     await sdk.getVault({ path: vault }),
@@ -168,7 +169,7 @@ const calls: Record<string, () => Promise<[answer: unknown, holds: unknown]>> = 
     await sdk.getRewardsTransactionsContext({ path: alice }),
     {
       claimable: { mainnet: [], robinhood: [] },
-      actionUrl: `/v2/transactions/rewards/claim/${w.ALICE}?claimIds=`,
+      actionUrl: `/v2/transactions/rewards/claim/${checksum(w.ALICE)}?claimIds=`,
     },
   ],
   getRewardsClaimActions: async () => [

@@ -1,11 +1,13 @@
 -- Share price, assets and supply of vaults by the hour: the FIRST sample of each, so that a row never changes, with
 -- the APYs of the windows that end at it.
---   t0: the last row at or before timestamp - window; the vault's first row where it is younger than the window.
+--   t0: the row with a price nearest to timestamp - window, at most half an hour or a twentieth of the window away, whichever
+--   is more: without one the window has no value. What a number does not hold is no value either.
 --   Supply never changed since t0: (P1 / P0) ^ (year / (t1 - t0)) - 1.
 --   Else growth factors of consecutive rows, each brought to one hour, are averaged with weight
 --   (smaller total_assets of the two) * (seconds between them), and the mean is compounded over 8760 hours.
 -- growth and growth_weight are those sums since the vault's first row, as integers: a window is a difference of two
--- rows, exact whatever the order in which rows were added up. Rows without a share price take no part: NULL.
+-- rows, exact whatever the order in which rows were added up. Rows that the vault did not answer take no part: NULL. A row
+-- without shares, or with next to no assets, begins and ends no window and its links weigh nothing.
 CREATE TABLE IF NOT EXISTS vault_hourly (
   chain_id UInt32,
   vault LowCardinality(String),
@@ -15,8 +17,8 @@ CREATE TABLE IF NOT EXISTS vault_hourly (
   timestamp DateTime('UTC') COMMENT 'of the sample' CODEC(DoubleDelta, ZSTD(1)),
   total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
   total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
-  share_price_raw Nullable(UInt256) COMMENT 'asset base units per whole share' CODEC(ZSTD(1)),
-  share_price Nullable(Float64) COMMENT 'assets per whole share' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, shares or none: asset base units' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL also where there is no share' CODEC(ZSTD(1)),
   apy_1h Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
   apy_1d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
   apy_7d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
@@ -43,8 +45,8 @@ CREATE TABLE IF NOT EXISTS vault_daily (
   timestamp DateTime('UTC') COMMENT 'of the sample' CODEC(DoubleDelta, ZSTD(1)),
   total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
   total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
-  share_price_raw Nullable(UInt256) COMMENT 'asset base units per whole share' CODEC(ZSTD(1)),
-  share_price Nullable(Float64) COMMENT 'assets per whole share' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, shares or none: asset base units' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL also where there is no share' CODEC(ZSTD(1)),
   apy_1h Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
   apy_1d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
   apy_7d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
@@ -77,68 +79,62 @@ WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:U
     GROUP BY vault);
 
 -- One pass over two inputs: the batch's first samples of hours, and of the rows before the batch those that its
--- windows can begin at. For a window W these lie in (oldest - W, newest - W], where oldest and newest are the ends of the
--- batch; of the gaps between such stretches the first and the last row are enough.
+-- windows can begin at and the last of each kind, which the first links join. For a window W with leeway L the former lie in
+-- [oldest - W - L, newest - W + L], where oldest and newest are the ends of the batch. Kinds: 0 the vault did not answer, 1 there
+-- is no price or no growth to speak of, 2 there is.
 CREATE VIEW IF NOT EXISTS vault_hourly_rows AS
 WITH
-  [2592000, 604800, 86400, 3600] AS windows,
+  [(2592000, 129600), (604800, 30240), (86400, 4320), (3600, 1800)] AS windows,
   (SELECT (toInt64(toUnixTimestamp(min(timestamp))), toInt64(toUnixTimestamp(max(timestamp)))) FROM event
    WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled') AS batch,
   batch.1 AS oldest,
   batch.2 AS newest,
-  toDateTime(greatest(oldest - 45 * 86400, 0), 'UTC') AS far,
-  toDateTime(greatest(oldest - 30 * 86400, 0), 'UTC') AS near,
+  toDateTime(greatest(oldest - 32 * 86400, 0), 'UTC') AS far,
   sampled AS (
     SELECT vault, hour, first.1 AS position, first.2 AS block_number, first.3 AS timestamp, 1 AS is_new,
-      JSONExtract(first.4, 'Tuple(totalAssets Nullable(String), totalSupply Nullable(String), sharePrice Nullable(String), assetDecimals UInt8)') AS fields,
-      toUInt256OrNull(fields.totalAssets) AS total_assets,
-      toUInt256OrNull(fields.totalSupply) AS total_supply,
-      toUInt256OrNull(fields.sharePrice) AS share_price_raw,
-      toFloat64(share_price_raw) / pow(10., fields.assetDecimals) AS share_price,
-      ifNull(share_price_raw > 0, 0) AS is_priced,
+      first.4 AS total_assets, first.5 AS total_supply, first.6 AS share_price_raw, first.7 AS share_price,
+      multiIf(share_price_raw IS NULL, 0, ifNull(share_price > 0, 0) AND NOT first.8, 2, 1) AS kind,
       toInt256(0) AS growth, toInt256(0) AS growth_weight, toInt64(0) AS supply_changes
     FROM (
-      SELECT contract AS vault, toStartOfHour(timestamp) AS hour, min((position, block_number, timestamp, data)) AS first
-      FROM event
-      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled'
+      SELECT vault, toStartOfHour(timestamp) AS hour,
+        min((position, block_number, timestamp, total_assets, total_supply, share_price_raw, share_price, is_hollow)) AS first
+      FROM state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
       GROUP BY vault, hour
     )
   ),
   prior AS (
-    SELECT vault, is_priced,
-      arrayJoin(arrayDistinct([
-        min((position, hour, timestamp, total_assets, total_supply, share_price_raw, growth, growth_weight, supply_changes)),
-        max((position, hour, timestamp, total_assets, total_supply, share_price_raw, growth, growth_weight, supply_changes))])) AS kept
+    SELECT vault, kind,
+      max((position, hour, timestamp, total_assets, total_supply, share_price, growth, growth_weight, supply_changes)) AS kept
     FROM (
-      SELECT vault, position, hour, timestamp, total_assets, total_supply, share_price_raw, growth, growth_weight, supply_changes,
-        growth IS NOT NULL AS is_priced,
+      SELECT vault, position, hour, timestamp, total_assets, total_supply, share_price, growth, growth_weight, supply_changes,
+        multiIf(growth IS NULL, 0, ifNull(share_price > 0, 0) AND ifNull(total_assets >= 10000, 1), 2, 1) AS kind,
         toInt64(toUnixTimestamp(timestamp)) AS at,
-        if(is_priced AND arrayExists(w -> at > oldest - w AND at <= newest - w, windows),
-          at, -toInt64(arrayCount(w -> at > newest - w, windows))) AS stretch
+        if(kind = 2 AND arrayExists(w -> at >= oldest - w.1 - w.2 AND at <= newest - w.1 + w.2, windows), at, -1) AS stretch
       FROM vault_hourly
       WHERE chain_id = toUInt32({stream:Int32})
         AND position <= {from:UInt64}
         AND vault IN (
           SELECT contract FROM event
           WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled')
-        -- Older rows only of vaults that would have none to begin the longest window at.
+        -- Older rows only of vaults that would have none to link to.
         AND (hour >= far OR vault NOT IN (
           SELECT vault FROM vault_hourly
-          WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64} AND hour >= far AND timestamp <= near AND growth IS NOT NULL
+          WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64} AND hour >= far AND growth IS NOT NULL
             AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})))
         AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
     )
-    GROUP BY vault, is_priced, stretch
+    GROUP BY vault, kind, stretch
   ),
   lined_up AS (
-    SELECT *, lagInFrame(position) OVER one_by_one AS before, lagInFrame(hour) OVER one_by_one AS hour_before
+    SELECT *, kind > 0 AS is_told,
+      lagInFrame(position) OVER one_by_one AS before, lagInFrame(hour) OVER one_by_one AS hour_before
     FROM (
       SELECT vault, hour, position, block_number, timestamp, is_new, total_assets, total_supply, share_price_raw, share_price,
-        is_priced, growth, growth_weight, supply_changes
+        kind, growth, growth_weight, supply_changes
       FROM sampled
       UNION ALL
-      SELECT vault, kept.2, kept.1, 0, kept.3, 0, kept.4, kept.5, kept.6, NULL,
-        is_priced, ifNull(kept.7, 0), toInt256(ifNull(kept.8, 0)), toInt64(ifNull(kept.9, 0))
+      SELECT vault, kept.2, kept.1, 0, kept.3, 0, kept.4, kept.5, NULL, kept.6,
+        kind, ifNull(kept.7, 0), toInt256(ifNull(kept.8, 0)), toInt64(ifNull(kept.9, 0))
       FROM prior
     )
     WINDOW one_by_one AS (PARTITION BY vault ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
@@ -147,45 +143,52 @@ WITH
   linked AS (
     SELECT *,
       is_new AND (before = 0 OR toDate(hour) != toDate(hour_before)) AS opens_day,
-      is_new AND is_priced AND lagInFrame(position) OVER by_price > 0 AS is_link,
-      if(is_link, dateDiff('second', lagInFrame(timestamp) OVER by_price, timestamp), 1) AS seconds,
-      if(is_link, toFloat64(ifNull(share_price_raw, 0)) / toFloat64(ifNull(lagInFrame(share_price_raw) OVER by_price, 1)), 1.) AS ratio,
+      is_new AND is_told AND lagInFrame(position) OVER by_told > 0 AS is_link,
+      is_link AND kind = 2 AND lagInFrame(kind) OVER by_told = 2 AS is_priced_link,
+      if(is_priced_link, dateDiff('second', lagInFrame(timestamp) OVER by_told, timestamp), 1) AS seconds,
+      if(is_priced_link, ifNull(share_price / lagInFrame(share_price) OVER by_told, 1.), 1.) AS ratio,
       -- least() passes over NULL: the sum makes it unknown. Capped so that no product leaves 256 bits.
-      toInt256(ifNull(least(total_assets, lagInFrame(total_assets) OVER by_price, bitShiftLeft(toUInt256(1), 130))
-        + 0 * (total_assets + lagInFrame(total_assets) OVER by_price), 0)) * seconds AS weight,
-      multiIf(is_link, weight * toInt256(round(least(pow(ratio, 3600. / seconds) - 1, 65535.) * 1e18)),
-        is_new, 0, growth - lagInFrame(growth) OVER by_price) AS more_growth,
-      multiIf(is_link, weight, is_new, 0, growth_weight - lagInFrame(growth_weight) OVER by_price) AS more_weight,
-      multiIf(is_link, ifNull(total_supply != lagInFrame(total_supply) OVER by_price, 1), is_new, 0,
-        supply_changes - lagInFrame(supply_changes) OVER by_price) AS more_changes
+      if(is_priced_link, toInt256(ifNull(least(total_assets, lagInFrame(total_assets) OVER by_told, bitShiftLeft(toUInt256(1), 130))
+        + 0 * (total_assets + lagInFrame(total_assets) OVER by_told), 0)) * seconds, 0) AS weight,
+      multiIf(is_new, weight * toInt256(round(least(pow(ratio, 3600. / seconds) - 1, 65535.) * 1e18)),
+        growth - lagInFrame(growth) OVER by_told) AS more_growth,
+      if(is_new, weight, growth_weight - lagInFrame(growth_weight) OVER by_told) AS more_weight,
+      multiIf(is_link, ifNull(total_supply != lagInFrame(total_supply) OVER by_told, 1), is_new, 0,
+        supply_changes - lagInFrame(supply_changes) OVER by_told) AS more_changes
     FROM lined_up
     WHERE NOT (is_new AND before > 0 AND hour = hour_before)
-    WINDOW by_price AS (PARTITION BY vault, is_priced ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+    WINDOW by_told AS (PARTITION BY vault, is_told ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
   ),
   summed AS (
     SELECT * EXCEPT (growth, growth_weight, supply_changes),
       toInt64(toUnixTimestamp(timestamp)) AS at,
-      sum(more_growth) OVER by_price AS growth,
-      sum(more_weight) OVER by_price AS growth_weight,
-      sum(more_changes) OVER by_price AS supply_changes,
-      (at, toFloat64(ifNull(share_price_raw, 0)), growth, growth_weight, supply_changes) AS point
+      sum(more_growth) OVER by_told AS growth,
+      sum(more_weight) OVER by_told AS growth_weight,
+      sum(more_changes) OVER by_told AS supply_changes,
+      (at, ifNull(share_price, 0.), growth, growth_weight, supply_changes) AS point
     FROM linked
-    WINDOW by_price AS (PARTITION BY vault, is_priced ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+    WINDOW by_told AS (PARTITION BY vault, is_told ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
   ),
+  -- Of each window the last point at or before its beginning and the first after it, as far as the leeway goes: (0, …) is none.
   windowed AS (
     SELECT *,
-      first_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS first,
-      arrayMap(begin -> if(begin.1 = 0, first, begin), [
-        last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND 3600 PRECEDING),
-        last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND 86400 PRECEDING),
-        last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND 604800 PRECEDING),
-        last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND 2592000 PRECEDING)]) AS begins
+      arrayMap((earlier, later, w) ->
+        if(later.1 = 0 OR (earlier.1 > 0 AND at - w - earlier.1 <= later.1 - (at - w)), earlier, later),
+        [last_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 5400 PRECEDING AND 3600 PRECEDING),
+          last_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 90720 PRECEDING AND 86400 PRECEDING),
+          last_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 635040 PRECEDING AND 604800 PRECEDING),
+          last_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 2721600 PRECEDING AND 2592000 PRECEDING)],
+        [first_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 3599 PRECEDING AND 1800 PRECEDING),
+          first_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 86399 PRECEDING AND 82080 PRECEDING),
+          first_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 604799 PRECEDING AND 574560 PRECEDING),
+          first_value(point) OVER (PARTITION BY vault, kind ORDER BY at RANGE BETWEEN 2591999 PRECEDING AND 2462400 PRECEDING)],
+        [3600, 86400, 604800, 2592000]) AS begins
     FROM summed
   ),
   yields AS (
     SELECT *,
       arrayMap(apy -> if(isFinite(apy), apy, NULL), arrayMap(begin -> multiIf(
-        NOT is_priced OR at <= begin.1, NULL,
+        kind != 2 OR begin.1 = 0, NULL,
         supply_changes = begin.5, pow(point.2 / begin.2, 31536000. / (at - begin.1)) - 1,
         growth_weight = begin.4, NULL,
         pow(1 + toFloat64(growth - begin.3) / toFloat64(growth_weight - begin.4) / 1e18, 8760) - 1), begins)) AS apys
@@ -208,7 +211,7 @@ SELECT
   apys[3] AS apy_7d,
   apys[4] AS apy_30d,
   opens_day,
-  if(is_priced, growth, NULL) AS growth,
-  if(is_priced, toUInt256(growth_weight), NULL) AS growth_weight,
-  if(is_priced, toUInt32(supply_changes), NULL) AS supply_changes
+  if(is_told, growth, NULL) AS growth,
+  if(is_told, toUInt256(growth_weight), NULL) AS growth_weight,
+  if(is_told, toUInt32(supply_changes), NULL) AS supply_changes
 FROM yields;

@@ -34,12 +34,9 @@ WITH
       samples.timestamp AS timestamp, samples.price AS price, prior.so_far AS so_far, prior.is_there AS is_there,
       greatest(so_far.1, max(samples.price) OVER running) AS peak
     FROM (
-      SELECT contract AS vault, toDate(timestamp) AS day, position, block_number, timestamp,
-        JSONExtract(data, 'Tuple(sharePrice Nullable(String), assetDecimals UInt8)') AS fields,
-        assumeNotNull(toFloat64(toUInt256OrNull(fields.sharePrice)) / pow(10., fields.assetDecimals)) AS price
-      FROM event
-      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled'
-        AND toUInt256OrNull(fields.sharePrice) IS NOT NULL
+      SELECT vault, toDate(timestamp) AS day, position, block_number, timestamp, assumeNotNull(share_price) AS price
+      FROM state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+      WHERE share_price IS NOT NULL
     ) AS samples LEFT JOIN prior ON samples.vault = prior.vault AND samples.day = prior.day
     WINDOW running AS (PARTITION BY vault, day ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
   )

@@ -3,6 +3,42 @@
 CREATE VIEW IF NOT EXISTS retracted_row AS
 SELECT toUInt32(stream) AS chain_id, position FROM retracted;
 
+-- Contracts that an operator has left alone: no view shows what is stored of them as vaults.
+CREATE VIEW IF NOT EXISTS ignored_contracts AS
+SELECT toUInt32OrZero(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS contract, since,
+  JSONExtractString(value, 'reason') AS reason
+FROM (
+  SELECT subject, argMax(removed, position) AS removed, argMax(value, position) AS value, argMax(timestamp, position) AS since
+  FROM registry_fact
+  WHERE subject LIKE 'contract:%' AND kind = 'ignored' AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
+  GROUP BY subject
+)
+WHERE removed = 0;
+
+-- How a vault came to be known: the registry lists it, a factory that the registry names made it, or it was found by its
+-- shape, which anybody can give a contract.
+CREATE VIEW IF NOT EXISTS vault_standings AS
+SELECT known.chain_id AS chain_id, known.vault AS vault, multiIf(
+  (known.chain_id, known.vault) IN (
+    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3])
+    FROM (
+      SELECT subject, argMax(removed, position) AS removed
+      FROM registry_fact
+      WHERE subject LIKE 'vault:%' AND kind = 'listed' AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
+      GROUP BY subject
+    )
+    WHERE removed = 0
+  ), 'listed',
+  (known.chain_id, known.vault) IN (
+    SELECT chain_id, vault FROM vault_made
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  ), 'made',
+  'found') AS standing
+FROM (
+  SELECT DISTINCT chain_id, vault FROM vault
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known;
+
 CREATE VIEW IF NOT EXISTS vaults AS
 SELECT
   known.chain_id AS chain_id,
@@ -15,6 +51,7 @@ SELECT
   known.asset_symbol AS asset_symbol,
   known.asset_decimals AS asset_decimals,
   known.deployed_at AS deployed_at,
+  standings.standing AS standing,
   state.sampled_at AS sampled_at,
   state.share_price AS share_price,
   toFloat64(state.total_assets) / pow(10., known.asset_decimals) AS total_assets,
@@ -23,8 +60,10 @@ SELECT
   state.apy_7d AS apy_7d,
   state.apy_30d AS apy_30d
 FROM (
-  SELECT * FROM vault FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  SELECT * FROM vault FINAL
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
 ) AS known
+INNER JOIN vault_standings AS standings ON known.chain_id = standings.chain_id AND known.vault = standings.vault
 LEFT JOIN (
   SELECT chain_id, vault, toNullable(timestamp) AS sampled_at, share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d
   FROM vault_hourly
@@ -56,7 +95,7 @@ FROM (
 ) AS hourly
 INNER JOIN (
   SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
 ) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault;
 
 CREATE VIEW IF NOT EXISTS daily_flows AS
@@ -79,7 +118,7 @@ FROM (
 ) AS days
 INNER JOIN (
   SELECT chain_id, vault, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
 ) AS known ON days.chain_id = known.chain_id AND days.vault = known.vault;
 
 CREATE VIEW IF NOT EXISTS balances_at AS
@@ -99,7 +138,7 @@ FROM (
 ) AS held
 INNER JOIN (
   SELECT chain_id, vault, decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
 ) AS known ON held.chain_id = known.chain_id AND held.vault = known.vault;
 
 CREATE VIEW IF NOT EXISTS holders AS
@@ -118,7 +157,8 @@ FROM (
   WHERE chain_id = {chain:UInt32} AND vault = {vault:String} AND balance > 0
 );
 
--- How an asset is priced now: by a feed, by a constant, or like another asset.
+-- How an asset is priced now: by a feed, by a constant, or like another asset. A feed that missed three reports has stopped:
+-- a heartbeat is a day where the registry does not say it.
 CREATE VIEW IF NOT EXISTS asset_price_sources AS
 WITH facts AS (
   SELECT toUInt32(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS asset, kind, value
@@ -136,20 +176,23 @@ SELECT
   stated.of AS pegged_to,
   if(stated.of = '', stated.usd, other.usd) AS peg_usd,
   if(stated.of = '', stated.feed, other.feed) AS feed,
-  if(stated.of = '', stated.feed_chain_id, other.feed_chain_id) AS feed_chain_id
+  if(stated.of = '', stated.feed_chain_id, other.feed_chain_id) AS feed_chain_id,
+  3 * if(stated.of = '', stated.heartbeat, other.heartbeat) AS greatest_age
 FROM (
   SELECT chain_id, asset,
     maxIf(JSONExtractString(value, 'of'), kind = 'peg') AS of,
     maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
     maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
-    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id
+    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
+    maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
   FROM facts GROUP BY chain_id, asset
 ) AS stated
 LEFT JOIN (
   SELECT chain_id, asset,
     maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
     maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
-    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id
+    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
+    maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
   FROM facts GROUP BY chain_id, asset
 ) AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset;
 
@@ -170,23 +213,26 @@ CREATE VIEW IF NOT EXISTS tvl_usd AS
 SELECT
   valued.chain_id AS chain_id,
   valued.vault AS vault,
+  valued.standing AS standing,
   valued.hour AS hour,
   valued.sampled_at AS sampled_at,
   valued.asset_symbol AS asset_symbol,
   valued.tvl AS tvl,
-  if(isNotNull(valued.peg_usd), valued.peg_usd, if(prices.price > 0, prices.price, NULL)) AS price_usd,
+  if(isNotNull(valued.peg_usd), valued.peg_usd,
+    if(prices.price > 0 AND dateDiff('second', prices.timestamp, valued.sampled_at) <= valued.greatest_age, prices.price, NULL)) AS price_usd,
   tvl * price_usd AS tvl_usd
 FROM (
-  SELECT hourly.chain_id AS chain_id, hourly.vault AS vault, hourly.hour AS hour, hourly.timestamp AS sampled_at,
-    known.asset_symbol AS asset_symbol, toFloat64(hourly.total_assets) / pow(10., known.asset_decimals) AS tvl,
-    sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id
+  SELECT hourly.chain_id AS chain_id, hourly.vault AS vault, standings.standing AS standing, hourly.hour AS hour,
+    hourly.timestamp AS sampled_at, known.asset_symbol AS asset_symbol, toFloat64(hourly.total_assets) / pow(10., known.asset_decimals) AS tvl,
+    sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id, sources.greatest_age AS greatest_age
   FROM (
     SELECT * FROM vault_hourly FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
   ) AS hourly
   INNER JOIN (
     SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
-    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
   ) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
+  INNER JOIN vault_standings AS standings ON hourly.chain_id = standings.chain_id AND hourly.vault = standings.vault
   LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
 ) AS valued
 ASOF LEFT JOIN (
@@ -214,7 +260,7 @@ FROM (
 ) AS flows
 INNER JOIN (
   SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
 ) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault;
 
 CREATE VIEW IF NOT EXISTS latest_events AS

@@ -62,20 +62,21 @@ SELECT
   countIf(kind = 'redeem') AS redemption_count,
   uniqExact(account) AS accounts
 FROM (
-  SELECT valued.* EXCEPT (peg_usd, feed, feed_chain_id),
+  SELECT valued.* EXCEPT (peg_usd, feed, feed_chain_id, greatest_age),
     toFloat64(valued.assets) / pow(10., valued.asset_decimals)
-      * if(isNotNull(valued.peg_usd), valued.peg_usd, if(prices.price > 0, prices.price, NULL)) AS usd
+      * if(isNotNull(valued.peg_usd), valued.peg_usd,
+        if(prices.price > 0 AND dateDiff('second', prices.timestamp, valued.timestamp) <= valued.greatest_age, prices.price, NULL)) AS usd
   FROM (
     SELECT flows.code AS code, flows.chain_id AS chain_id, flows.vault AS vault, flows.day AS day, flows.timestamp AS timestamp,
       flows.account AS account, flows.kind AS kind, flows.assets AS assets, known.asset AS asset,
       known.asset_symbol AS asset_symbol, known.asset_decimals AS asset_decimals,
-      sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id
+      sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id, sources.greatest_age AS greatest_age
     FROM (
       SELECT * FROM attributed_flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
     ) AS flows
     INNER JOIN (
       SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
-      WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+      WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
     ) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault
     LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
   ) AS valued

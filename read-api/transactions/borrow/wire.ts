@@ -1,7 +1,7 @@
 import { networkOfChain } from '../../../db/networks.ts'
 import { checksum } from '../../amounts.ts'
 import type { LendingMarket } from '../../lending/market.ts'
-import { marketIdOf } from '../../lending/wire.ts'
+import { marketAssetIdOf, marketIdOf } from '../../lending/wire.ts'
 import { type BorrowAction, type BorrowStanding, borrowActions, type MarketAssetRef } from './family.ts'
 
 /** The borrow context of the wire. */
@@ -14,7 +14,9 @@ export function borrowContextOf(
   const network = networkOfChain(market.chainId)?.name ?? ''
   const marketId = marketIdOf(market)
   const stepsOf = (name: BorrowAction) => {
-    const path = [name, checksum(user), network, marketId, asset.id].map(encodeURIComponent).join('/')
+    const path = [name, checksum(user), network, marketId, marketAssetIdOf(asset)]
+      .map(encodeURIComponent)
+      .join('/')
     const actions = [...steps[name]]
     return actions.length === 0
       ? []

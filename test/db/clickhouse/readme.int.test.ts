@@ -30,7 +30,8 @@ const questions = readFileSync(new URL('../../../docs/questions.md', import.meta
   }))
 
 /** Parts of the machinery, named in the README as no interface. */
-const INTERNAL = /_rows$|_due$|^share_movement$|^morpho_change$|^aave_movement$|^comet_movement$/
+const INTERNAL =
+  /^identity$|_rows$|_due$|^share_movement$|^state_sample$|^morpho_change$|^aave_movement$|^comet_movement$/
 
 const chain = new RandomChain(5).grow(140)
 const [known] = chain.canonical().filter(({ event }) => event.type === 'VaultDiscovered')
@@ -40,14 +41,14 @@ const feed = chain
   .canonical()
   .flatMap(({ event }) => (event.type === 'PriceReported' ? [event.data.feed] : []))[0]
 
-function fact(position: number, kind: string, value: unknown): Positioned {
+function fact(position: number, subject: string, kind: string, value: unknown): Positioned {
   return {
     position,
     block: { number: position, hash: `0x${'0'.repeat(64)}`, timestamp: 1_700_000_000 },
     event: {
       type: 'FactRecorded',
       contract: '',
-      data: { subject: `asset:1:${asset}`, kind, value: JSON.stringify(value) },
+      data: { subject, kind, value: JSON.stringify(value) },
     },
   }
 }
@@ -62,9 +63,41 @@ beforeAll(async () => {
     block: last.block,
     event: { type: 'FeeChanged', contract: vault, data: { kind: 'performance', feeWad: 10n ** 17n } },
   }
+  // The chain's own samples are far between: a few of them a day apart, that days have an APY.
+  const daily = [1, 2, 3, 4].map(
+    (day): Positioned => ({
+      position: charged.position + day,
+      block: {
+        number: last.block.number + day,
+        hash: `0x${String(day).repeat(64)}`,
+        timestamp: last.block.timestamp + day * 86_400,
+      },
+      event: {
+        type: 'StateSampled',
+        contract: vault,
+        data: {
+          vault,
+          reason: 'hourly',
+          totalAssets: 10n ** 24n,
+          totalSupply: 10n ** 24n,
+          sharePrice: 10n ** 18n,
+          decimals: 18,
+          assetDecimals: 18,
+        },
+      },
+    }),
+  )
   const streams: [number, Positioned[]][] = [
-    [1, [...chain.log, charged]],
-    [0, [fact(1, 'feed', { feed, decimals: 8 }), fact(2, 'tags', ['stable'])]],
+    [1, [...chain.log, charged, ...daily]],
+    [
+      0,
+      [
+        fact(1, `asset:1:${asset}`, 'feed', { feed, decimals: 8 }),
+        fact(2, `vault:1:${vault}`, 'tags', ['stable']),
+        fact(3, `vault:1:${vault}`, 'listed', { protocol: 'acme' }),
+        fact(4, `contract:1:0x${'5b'.repeat(20)}`, 'ignored', {}),
+      ],
+    ],
   ]
   for (const [stream, log] of streams) {
     await store(engine, stream, log)
@@ -160,6 +193,23 @@ describe('db/clickhouse/README.md', () => {
     }
   })
 
+  it('says of every vault how it came to be known', async () => {
+    const events = chain.canonical().map(({ event }) => event)
+    const made = new Set(events.flatMap(({ type, data }) => (type === 'VaultCreated' ? [data.vault] : [])))
+    const standings = events.flatMap(({ type, contract }) =>
+      type === 'VaultDiscovered'
+        ? [[contract, contract === vault ? 'listed' : made.has(contract) ? 'made' : 'found']]
+        : [],
+    )
+    expect(new Set(standings.map(([, standing]) => standing))).toEqual(new Set(['listed', 'made', 'found']))
+    for (const view of ['vaults', 'vault_standings', '(SELECT DISTINCT vault, standing FROM tvl_usd)']) {
+      const rows = await engine.rows<{ vault: string; standing: string }>(
+        `SELECT vault, standing FROM ${view}`,
+      )
+      expect(rows.map(({ vault, standing }) => [vault, standing]).sort(), view).toEqual([...standings].sort())
+    }
+  })
+
   it('counts no flow that a fork took back', async () => {
     const sums = new Map<string, bigint>()
     const flows = (log: readonly Positioned[]) =>
@@ -202,7 +252,11 @@ describe('db/clickhouse/README.md', () => {
       else if (row.price_usd !== null) {
         expect(newest.some(price => Math.abs(price - (row.price_usd ?? 0)) < 1e-12)).toBe(true)
         if (row.tvl !== null) expect(row.tvl_usd).toBeCloseTo(row.tvl * row.price_usd, 6)
-      } else expect(newest.every(price => price > 0)).toBe(false)
+      } else {
+        // Three days after it a report is no price any more.
+        const isOld = at - (possible.at(-1)?.at ?? at) > 3 * 86_400
+        expect(isOld || !newest.every(price => price > 0)).toBe(true)
+      }
     }
   })
 })

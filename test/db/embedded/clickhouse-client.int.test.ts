@@ -175,9 +175,9 @@ describe('the unmodified @clickhouse/client', () => {
     expect(await result.json()).toEqual([{ total: 499500 }])
     await expect(zipped.query({ query: 'SELECT nope' })).rejects.toMatchObject({ code: '47' })
     await zipped.close()
-    const raw = await fetch(`${place.url}/?enable_http_compression=1&query=SELECT+1`, {
+    const raw = await fetch(`${place.origin}/?enable_http_compression=1&query=SELECT+1`, {
       method: 'POST',
-      headers: { 'accept-encoding': 'gzip' },
+      headers: { ...place.owner, 'accept-encoding': 'gzip' },
     })
     expect(raw.headers.get('content-encoding')).toBe('gzip')
     expect(await raw.text()).toBe('1\n')

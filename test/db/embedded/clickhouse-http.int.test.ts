@@ -16,17 +16,17 @@ afterAll(async () => {
 
 describe('the HTTP interface', () => {
   it('answers health checks', async () => {
-    expect(await (await fetch(`${place.url}/ping`)).text()).toBe('Ok.\n')
-    expect(await (await fetch(`${place.url}/replicas_status`)).text()).toBe('Ok.\n')
-    expect(await (await fetch(`${place.url}/`)).text()).toBe('Ok.\n')
-    expect((await fetch(`${place.url}/nope`)).status).toBe(404)
+    expect(await (await fetch(`${place.origin}/ping`)).text()).toBe('Ok.\n')
+    expect(await (await fetch(`${place.origin}/replicas_status`)).text()).toBe('Ok.\n')
+    expect(await (await fetch(`${place.origin}/`)).text()).toBe('Ok.\n')
+    expect((await fetch(`${place.origin}/nope`)).status).toBe(404)
   })
 
   it.each([
     ['Origin', 'https://a-page.example'],
     ['Sec-Fetch-Site', 'cross-site'],
   ])('refuses what a web page sends (%s)', async (name, value) => {
-    const response = await fetch(`${place.url}/?query=SELECT%201`, {
+    const response = await fetch(`${place.origin}/?query=SELECT%201`, {
       method: 'POST',
       headers: { [name]: value },
     })
@@ -111,7 +111,7 @@ describe('the HTTP interface', () => {
     expect(await place.http({ query: 'SELECT 1', password: 'wrong' })).toMatchObject({ status: 403 })
     expect(
       await place.http({ query: 'SELECT 1' }, '', {
-        headers: { 'x-clickhouse-user': 'default', 'x-clickhouse-key': '' },
+        headers: place.owner,
       }),
     ).toMatchObject({ status: 200 })
   })
@@ -132,7 +132,11 @@ describe('the HTTP interface', () => {
       )
       const source =
         "SELECT number AS a, concat('x', char(9), '\\n;', toString(number)) AS s, ['y', s] AS l FROM numbers(1000)"
-      const given = await fetch(`${place.url}/?default_format=${format}`, { method: 'POST', body: source })
+      const given = await fetch(`${place.origin}/?default_format=${format}`, {
+        method: 'POST',
+        body: source,
+        headers: place.owner,
+      })
       const body = Buffer.from(await given.arrayBuffer())
       const taken = await place.http({ query: `INSERT INTO vaultlog.formats FORMAT ${format}` }, body)
       expect(taken.text).toBe('')
@@ -259,9 +263,9 @@ describe.skipIf(!hasCurl)('curl', () => {
         'SELECT count() FROM vaultlog.curled',
       ),
     ).toBe('600000\n')
-    expect(curl('-u', 'analyst:analyst', place.url, '-d', 'SELECT 3')).toBe('3\n')
+    expect(curl('-u', 'analyst:analyst', place.origin, '-d', 'SELECT 3')).toBe('3\n')
     expect(
-      curl('-o', '/dev/null', '-w', '%{http_code}', '-u', 'analyst:wrong', place.url, '-d', 'SELECT 3'),
+      curl('-o', '/dev/null', '-w', '%{http_code}', '-u', 'analyst:wrong', place.origin, '-d', 'SELECT 3'),
     ).toBe('403')
   })
 })

@@ -4,6 +4,7 @@ import { createClient } from '@clickhouse/client'
 import { describe, expect, it } from 'vitest'
 import { startClickHouse } from '../../../db/embedded/clickhouse.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
+import { signed } from './clickhouse-place.ts'
 import { ownPlace } from './places.ts'
 
 describe('its life', () => {
@@ -39,10 +40,12 @@ describe('its life', () => {
       await first.stop()
     }
     const again = await startClickHouse(own.env)
-    expect(await (await fetch(`${again.url}/?query=SELECT+count()+FROM+kept`)).text()).toBe('3000\n')
+    const { origin, headers } = signed(again.url)
+    const answer = await fetch(`${origin}/?query=SELECT+count()+FROM+kept`, { headers })
+    expect(await answer.text()).toBe('3000\n')
     await again.stop()
     await again.stop()
-    await expect(fetch(`${again.url}/ping`)).rejects.toThrow()
+    await expect(fetch(`${origin}/ping`)).rejects.toThrow()
     own.remove()
   })
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,11 +16,18 @@ export function freePort(): Promise<number> {
   })
 }
 
+/** A new folder that the servers' users may pass, too: what is below it goes with it. */
+export function newFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  chmodSync(folder, 0o711)
+  return folder
+}
+
 /** An environment with a directory and ports of its own. */
 export async function ownPlace(
   overrides: Record<string, string> = {},
 ): Promise<{ env: Env; remove(): void }> {
-  const dir = mkdtempSync(join(tmpdir(), 'vaultlog-test-'))
+  const dir = newFolder('vaultlog-test-')
   const env = readEnv({
     VAULTLOG_DIR: dir,
     EMBEDDED_POSTGRES_PORT: String(await freePort()),

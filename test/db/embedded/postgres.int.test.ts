@@ -1,10 +1,22 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../../db/embedded/postgres.ts'
-import { findBinaries } from '../../../db/embedded/postgres-binaries.ts'
+import { binariesIn, findBinaries, findUser } from '../../../db/embedded/postgres-binaries.ts'
+import { makeRunnable } from '../../../db/embedded/postgres-place.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
 import { ownPlace } from './places.ts'
@@ -52,6 +64,25 @@ describe('embedded Postgres', () => {
       addresses: '127.0.0.1',
       version: 18,
     })
+  })
+
+  it('is owned by one who is no superuser, with a password that others cannot read', async () => {
+    expect(await ask(server.url, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
+      { rolsuper: false },
+    ])
+    await expect(ask(server.url, "COPY (SELECT 1) TO PROGRAM 'true'")).rejects.toThrow(/permission denied/)
+    await expect(ask(server.url, "SELECT pg_read_file('/etc/hostname')")).rejects.toThrow(/permission denied/)
+    const known = server.url.replace(/:[^:@]+@/, ':vaultlog@')
+    await expect(ask(known, 'SELECT 1')).rejects.toThrow(/password authentication failed/)
+    expect(statSync(join(place.env.VAULTLOG_DIR, 'passwords.json')).mode & 0o777).toBe(0o600)
+    const reader = server.graphqlUrl
+    await expect(ask(reader, 'CREATE TABLE mine (a int)')).rejects.toThrow(/permission denied|read-only/)
+    expect(
+      await ask(
+        reader,
+        "SELECT current_setting('statement_timeout') AS t, current_setting('temp_file_limit') AS f",
+      ),
+    ).toEqual([{ t: '10s', f: '256MB' }])
   })
 
   it('is shared by a second start', async () => {
@@ -133,6 +164,47 @@ describe('embedded Postgres', () => {
     const second = await startPostgres(own.env)
     expect(await ask(second.url, 'SELECT a FROM t')).toEqual([{ a: 7 }])
     await second.stop()
+    own.remove()
+  })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'runs as root where only root may enter, server and data, and finds its data again',
+    async () => {
+      const own = await ownPlace()
+      // As a checkout below root's home: the package of the server is in a closed folder, too.
+      chmodSync(own.env.VAULTLOG_DIR, 0o700)
+      const checkout = join(own.env.VAULTLOG_DIR, 'checkout')
+      cpSync(findBinaries().folder, join(checkout, 'native'), { recursive: true, verbatimSymlinks: true })
+      cpSync(join(findBinaries().folder, '../package.json'), join(checkout, 'package.json'))
+      const user = await findUser()
+      const runnable = await makeRunnable(binariesIn(join(checkout, 'native')), user)
+      expect(runnable.folder.startsWith(checkout)).toBe(false)
+      expect(readdirSync(runnable.folder).sort()).toEqual(['bin', 'lib', 'pg-symlinks.json', 'share'])
+      const link = join(own.env.VAULTLOG_DIR, 'postgres/data')
+      try {
+        const first = await startPostgres(own.env)
+        await ask(first.url, 'CREATE TABLE t AS SELECT 7 AS a')
+        const guest = await startPostgres(own.env)
+        expect(guest).toMatchObject({ url: first.url, isOwned: false })
+        await first.stop()
+        expect(statSync(link).uid).toBe(user.uid)
+        const second = await startPostgres(own.env)
+        expect(await ask(second.url, 'SELECT a FROM t')).toEqual([{ a: 7 }])
+        await second.stop()
+      } finally {
+        const data = readlinkSync(link)
+        expect(data.startsWith(own.env.VAULTLOG_DIR)).toBe(false)
+        rmSync(join(data, '..'), { recursive: true })
+        own.remove()
+      }
+    },
+  )
+
+  it('says in a line what to set where it cannot write', async () => {
+    const own = await ownPlace()
+    writeFileSync(join(own.env.VAULTLOG_DIR, 'file'), '')
+    const env = { ...own.env, VAULTLOG_DIR: join(own.env.VAULTLOG_DIR, 'file') }
+    await expect(startPostgres(env)).rejects.toThrow(/Cannot write in .*file .*Set VAULTLOG_DIR/)
     own.remove()
   })
 

@@ -6,6 +6,7 @@ import { isAlive, startOf } from '../../../db/embedded/directory-lock.ts'
 import { startEmbedded } from '../../../db/embedded/up.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
+import { signed } from './clickhouse-place.ts'
 import { ownPlace } from './places.ts'
 
 const isGone = (pid: number) => !isAlive(pid) || startOf(pid) === 'zombie'
@@ -53,8 +54,12 @@ describe('everything embedded', () => {
     const pids = up.pids()
     expect(pids).toHaveLength(2)
     expect(up).toMatchObject({
-      databaseUrl: `postgres://vaultlog:vaultlog@127.0.0.1:${env.EMBEDDED_POSTGRES_PORT}/vaultlog`,
-      clickhouseUrl: `http://127.0.0.1:${env.EMBEDDED_CLICKHOUSE_PORT}`,
+      databaseUrl: expect.stringMatching(
+        new RegExp(`^postgres://vaultlog:[\\w-]{32}@127\\.0\\.0\\.1:${env.EMBEDDED_POSTGRES_PORT}/vaultlog$`),
+      ),
+      clickhouseUrl: expect.stringMatching(
+        new RegExp(`^http://default:[\\w-]{32}@127\\.0\\.0\\.1:${env.EMBEDDED_CLICKHOUSE_PORT}$`),
+      ),
     })
     expect(up.redisUrl).toBeUndefined()
     const guest = await startEmbedded(env)
@@ -120,7 +125,8 @@ describe('everything embedded', () => {
     const up = await startEmbedded(env, { isDetached: true })
     const guest = await startEmbedded(env)
     expect(guest.pids()).toEqual([])
-    expect(await (await fetch(`${guest.clickhouseUrl}/?query=SELECT+1`)).text()).toBe('1\n')
+    const { origin, headers } = signed(guest.clickhouseUrl)
+    expect(await (await fetch(`${origin}/?query=SELECT+1`, { headers })).text()).toBe('1\n')
     const pids = up.pids()
     await up.stop()
     expect(pids.every(isGone)).toBe(true)

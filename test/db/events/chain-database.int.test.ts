@@ -125,7 +125,7 @@ describe('streams', () => {
     await database.close()
     await expect(database.connect()).rejects.toThrow(StoppedError)
     database = new ChainDatabase({ pool: postgres.pool, stream: STREAM, name: 'base' })
-    expect(await database.connect()).toEqual({ ...block(10), top: [block(11), block(12)] })
+    expect(await database.connect()).toEqual({ ...block(10), position: 4, top: [block(11), block(12)] })
   })
 
   test('closed while it connects, it leaves no lock behind', async () => {

@@ -31,6 +31,8 @@ describe('environment', () => {
     const env = readEnv({
       RPC_MAINNET: 'http://127.0.0.1:8545, http://second.example',
       RPC_MEGA_ETH: 'wss://rpc.example/x',
+      RPC_BATCH_MEGA_ETH: '10',
+      RPC_RATE_MAINNET: '2.5',
       GATEWAY_BASE: 'https://gateway.example',
       START_BLOCK_MEGA_ETH: '123',
     })
@@ -38,6 +40,7 @@ describe('environment', () => {
       mainnet: ['http://127.0.0.1:8545', 'http://second.example'],
       'mega-eth': ['wss://rpc.example/x'],
     })
+    expect([env.rpcBatch, env.rpcRate]).toEqual([{ 'mega-eth': 10 }, { mainnet: 2.5 }])
     expect(env.gateway).toEqual({ base: 'https://gateway.example' })
     expect(env.startBlock).toEqual({ 'mega-eth': 123 })
   })
@@ -78,5 +81,14 @@ describe('environment', () => {
 
   it('takes an empty value as unset', () => {
     expect(readEnv({ DATABASE_URL: '', API_PORT: ' ' })).toEqual(readEnv({}))
+  })
+
+  it('says of a password that is not encoded how it is written', () => {
+    const read = (password: string) => () =>
+      readEnv({ DATABASE_URL: `postgres://vaultlog:${password}@db:5432/vaultlog` })
+    for (const password of ['p@ss:w/rd#', 'a/b', 'a#b', 'a?b'])
+      expect(read(password)).toThrow(/percent-encode/)
+    const encoded = encodeURIComponent('p@ss:w/rd#')
+    expect(new URL(read(encoded)().DATABASE_URL ?? '').password).toBe(encoded)
   })
 })

@@ -54,7 +54,7 @@ const checks: Check[] = [
           before.stdout.includes(`at block ${block}, log 0: on the chain and not in the store`),
           `it does not say which: ${before.stdout}${before.stderr}`,
         )
-        const found = await recheckNext(pool, NETWORK, [honest.url], { startBlock: {} })
+        const found = await recheckNext(pool, NETWORK, [honest.url], {})
         must(
           found?.equal === false && found.differences.some(d => d.includes(`block ${block}, log 0`)),
           `the re-check found ${JSON.stringify(found)}`,
@@ -71,7 +71,7 @@ const checks: Check[] = [
         await system.settle()
         const after = await vaultlog(system.env, ...chainOf, honest.url)
         must(after.code === 0, `verify ended with ${after.code}: ${after.stdout}${after.stderr}`)
-        must((await recheckNext(pool, NETWORK, [honest.url], { startBlock: {} }))?.equal === true, 're-check')
+        must((await recheckNext(pool, NETWORK, [honest.url], {}))?.equal === true, 're-check')
         return after.stdout.trim().split('\n').at(-1)
       } finally {
         await honest.stop()

@@ -20,6 +20,21 @@ const outages: [string, NodeFaults][] = [
   ['silence', { silent: true }],
 ]
 
+/** In whose words a node refuses; without any it is the bare status. */
+const limits: [string, NodeFaults['refusal']][] = [
+  ['by bare statuses', undefined],
+  [
+    'in the words of Alchemy',
+    { code: 429, message: 'Your app has exceeded its compute units per second capacity' },
+  ],
+  [
+    'in the words of Infura',
+    { code: -32_005, message: 'daily request count exceeded, request rate limited' },
+  ],
+  ['in the words of Ankr', { code: -32_600, message: 'batch too large' }],
+  ['in invented words', { code: -39_999, message: 'less, if you please' }],
+]
+
 const checks: Check[] = [
   ...outages.flatMap(([what, faults]) =>
     (['head', 'backfill'] as const).map(
@@ -106,6 +121,60 @@ const checks: Check[] = [
         return `${refused} of ${system.node.ranges.length} refused`
       },
       isQuick: vendor === 'Alchemy',
+    }),
+  ),
+  ...limits.map(
+    ([what, refusal]): Check => ({
+      name: `batches of 10, 50 calls a second and 64 kB at most, ${what}`,
+      group: 'rpc',
+      phase: 'start',
+      isQuick: what === 'in invented words',
+      async inject(system, { seconds }) {
+        const { node } = system
+        node.faults = { maxBatch: 10, maxRate: 50, maxBytes: 65_536, ...(refusal ? { refusal } : {}) }
+        system.start('processor', 'worker')
+        await system.settle()
+        const caughtUp = node.requests.length
+        await liveFor(system, seconds(10))
+        await system.settle()
+        const refused = node.requests.filter(request => request.refused).length
+        must(refused > 0, 'the limits were never met')
+        const later = node.requests.slice(caughtUp).filter(request => request.refused).length
+        must(later <= (node.requests.length - caughtUp) / 5, `${later} requests were refused at the head`)
+        return `${refused} of ${node.requests.length} refused, ${later} of them at the head`
+      },
+    }),
+  ),
+  ...[
+    ['in the words of Geth', undefined],
+    ['in invented words', { code: -38_123, message: 'we do not dwell on the past' }],
+  ].map(
+    ([what, refusal]): Check => ({
+      name: `state of 128 blocks only, ${what}`,
+      group: 'rpc',
+      phase: 'start',
+      isQuick: what === 'in invented words',
+      prepare: ({ chain }) => void chain.live(400),
+      async inject(system, { seconds }) {
+        system.node.faults = { archive: 128, ...(typeof refusal === 'object' ? { refusal } : {}) }
+        system.start('processor', 'worker')
+        await system.settle()
+        await liveFor(system, seconds(10))
+        await system.settle()
+        const { rows } = await system.pool.query<{ first: number; samples: number }>(
+          `SELECT coalesce(min(block_number), 0)::int AS first, count(*)::int AS samples FROM event_log
+           WHERE stream = $1 AND type = 'StateSampled'`,
+          [NETWORK.chainId],
+        )
+        const [row = { first: 0, samples: 0 }] = rows
+        must(row.samples > 0 && row.first >= 250, `${row.samples} samples, the first at block ${row.first}`)
+        const { rows: letters } = await system.pool.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM dead_letter WHERE stage = 'sample'`,
+        )
+        must((letters[0]?.n ?? 0) <= 5, `${letters[0]?.n} dead letters say the same`)
+        must(/keeps no state of old blocks/.test(system.words()), 'it does not say so')
+        return `${row.samples} samples from block ${row.first} on`
+      },
     }),
   ),
   {

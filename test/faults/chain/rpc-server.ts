@@ -20,7 +20,14 @@ export interface NodeFaults {
   maxRange?: number
   /** eth_getLogs with more logs than this is refused. */
   maxLogs?: number
-  /** How a refusal is worded; the vendors differ. */
+  /** Requests of more calls than this are refused, and calls beyond so many a second. */
+  maxBatch?: number
+  maxRate?: number
+  /** Requests and answers of more bytes than this are refused. */
+  maxBytes?: number
+  /** State is there of so many blocks. */
+  archive?: number
+  /** How a refusal is worded; the vendors differ. Without words it is the bare status. */
   refusal?: { code: number; message: string }
   /** The node knows the chain only up to this height. */
   headAt?: number
@@ -49,8 +56,8 @@ interface Call {
 export interface FaultyNode {
   url: string
   faults: NodeFaults
-  /** Times of arrival of HTTP requests, milliseconds. */
-  requests: { at: number; methods: string[] }[]
+  /** Times of arrival of requests, milliseconds. */
+  requests: { at: number; methods: string[]; refused?: boolean }[]
   /** Ranges asked of eth_getLogs, with whether they were refused. */
   ranges: { blocks: number; refused: boolean; byAddress: boolean }[]
   /** The subscriptions that there are go quiet; their connections stay open and answer. */
@@ -86,6 +93,27 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     requests.push({ at: Date.now(), methods: calls.map(({ method }) => method) })
     const { faults } = node
     if (faults.silent) return
+    const now = Date.now()
+    const lately = requests.filter(({ at }) => at > now - 1000)
+    const callsLately = lately.reduce((sum, { methods, refused }) => sum + (refused ? 0 : methods.length), 0)
+    const isBeyond = (isTooMuch: boolean | undefined, status: number): boolean => {
+      if (!isTooMuch) return false
+      const last = requests.at(-1)
+      if (last) last.refused = true
+      if (!faults.refusal) response.writeHead(status).end()
+      else
+        response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id: calls.length === 1 ? calls[0]?.id : null,
+            error: faults.refusal,
+          }),
+        )
+      return true
+    }
+    if (isBeyond(faults.maxBatch !== undefined && calls.length > faults.maxBatch, 400)) return
+    if (isBeyond(faults.maxRate !== undefined && callsLately > faults.maxRate, 429)) return
+    if (isBeyond(faults.maxBytes !== undefined && body.length > faults.maxBytes, 413)) return
     if (faults.delay) await new Promise(resolve => setTimeout(resolve, faults.delay))
     if (faults.status) return void response.writeHead(faults.status).end('<html>no</html>')
     const isBroken = faults.broken !== undefined && random.chance(faults.broken)
@@ -93,6 +121,7 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     if (kind === 'dropped') return void request.socket.destroy()
     const answers = calls.map(call => respond(call, kind === 'null'))
     const text = JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
+    if (isBeyond(faults.maxBytes !== undefined && text.length > faults.maxBytes, 413)) return
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(kind === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
   }
@@ -103,6 +132,7 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     server,
     (text, client) => {
       const parsed = JSON.parse(text) as Call | Call[]
+      requests.push({ at: Date.now(), methods: [parsed].flat().map(({ method }) => method) })
       const answers = [parsed].flat().map(call => {
         if (call.method !== 'eth_subscribe') return respond(call, false)
         subscribers.add(client)
@@ -154,6 +184,12 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     const hash = (at as { blockHash?: string } | undefined)?.blockHash
     const block = hash ? known().chain.everSeen.get(hash) : blockAt(at ?? 'latest')
     if (!block) throw new Refused(-32000, 'header not found')
+    const { archive, refusal } = node.faults
+    if (archive !== undefined && block.number <= known().head.number - archive)
+      throw new Refused(
+        refusal?.code ?? -32000,
+        refusal?.message ?? 'missing trie node 12 (path ) state 0x12 is not available',
+      )
     return block
   }
 
@@ -189,6 +225,9 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
         const give = method === 'eth_getTransactionReceipt' ? asReceipt : asRpcTransaction
         return give(block, hash, block.transactions.indexOf(hash))
       }
+      case 'eth_getBalance':
+        stateAt(params[1])
+        return '0x0'
       case 'eth_getCode':
         return served.codeAt(String(params[0]).toLowerCase(), stateAt(params[1]).number)
       case 'eth_call': {

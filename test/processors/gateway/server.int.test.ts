@@ -12,6 +12,7 @@ import {
   recordedBlocks,
 } from '../../../processors/gateway/blocks.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../../processors/gateway/server.ts'
+import { evenPace } from '../../../processors/head.ts'
 import type { RawLog } from '../../../processors/protocol.ts'
 import { runSource } from '../../../processors/source.ts'
 import { describeRecorded, RECORDINGS, recordedBlockLogs, WHOLE_BLOCKS } from '../../recordings.ts'
@@ -43,8 +44,16 @@ function memoryDatabase(): FinalDatabase<undefined> & { batches: number } {
 async function processAll(url: string, to: number, subscriptions: Partial<Subscription>[] = [{}]) {
   const blocks: SourceBlock[] = []
   const database = memoryDatabase()
-  const options = { gateway: url, finality: 0, pollInterval: 100, from: 0, to, subscriptions }
-  await runSource(options, database, async (_, batch) => void blocks.push(...batch))
+  const options = {
+    gateway: url,
+    finality: 0,
+    pollInterval: 100,
+    pace: evenPace(100),
+    from: 0,
+    to,
+    subscriptions: () => subscriptions,
+  }
+  await runSource(options, database, async (_, batch) => void blocks.push(...batch.blocks))
   return { blocks, batches: database.batches }
 }
 

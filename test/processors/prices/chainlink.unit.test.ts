@@ -20,6 +20,7 @@ const call = (
 const answer = (type: string, value: unknown) => encodeAbiParameters([{ type }], [value as never])
 const chain = (answers: Record<string, string>): ContractReader => ({
   blockNumber: 1,
+  troubles: new Map(),
   call: async (_, data) => answers[data],
   deployment: async () => undefined,
 })

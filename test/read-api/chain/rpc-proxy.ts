@@ -5,20 +5,25 @@ import type { AddressInfo } from 'node:net'
 export type ProxyMode = 'ok' | 'fail' | 'hang' | 'nonsense' | 'limited'
 
 interface Call {
+  id?: unknown
   method: string
+  params?: unknown
 }
 
-/** Stands before a node: passes requests on after a delay, counts them, and can be made to fail. */
-export async function startRpcProxy(target: string, delayMs = 0) {
+/** Stands before a node: passes requests on after a delay, counts them, and can be made to fail, or to refuse some calls. */
+export async function startRpcProxy(target: string, delayMs = 0, refuses?: (call: Call) => boolean) {
   let mode: ProxyMode = 'ok'
   let delay = delayMs
   let requests = 0
   const asked: string[][] = []
+  const calls: Call[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     requests++
-    asked.push([JSON.parse(body) as Call | Call[]].flat().map(({ method }) => method))
+    const all = [JSON.parse(body) as Call | Call[]].flat()
+    asked.push(all.map(({ method }) => method))
+    calls.push(...all)
     if (mode === 'hang') return
     await new Promise(resolve => setTimeout(resolve, delay))
     if (mode === 'fail') return void response.writeHead(500).end('no')
@@ -29,7 +34,16 @@ export async function startRpcProxy(target: string, delayMs = 0) {
       headers: { 'content-type': 'application/json' },
       body,
     })
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    let text = await answer.text()
+    const refused = new Set(all.filter(call => refuses?.(call)).map(({ id }) => id))
+    if (refused.size > 0) {
+      const error = { code: -32000, message: 'missing trie node 5af1 (path )' }
+      const answers = [JSON.parse(text) as Call | Call[]]
+        .flat()
+        .map(one => (refused.has(one.id) ? { jsonrpc: '2.0', id: one.id, error } : one))
+      text = JSON.stringify(body.startsWith('[') ? answers : answers[0])
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -39,6 +53,7 @@ export async function startRpcProxy(target: string, delayMs = 0) {
     },
     /** Methods by request: of one call or of a batch. */
     asked,
+    calls,
     set(next: ProxyMode) {
       mode = next
     },

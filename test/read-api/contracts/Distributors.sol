@@ -79,3 +79,14 @@ contract UrdLike {
         emit Claimed(account, reward, amount);
     }
 }
+
+/// Written for the tests after the interface and behaviour of Morpho's UrdFactory: it knows those that it made.
+contract UrdFactoryLike {
+    mapping(address => bool) public isUrd;
+    address public newest;
+
+    function createUrd() external {
+        newest = address(new UrdLike());
+        isUrd[newest] = true;
+    }
+}

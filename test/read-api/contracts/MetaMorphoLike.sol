@@ -31,6 +31,8 @@ interface IMorphoBlue {
 contract MetaMorphoLike is ERC4626 {
     using SafeERC20 for IERC20;
 
+    event SetCap(address indexed caller, bytes32 indexed id, uint256 cap);
+
     error AllCapsReached();
     error NotEnoughLiquidity();
 
@@ -47,6 +49,7 @@ contract MetaMorphoLike is ERC4626 {
     function addMarket(MarketParams memory params, uint256 cap) external {
         _markets.push(params);
         _caps.push(cap);
+        emit SetCap(msg.sender, _id(_markets.length - 1), cap);
     }
 
     function setOpen(bool open_) external {
@@ -104,7 +107,11 @@ contract MetaMorphoLike is ERC4626 {
         _withdraw(msg.sender, receiver, owner, assets, shares);
     }
 
-    function _deposit(address caller, address receiver, uint256 assets, uint256 shares) internal override {
+    function _deposit(address caller, address receiver, uint256 assets, uint256 shares)
+        internal
+        virtual
+        override
+    {
         super._deposit(caller, receiver, assets, shares);
         uint256 left = assets;
         for (uint256 n; n < _markets.length && left > 0 && open; n++) {
@@ -118,6 +125,7 @@ contract MetaMorphoLike is ERC4626 {
 
     function _withdraw(address caller, address receiver, address owner, uint256 assets, uint256 shares)
         internal
+        virtual
         override
     {
         uint256 left = assets;

@@ -199,6 +199,7 @@ describe('redirects', () => {
   it.each([
     ['/experimental/x/y?a=1&b=%20', '/alpha/x/y?a=1&b=%20'],
     ['/experimental', '/alpha'],
+    ['/experimental/svm/vaults?page=1', '/beta/svm/vaults?page=1'],
     ['/experimental?x=1', '/alpha?x=1'],
     [`/experimental/historical/eip155%3A1/${w.USD_VAULT}/daily-flows?fromDate=2025-01-01`, undefined],
     ['/alpha/borrow/markets/?page=1&allowedNetworks=a&allowedNetworks=b', undefined],

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKey, definePlan, revokeKey, setKeyPlan } from '../../../db/keys/keys.ts'
+import { createKey, createKeyVerifier, definePlan, revokeKey, setKeyPlan } from '../../../db/keys/keys.ts'
+import { openPostgres } from '../../../db/postgres.ts'
 import { ErrorBody } from '../../../read-api/schemas/shapes.ts'
 import { findRedis } from '../../redis.ts'
 import type { ApiHarness } from '../harness.ts'
@@ -147,4 +149,19 @@ it('is 503 with Retry-After when Redis is down, and nothing goes through unmeter
   expect(answer.headers.get('retry-after')).toBe('5')
   ErrorBody.parse(await answer.json())
   await replica.stop()
+})
+
+it('however many keys are invented, one question is asked at a time, and a key that is there is found', async () => {
+  const pool = openPostgres(api.databaseUrl, 'verifier', 8)
+  const verify = createKeyVerifier(pool)
+  const invented = Array.from({ length: 500 }, () => verify(`vl_${randomBytes(32).toString('base64url')}`))
+  const [mine, ...found] = await Promise.all([verify(api.apiKey), ...invented])
+  expect(mine?.name).toBe('test')
+  expect(found.every(key => key === undefined)).toBe(true)
+  expect(pool.totalCount).toBe(1)
+  await pool.end()
+})
+
+it('a key has a name', async () => {
+  await expect(createKey(api.pool, { name: ' ' })).rejects.toThrow('needs a name')
 })

@@ -76,6 +76,24 @@ it('does not wait longer than its patience', async () => {
   expect(await answer).toMatch(/fetch failed/)
 })
 
+it('does not hold an answer for ever for one who does not read it', async () => {
+  const app = express()
+  let isOver = false
+  app.get('/large', (_request, response) => {
+    response.on('close', () => (isOver = true))
+    response.send('x'.repeat(64 * 2 ** 20))
+  })
+  const serving = await serve(app, { port: 0, answerTimeoutMs: 500 })
+  const socket = connect(serving.port, '127.0.0.1', () => {
+    socket.pause()
+    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
+  })
+  socket.on('error', () => {})
+  await expect.poll(() => isOver, { timeout: 30_000 }).toBe(true)
+  socket.destroy()
+  await serving.close()
+})
+
 it.each([
   ['what is not HTTP', 'hello\r\n\r\n', 400],
   ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],

@@ -51,7 +51,14 @@ describe('rewards, claimed on chain', () => {
       token[name] = await deployToken(node, { decimals: name === 'BASE' ? 6 : 18, symbol: name })
     }
     at['merkl'] = await deploy(contract('MerklLike'))
-    at['urd'] = await deploy(contract('UrdLike'))
+    at['urdFactory'] = await deploy(contract('UrdFactoryLike'))
+    await act(addressOf('urdFactory'), contract('UrdFactoryLike').abi, 'createUrd')
+    at['urd'] = (await node.client.readContract({
+      address: addressOf('urdFactory'),
+      abi: contract('UrdFactoryLike').abi,
+      functionName: 'newest',
+    })) as Address
+    at['foreignUrd'] = await deploy(contract('UrdLike'))
     await mint(tokenOf('A'), addressOf('merkl'), 1_000n)
     await mint(tokenOf('B'), addressOf('merkl'), 1_000n)
     await mint(tokenOf('M'), addressOf('urd'), 1_000n)
@@ -78,7 +85,12 @@ describe('rewards, claimed on chain', () => {
       deadlineMs: 20_000,
       sources: [
         merkl({ reader, baseUrl: server.baseUrl, distributors: { mainnet: addressOf('merkl') } }),
-        morphoUrd({ reader, tokenOf: tokens, baseUrl: server.baseUrl }),
+        morphoUrd({
+          reader,
+          tokenOf: tokens,
+          baseUrl: server.baseUrl,
+          factories: { mainnet: addressOf('urdFactory') },
+        }),
         aaveRewards({
           reader,
           tokenOf: tokens,
@@ -149,7 +161,8 @@ describe('rewards, claimed on chain', () => {
     const leafM = keccak256(keccak256(row(user.address, tokenOf('M').address, amount / 2n)))
     const other = keccak256('0x01')
     await stage.act(addressOf('merkl'), merklAbi, 'update', pair(leafA, leafB), options.disputeEnd ?? 0)
-    await stage.act(addressOf('urd'), contract('UrdLike').abi, 'setRoot', pair(leafM, other))
+    for (const name of ['urd', 'foreignUrd'])
+      await stage.act(addressOf(name), contract('UrdLike').abi, 'setRoot', pair(leafM, other))
     const merklToken = (name: string) => ({ ...tokenOf(name), chainId: 1, price: 2 })
     const reward = { root: '0x', recipient: user.address, claimed: '0', pending: '7', breakdowns: [] }
     server.answers.set(`/v4/users/${user.address.toLowerCase()}/rewards`, [
@@ -163,16 +176,15 @@ describe('rewards, claimed on chain', () => {
       },
     ])
     server.answers.set(`/v1/users/${user.address}/distributions`, {
-      data: [
-        {
-          user: user.address,
-          asset: { address: tokenOf('M').address, chain_id: 1 },
-          distributor: { address: addressOf('urd'), chain_id: 1 },
-          claimable: String(amount / 2n),
-          proof: [other],
-          tx_data: '0x',
-        },
-      ],
+      // The service names a contract that Morpho's factory did not make, too, with a proof that folds to its root.
+      data: ['urd', 'foreignUrd'].map(name => ({
+        user: user.address,
+        asset: { address: tokenOf('M').address, chain_id: 1 },
+        distributor: { address: addressOf(name), chain_id: 1 },
+        claimable: String(amount / 2n),
+        proof: [other],
+        tx_data: '0x',
+      })),
     })
   }
 

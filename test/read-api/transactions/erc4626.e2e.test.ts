@@ -54,6 +54,23 @@ describe('ERC-4626 (OpenZeppelin), signed and sent', () => {
     expect(await balance(vault.asset.address, user.address)).toBe(1_000_000n)
   })
 
+  test('a deposit whose shares are worth less than it is refused', async () => {
+    const { node, newUser, mint, bundle, perform } = stage
+    // One share, and a gift that makes it dear: who deposits one and a half gets one.
+    const vault = await deployVault(node, { assetDecimals: 6, offset: 0 })
+    const ref = refOf(vault)
+    const first = await newUser()
+    await mint(vault.asset, first.address, 1n)
+    await perform(ref, first, 'deposit', { amount: 1n })
+    await mint(vault.asset, vault.address, 1_000_000_000n)
+    const user = await newUser()
+    await mint(vault.asset, user.address, 2_000_000_000_000n)
+    await expect(bundle(ref, user, 'deposit', { amount: 950_000_000n })).rejects.toThrow(
+      /would give \S+ worth 6500\d+ for 950000000 .*less than 99 %/,
+    )
+    expect((await bundle(ref, user, 'deposit', { amount: 1_000_000_000_000n })).isSimulated).toBe(true)
+  })
+
   test('a token like USDT is reset to zero first', async () => {
     const { node, newUser, mint, balance, bundle, sign, perform } = stage
     const asset = await deployToken(node, { decimals: 6, symbol: 'USDT', returnsNothing: true })

@@ -1,5 +1,4 @@
 import { defineEndpoint } from '../../../endpoint.ts'
-import { RefusedError } from '../../../errors.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { dailyFlows, firstFlowDay, newestDailyFlows } from '../../../queries/history.ts'
@@ -44,8 +43,6 @@ export default defineEndpoint({
   cost: ({ items }) => 1 + items,
   cache: 'moment',
   async handler({ params, query }, context) {
-    if (query.fromDate > query.toDate)
-      throw new RefusedError('"fromDate" is after "toDate": the window would be empty.')
     const found = findVault(params, context)
     const { deps, signal } = context
     const { deployedAt, seenAt } = found.vault.state

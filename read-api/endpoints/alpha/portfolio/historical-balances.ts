@@ -1,14 +1,16 @@
-import { decimalString, usdString } from '../../../amounts.ts'
+import { decimalString, toWhole, usdString } from '../../../amounts.ts'
 import type { BalanceAt } from '../../../balances-at.ts'
 import { readBalancesAt } from '../../../balances-at.ts'
 import { assetAt } from '../../../catalogue/assets.ts'
 import { identityOf, lpTokenOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { RefusedError } from '../../../errors.ts'
-import { address, timestamp } from '../../../schemas/parameters.ts'
+import { balanceOf } from '../../../positions.ts'
+import { timestamp, userAddress } from '../../../schemas/parameters.ts'
 import {
   Address,
   Amount,
+  leftOutWarning,
   NetworkShape,
   PositionAsset,
   PositionLpToken,
@@ -27,7 +29,7 @@ export default defineEndpoint({
   summary: 'What a wallet held at a moment: exact balances, with share price, asset price and APY of then',
   description:
     'Balances are those after the last block at or before the timestamp. Filters on TVL and APY look at the figures of that moment, all others at the vault as it is known now. positionValueInAsset is what the shares were worth, rounded down.',
-  params: z.object({ userAddress: address(), timestamp: timestamp() }),
+  params: z.object({ userAddress: userAddress(), timestamp: timestamp() }),
   query: positionsQuery,
   response: z.strictObject({
     timestamp: z.int(),
@@ -52,6 +54,7 @@ export default defineEndpoint({
         .openapi('BalanceAtMoment'),
     ),
     errors: Unsupported,
+    ...leftOutWarning,
   }),
   example: { params: { userAddress: '{user}', timestamp: '{timestamp}' } },
   cost: 5,
@@ -68,20 +71,32 @@ export default defineEndpoint({
       )
     }
     context.touch(...catalogue.moment.chains.keys())
-    const balances = await readBalancesAt(params.userAddress, params.timestamp, query.apyInterval, context)
-    const { shown, errors } = selectPositions(balances, query, catalogue)
+    const { balances, leftOut } = await readBalancesAt(
+      params.userAddress,
+      params.timestamp,
+      query.apyInterval,
+      context,
+    )
+    const { shown, errors } = selectPositions(balances, query, context.shown)
+    context.leaveOut(leftOut, shown.length === 0)
     return { timestamp: params.timestamp, data: shown.map(positionOf), errors }
   },
 })
 
-function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }: BalanceAt) {
+function positionOf({ vault, balance, assetBalance, state, apy, assetPrice, value, valueUsd }: BalanceAt) {
+  const sharePrice =
+    state?.share_price == null || state.share_price_raw === null
+      ? undefined
+      : toWhole(BigInt(state.share_price_raw), vault.asset.decimals)
   return {
     ...identityOf(vault),
     protocol: vault.protocol,
     asset: {
       ...assetAt(vault.asset, assetPrice),
-      // Of the wallet's own balances the past is not recorded.
-      balanceNative: '',
+      // Of the wallet's other balances the past is not recorded.
+      ...(assetBalance === undefined
+        ? { balanceNative: '' }
+        : balanceOf(assetBalance, vault.asset.decimals, assetPrice)),
       ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
     },
     lpToken: {
@@ -93,7 +108,7 @@ function positionOf({ vault, balance, state, apy, assetPrice, value, valueUsd }:
     },
     userEventsIndexed: vault.userEventsIndexed,
     apy,
-    ...(state?.share_price == null ? {} : { sharePrice: state.share_price }),
+    ...(sharePrice === undefined ? {} : { sharePrice }),
     ...(state?.total_assets == null ? {} : { totalAssetsNative: state.total_assets }),
     ...(state ? { blockNumber: String(state.block_number) } : {}),
   }

@@ -2,8 +2,9 @@ import { identityOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { positionsInWindow } from '../../../queries/accounts.ts'
 import { ask } from '../../../queries/query.ts'
-import { address, timestamp } from '../../../schemas/parameters.ts'
-import { Address, AssetShape, NetworkShape, ProtocolShape } from '../../../schemas/shapes.ts'
+import { allowUnlisted } from '../../../schemas/filter.ts'
+import { timestamp, userAddress } from '../../../schemas/parameters.ts'
+import { Address, AssetShape, leftOutWarning, NetworkShape, ProtocolShape } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 import { asOfParameter } from '../../../snapshot.ts'
 import { readRange } from '../../../time-range.ts'
@@ -13,8 +14,12 @@ export default defineEndpoint({
   method: 'get',
   path: '/historical-positions/{userAddress}',
   summary: 'Vaults that a wallet held in a window: at its start, or taken up inside it',
-  params: z.object({ userAddress: address() }),
-  query: z.object({ fromTimestamp: timestamp().optional(), toTimestamp: timestamp().optional() }),
+  params: z.object({ userAddress: userAddress() }),
+  query: z.object({
+    fromTimestamp: timestamp().optional(),
+    toTimestamp: timestamp().optional(),
+    allowUnlisted,
+  }),
   response: z.strictObject({
     historicalPositions: z.array(
       z
@@ -29,11 +34,12 @@ export default defineEndpoint({
         })
         .openapi('HistoricalPosition'),
     ),
+    ...leftOutWarning,
   }),
   example: { params: { userAddress: '{user}' } },
   cost: 5,
   cache: 'moment',
-  async handler({ params, query }, { deps, catalogue, signal, touch }) {
+  async handler({ params, query }, { deps, catalogue, shown, signal, touch, leaveOut }) {
     touch(...catalogue.moment.chains.keys())
     const rows = await ask(
       deps.clickhouse,
@@ -41,12 +47,16 @@ export default defineEndpoint({
       { account: params.userAddress, as_of: asOfParameter(catalogue.moment), ...readRange(query) },
       signal,
     )
+    const held = rows.flatMap(row => {
+      const vault = catalogue.find(row.chain_id, row.vault)
+      return vault ? [{ row, vault }] : []
+    })
+    const visible = held.filter(({ vault }) => shown.has(vault))
+    leaveOut(held.length - visible.length, visible.length === 0)
     return {
-      historicalPositions: rows.flatMap(row => {
-        const vault = catalogue.find(row.chain_id, row.vault)
-        if (!vault) return []
+      historicalPositions: visible.map(({ row, vault }) => {
         const { address, vaultId, network, name, asset } = identityOf(vault)
-        return [{ address, vaultId, network, name, protocol: vault.protocol, asset, active: row.is_open }]
+        return { address, vaultId, network, name, protocol: vault.protocol, asset, active: row.is_open }
       }),
     }
   },

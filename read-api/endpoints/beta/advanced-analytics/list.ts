@@ -2,7 +2,7 @@ import { ANALYTICS_NOTE, analyticsOf } from '../../../analytics.ts'
 import { compileFilter } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { pageOfAll } from '../../../paging.ts'
-import { AnalyticsItem, analyticsBody, itemCost } from '../../../schemas/analytics.ts'
+import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../schemas/analytics.ts'
 import { vaultFilter } from '../../../schemas/filter.ts'
 import { paging } from '../../../schemas/parameters.ts'
 import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
@@ -18,16 +18,18 @@ export default defineEndpoint({
   body: analyticsBody,
   response: pageOf(AnalyticsItem).extend({ errors: Unsupported }),
   example: { query: { perPage: '5' }, body: { select: { maxDrawdown: true, utilizationRate: true } } },
+  costInWords: `Costs 1 credit and for each vault of the page the sum of what is selected: ${SECTION_COSTS}.`,
   cost: ({ items, request }) => 1 + items * itemCost(request),
   cache: 'moment',
   async handler({ query, body }, context) {
-    const { catalogue, touch } = context
-    const filter = compileFilter(query, catalogue)
+    const { catalogue, shown, touch, leaveOut } = context
+    const filter = compileFilter(query, shown)
     touch(...catalogue.moment.chains.keys())
     const page = pageOfAll(
-      catalogue.identity.filter(vault => filter.matches(vault)),
+      shown.vaults.filter(vault => filter.matches(vault)),
       query,
     )
+    leaveOut(shown.leftOut.filter(vault => filter.isLeftOut(vault)).length, page.itemsOnPage === 0)
     return { ...page, data: await analyticsOf(page.data, body, context), errors: filter.errors }
   },
 })

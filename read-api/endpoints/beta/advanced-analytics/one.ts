@@ -1,7 +1,7 @@
 import { ANALYTICS_NOTE, analyticsOf } from '../../../analytics.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, unknownVault, vaultParams } from '../../../find-vault.ts'
-import { AnalyticsItem, analyticsBody, itemCost } from '../../../schemas/analytics.ts'
+import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../schemas/analytics.ts'
 
 export default defineEndpoint({
   tier: ['beta', 'alpha'],
@@ -16,6 +16,7 @@ export default defineEndpoint({
     params: { network: '{network}', vaultId: '{vault}' },
     body: { select: { maxDrawdown: true } },
   },
+  costInWords: `Costs the sum of what is selected, in credits: ${SECTION_COSTS}.`,
   cost: ({ request }) => itemCost(request),
   cache: 'moment',
   async handler({ params, body }, context) {

@@ -4,7 +4,7 @@ import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/b
 import { readPositions } from '../../../lending/positions.ts'
 import { assetPositionWire } from '../../../lending/wire.ts'
 import { BorrowAssetPosition } from '../../../schemas/borrow.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -12,7 +12,7 @@ export default defineEndpoint({
   method: 'get',
   path: '/borrow/portfolio/positions/{userAddress}/{network}/{marketId}/{assetId}',
   summary: 'What a wallet has supplied and borrowed of one asset of a market',
-  params: z.object({ userAddress: address(), ...marketAssetPath }),
+  params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
   response: BorrowAssetPosition,
   example: {
     params: {

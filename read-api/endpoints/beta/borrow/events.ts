@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readEvents } from '../../../lending/events.ts'
 import { BorrowEvents } from '../../../schemas/borrow.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -12,7 +12,7 @@ export default defineEndpoint({
   summary: 'What a wallet did with one asset of a market, oldest first',
   description:
     'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken. A transfer of a position (of aTokens, vault shares, a Comet balance, a debt that another account took over) is no event.',
-  params: z.object({ userAddress: address(), ...marketAssetPath }),
+  params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
   response: BorrowEvents,
   example: {
     params: {

@@ -6,12 +6,13 @@ import {
   marketPredicate,
   networkFilter,
   protocolFilter,
+  unsupportedIn,
 } from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { Market } from '../../../schemas/borrow.ts'
 import { paging } from '../../../schemas/parameters.ts'
-import { pageOf } from '../../../schemas/shapes.ts'
+import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -20,7 +21,7 @@ export default defineEndpoint({
   path: '/borrow/markets',
   summary: 'Lending markets of all networks, with rates, totals and risk parameters',
   query: z.object({ ...networkFilter, ...protocolFilter, ...marketFilter, ...paging() }),
-  response: pageOf(Market),
+  response: pageOf(Market).extend({ errors: Unsupported }),
   example: { query: { perPage: '5' } },
   cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
@@ -28,6 +29,10 @@ export default defineEndpoint({
     const chains = chainsOf(context.catalogue, query)
     const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()
     const page = pageOfAll(markets.filter(marketPredicate(query)), query)
-    return { ...page, data: page.data.map(marketWire) }
+    return {
+      ...page,
+      data: page.data.map(marketWire),
+      errors: unsupportedIn(query, context.shown, markets),
+    }
   },
 })

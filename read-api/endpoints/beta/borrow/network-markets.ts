@@ -1,12 +1,12 @@
 import { defineEndpoint } from '../../../endpoint.ts'
 import { NotFoundError } from '../../../errors.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
-import { marketFilter, marketPredicate } from '../../../lending/select.ts'
+import { marketFilter, marketPredicate, unsupportedIn } from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { Market } from '../../../schemas/borrow.ts'
 import { network, paging } from '../../../schemas/parameters.ts'
-import { pageOf } from '../../../schemas/shapes.ts'
+import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -16,7 +16,7 @@ export default defineEndpoint({
   summary: 'Lending markets of a network, with rates, totals and risk parameters',
   params: z.object({ network: network() }),
   query: z.object({ ...marketFilter, ...paging() }),
-  response: pageOf(Market),
+  response: pageOf(Market).extend({ errors: Unsupported }),
   example: { params: { network: '{network}' } },
   cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
@@ -25,6 +25,10 @@ export default defineEndpoint({
     if (!context.catalogue.chain(chainId)) throw new NotFoundError(`Nothing is indexed on ${name}.`)
     const markets = await lendingMarkets(context, chainId)
     const page = pageOfAll(markets.filter(marketPredicate(query)), query)
-    return { ...page, data: page.data.map(marketWire) }
+    return {
+      ...page,
+      data: page.data.map(marketWire),
+      errors: unsupportedIn(query, context.shown, markets),
+    }
   },
 })

@@ -4,7 +4,7 @@ import { findMarket, marketPath } from '../../../lending/book.ts'
 import { readPositions } from '../../../lending/positions.ts'
 import { positionWire } from '../../../lending/wire.ts'
 import { BorrowPosition } from '../../../schemas/borrow.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -14,7 +14,7 @@ export default defineEndpoint({
   summary: 'What a wallet has supplied to and borrowed from one market',
   description:
     'Also without debt: then ltv is 0 and healthFactor null. Without any balance `assets` is empty.',
-  params: z.object({ userAddress: address(), ...marketPath }),
+  params: z.object({ userAddress: userAddress(), ...marketPath }),
   response: BorrowPosition,
   example: { params: { userAddress: '{user}', network: '{network}', marketId: '{market}' } },
   cost: 1,

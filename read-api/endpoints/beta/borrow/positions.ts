@@ -1,14 +1,13 @@
-import { findNetwork } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
 import { securedPairs } from '../../../lending/evk.ts'
 import { type AssetPosition, type LendingPosition, readPositions } from '../../../lending/positions.ts'
-import { chainsOf, networkFilter, passes } from '../../../lending/select.ts'
+import { chainsOf, networkFilter, passes, unsupportedIn } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { BorrowPosition } from '../../../schemas/borrow.ts'
 import { sortOrder } from '../../../schemas/filter.ts'
-import { address, choice, names, number, paging } from '../../../schemas/parameters.ts'
+import { choice, names, number, paging, userAddress } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
@@ -20,10 +19,10 @@ export default defineEndpoint({
   summary: 'The markets that a wallet owes something to',
   description:
     'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. An Euler debt stands in each market that pairs its lender with collateral that secures it. To add up over markets, count each positionId once.',
-  params: z.object({ userAddress: address() }),
+  params: z.object({ userAddress: userAddress() }),
   query: z.object({
     ...networkFilter,
-    allowedAssets: names({ description: 'Symbols, in any case.' }),
+    allowedAssets: names({ description: 'Symbols of assets, in any case.', example: ['USDC'] }),
     disallowedAssets: names({ description: 'Ignored where allowedAssets is given.' }),
     minUsdAssetValueThreshold: number().optional().openapi({
       default: 0,
@@ -31,7 +30,11 @@ export default defineEndpoint({
     }),
     sortBy: choice(sortKeys)
       .optional()
-      .openapi({ type: 'string', enum: [...sortKeys] }),
+      .openapi({
+        type: 'string',
+        enum: [...sortKeys],
+        description: 'The figure that the list is sorted by; by network and market where absent.',
+      }),
     sortOrder,
     ...paging(),
   }),
@@ -77,24 +80,11 @@ export default defineEndpoint({
       })
     }
     const page = pageOfAll(shown, query)
-    const unknown = (names: string[], isKnown: (name: string) => boolean) =>
-      [...new Set(names)].filter(name => !isKnown(name))
-    const symbols = new Set(
-      markets.flat().flatMap(({ assets }) => assets.map(({ info }) => info.symbol.toLowerCase())),
-    )
+    const { unsupportedNetworks, unsupportedAssets } = unsupportedIn(query, context.shown, markets.flat())
     return {
       ...page,
       data: page.data.map(({ position, assets }) => positionWire(position, assets)),
-      errors: {
-        unsupportedNetworks: unknown(
-          [...(query.allowedNetworks ?? []), ...(query.disallowedNetworks ?? [])],
-          name => findNetwork(name) !== undefined,
-        ),
-        unsupportedAssets: unknown(
-          [...(query.allowedAssets ?? []), ...(query.disallowedAssets ?? [])],
-          name => symbols.has(name.toLowerCase()) || context.catalogue.symbols().has(name.toLowerCase()),
-        ),
-      },
+      errors: { unsupportedNetworks, unsupportedAssets },
     }
   },
 })

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { BorrowContext } from '../../../schemas/borrow.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 import { borrowContextOf } from '../../../transactions/borrow/wire.ts'
 
@@ -13,7 +13,7 @@ export default defineEndpoint({
   summary: 'How a wallet stands with an asset of a lending market, and what it can do',
   description:
     'Balances, limits and the steps of each action, all of one block. An actionsUrl wants amount or all=true added. The actions of a step come in their order; a bundle leaves out none that is still to be done.',
-  params: z.object({ userAddress: address(), ...marketAssetPath }),
+  params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
   response: BorrowContext,
   example: {
     params: {

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import { attributionSuffix } from '../../../../db/attribution.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { address, baseUnits, choice, flag } from '../../../schemas/parameters.ts'
+import { baseUnits, choice, flag, userAddress } from '../../../schemas/parameters.ts'
 import { BundleShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
+import { attribution, suffixFor } from '../../../transactions/attribution.ts'
 import { borrowActions } from '../../../transactions/borrow/family.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
 
@@ -14,12 +14,17 @@ export default defineEndpoint({
   path: '/borrow/markets/transactions/{action}/{userAddress}/{network}/{marketId}/{assetId}',
   summary: 'Transactions of a lending market that are ready to be signed',
   description:
-    'Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert is refused with 422 and the reason, what goes beyond a limit with the limit. all=true supplies the whole wallet, withdraws or repays everything to the unit whatever interest accrues until it lands, and borrows as much as limits.maxBorrow says, which is close to liquidation. Payloads end in the attribution suffix of the API key.',
-  params: z.object({ action: choice(borrowActions), userAddress: address(), ...marketAssetPath }),
+    'Send the actions in their order, beginning with currentActionIndex. They have been run on the newest state: what would revert is refused with 422 and the reason, what goes beyond a limit with the limit. all=true supplies the whole wallet, withdraws or repays everything to the unit whatever interest accrues until it lands, and borrows as much as limits.maxBorrow says, which is close to liquidation. Payloads end in the attribution suffix of the API key, unless attribution is none.',
+  params: z.object({
+    action: choice(borrowActions).openapi({ description: 'What is to be done.' }),
+    userAddress: userAddress(),
+    ...marketAssetPath,
+  }),
   query: z.object({
     amount: baseUnits('Base units of the asset.').optional(),
-    all: flag(),
-    simulate: flag(),
+    all: flag('Everything there is, in place of an amount.'),
+    attribution,
+    simulate: flag('With what each transaction was seen to do when it was run.'),
   }),
   response: BundleShape,
   example: {
@@ -42,8 +47,10 @@ export default defineEndpoint({
       asset,
       user: params.userAddress as Address,
       action: params.action,
-      ...query,
-      suffix: context.key ? attributionSuffix(context.key.code) : undefined,
+      amount: query.amount,
+      all: query.all,
+      simulate: query.simulate,
+      suffix: suffixFor(context.key, query.attribution),
     })
     context.readAt(market.chainId, bundle.block)
     return bundleOf(bundle)

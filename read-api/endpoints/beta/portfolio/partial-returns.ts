@@ -1,7 +1,7 @@
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { partialReturns } from '../../../returns.ts'
-import { address, timestamp } from '../../../schemas/parameters.ts'
+import { timestamp, userAddress } from '../../../schemas/parameters.ts'
 import { AssetReturns } from '../../../schemas/portfolio.ts'
 import { widened, z } from '../../../schemas/zod.ts'
 import { readRange } from '../../../time-range.ts'
@@ -13,7 +13,7 @@ export default defineEndpoint({
   summary: 'What a wallet earned with a vault in a window of time',
   description:
     'From the last sample of the vault at or before fromTimestamp (its first, where there is none) to the last at or before toTimestamp; the answer says which these are. Windows that follow each other add up. A position closed inside the window keeps what it earned in it.',
-  params: vaultParams.extend({ userAddress: address() }),
+  params: vaultParams.extend({ userAddress: userAddress() }),
   query: z.object({
     fromTimestamp: timestamp(),
     toTimestamp: timestamp().optional().openapi({ description: 'Unix seconds; the newest where absent.' }),

@@ -1,7 +1,7 @@
-import { BENCHMARK_CODES, presentBenchmark, vaultsOf } from '../../../benchmarks.ts'
+import { BENCHMARK_CODES, leftOutOf, presentBenchmark, vaultsOf } from '../../../benchmarks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { findChain } from '../../../find-vault.ts'
 import { BenchmarkPoint } from '../../../schemas/benchmarks.ts'
+import { allowUnlisted } from '../../../schemas/filter.ts'
 import { choice, network } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
@@ -11,19 +11,25 @@ export default defineEndpoint({
   path: '/benchmarks/{network}',
   summary: 'What the largest vaults of a network earn, in USD or ETH',
   description:
-    'Mean APY, weighted by TVL, of the five largest vaults of at least 1,000,000 USD whose asset is USDC, USDT, DAI, USDS or USDe (usd), or ETH or WETH (eth). null where there is none.',
+    'Mean APY, weighted by TVL, of the five largest vaults of at least 1,000,000 USD whose asset is USDC, USDT, DAI, USDS or USDe (usd), or ETH or WETH (eth). null where there is none, and on a network that is not indexed here.',
   params: z.object({ network: network() }),
-  query: z.object({ code: choice(BENCHMARK_CODES) }),
+  query: z.object({
+    code: choice(BENCHMARK_CODES).openapi({ description: 'Vaults of dollars, or of ether.' }),
+    allowUnlisted,
+  }),
   response: BenchmarkPoint,
   example: { params: { network: '{network}' }, query: { code: 'usd' } },
   cost: 3,
   cache: 'moment',
   handler({ params, query }, context) {
     const { chainId } = params.network
-    const { blockTime } = findChain(params.network, context)
+    const { catalogue, shown } = context
+    const chain = catalogue.chain(chainId)
+    if (chain) context.touch(chainId)
+    context.leaveOut(leftOutOf(shown, chainId, query.code), false)
     return {
-      apy: presentBenchmark(vaultsOf(context.catalogue, chainId, query.code)),
-      timestamp: blockTime,
+      apy: presentBenchmark(vaultsOf(shown, chainId, query.code)),
+      timestamp: chain?.blockTime ?? Math.floor(Date.now() / 1000),
     }
   },
 })

@@ -1,8 +1,8 @@
-import { BENCHMARK_CODES, pastBenchmarks, vaultsOf } from '../../../benchmarks.ts'
+import { BENCHMARK_CODES, leftOutOf, pastBenchmarks, vaultsOf } from '../../../benchmarks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { findChain } from '../../../find-vault.ts'
 import { pageOfAll } from '../../../paging.ts'
 import { BenchmarkPoint } from '../../../schemas/benchmarks.ts'
+import { allowUnlisted } from '../../../schemas/filter.ts'
 import { choice, network, paging, timestamp } from '../../../schemas/parameters.ts'
 import { pageOf } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
@@ -17,7 +17,8 @@ export default defineEndpoint({
     'One item per UTC day, ascending, from the day on which the first vault of the benchmark was seen: of each vault its first sample of the day, at the price of then. null on days on which no vault was large enough.',
   params: z.object({ network: network() }),
   query: z.object({
-    code: choice(BENCHMARK_CODES),
+    code: choice(BENCHMARK_CODES).openapi({ description: 'Vaults of dollars, or of ether.' }),
+    allowUnlisted,
     fromTimestamp: timestamp().optional(),
     toTimestamp: timestamp().optional(),
     ...paging({ max: 20_000 }),
@@ -27,9 +28,14 @@ export default defineEndpoint({
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
   async handler({ params, query }, context) {
-    const { blockTime } = findChain(params.network, context)
+    const chain = context.catalogue.chain(params.network.chainId)
+    // No day of a network that is not indexed has a benchmark.
+    if (!chain) return pageOfAll<never>([], query)
+    context.touch(params.network.chainId)
+    const { blockTime } = chain
     const range = bucketRange(readRange(query), '1day')
-    const vaults = vaultsOf(context.catalogue, params.network.chainId, query.code)
+    const vaults = vaultsOf(context.shown, params.network.chainId, query.code)
+    context.leaveOut(leftOutOf(context.shown, params.network.chainId, query.code), vaults.length === 0)
     const seen = vaults.reduce((first, { state }) => Math.min(first, state.seenAt), blockTime)
     const from = Math.max(range.from, Math.floor(seen / DAY) * DAY)
     const to = Math.min(range.to, (Math.floor(blockTime / DAY) + 1) * DAY)

@@ -17,12 +17,17 @@ export default defineEndpoint({
   path: '/detailed-vaults',
   summary: 'Vaults with everything known of them, filtered and sorted',
   description:
-    'No filter is set unless it is given; corrupted vaults are left out unless allowCorrupted. Vaults of which the figure sorted by is not known come last in either order.',
+    'No filter is set unless it is given; corrupted vaults are left out unless allowCorrupted, and those for which nobody vouches unless allowUnlisted. Vaults of which the figure sorted by is not known come last in either order.',
   query: z.object({
     ...vaultFilter,
     sortBy: choice(sortKeys)
       .optional()
-      .openapi({ type: 'string', enum: [...sortKeys], default: 'tvl' }),
+      .openapi({
+        type: 'string',
+        enum: [...sortKeys],
+        default: 'tvl',
+        description: 'The figure that the list is sorted by.',
+      }),
     sortOrder,
     ...paging(),
   }),
@@ -30,15 +35,17 @@ export default defineEndpoint({
   example: { query: { sortBy: 'apy7day', sortOrder: 'desc', perPage: '5' } },
   cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
-  handler({ query }, { catalogue, touch }) {
-    const filter = compileFilter(query, catalogue)
+  handler({ query }, { catalogue, shown, touch, leaveOut }) {
+    const filter = compileFilter(query, shown)
     touch(...catalogue.moment.chains.keys())
-    return readyPage(
+    const page = readyPage(
       inOrder(catalogue.order(query.sortBy ?? 'tvl'), query.sortOrder),
       vault => filter.matches(vault),
       query,
       detailedJson,
       `,"errors":${JSON.stringify(filter.errors)}`,
     )
+    leaveOut(shown.leftOut.filter(vault => filter.isLeftOut(vault)).length, page.items === 0)
+    return page
   },
 })

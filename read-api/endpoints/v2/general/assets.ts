@@ -1,8 +1,10 @@
 import { networkOfChain } from '../../../../db/networks.ts'
+import { unsupportedNames } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { pageOfAll } from '../../../paging.ts'
+import { allowUnlisted } from '../../../schemas/filter.ts'
 import { network, paging } from '../../../schemas/parameters.ts'
-import { AssetOnNetwork, pageOf } from '../../../schemas/shapes.ts'
+import { AssetOnNetwork, pageOf, Unsupported } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -10,22 +12,29 @@ export default defineEndpoint({
   method: 'get',
   path: '/assets',
   summary: 'Assets of vaults, by network and symbol',
-  query: z.object({ network: network().optional(), ...paging() }),
-  response: pageOf(AssetOnNetwork),
+  query: z.object({ network: network().optional(), allowUnlisted, ...paging() }),
+  response: pageOf(AssetOnNetwork).extend({ errors: Unsupported.optional() }),
   example: { query: { perPage: '5' } },
   cost: 1,
   cache: 'moment',
-  handler({ query }, { catalogue, touch }) {
+  handler({ query }, { catalogue, shown, touch, leaveOut }) {
     touch(...(query.network ? [query.network.chainId] : catalogue.moment.chains.keys()))
-    const all = catalogue.assetList()
+    const all = shown.assets()
     const wanted = query.network ? all.filter(({ chainId }) => chainId === query.network?.chainId) : all
     const page = pageOfAll(wanted, query)
+    leaveOut(
+      shown.leftOut.filter(({ state }) => !query.network || state.chainId === query.network.chainId).length,
+      page.itemsOnPage === 0,
+    )
     return {
       ...page,
       data: page.data.flatMap(asset => {
         const of = networkOfChain(asset.chainId)
         return of ? [{ ...asset.wire, network: of }] : []
       }),
+      ...(query.network && !catalogue.chain(query.network.chainId)
+        ? { errors: unsupportedNames({ allowedNetworks: [query.network.name] }, shown) }
+        : {}),
     }
   },
 })

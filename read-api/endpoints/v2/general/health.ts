@@ -24,10 +24,12 @@ export default defineEndpoint({
     ])
     return {
       status: 'ok' as const,
-      message: `${catalogue.size} vaults on ${catalogue.moment.chains.size} networks.`,
+      message: `${counted(catalogue.shown(deps.showUnlisted ?? false).vaults.length, 'vault')} on ${counted(catalogue.moment.chains.size, 'network')}.`,
     }
   },
 })
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
 async function answers(question: Promise<unknown>, what: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,5 @@
 import { defineEndpoint } from '../../../endpoint.ts'
+import { allowUnlisted } from '../../../schemas/filter.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -6,6 +7,7 @@ export default defineEndpoint({
   method: 'get',
   path: '/protocols',
   summary: 'Protocols of vaults',
+  query: z.object({ allowUnlisted }),
   response: z.array(
     z
       .strictObject({
@@ -20,12 +22,14 @@ export default defineEndpoint({
   example: {},
   cost: 1,
   cache: 'moment',
-  handler: (_input, { catalogue }) =>
-    catalogue.protocols().map(({ name, product, version, displayName, protocolId }) => ({
+  handler(_input, { shown, leaveOut }) {
+    leaveOut(shown.leftOut.length, false)
+    return shown.protocols().map(({ name, product, version, displayName, protocolId }) => ({
       name,
       ...(product === undefined ? {} : { product }),
       ...(version === undefined ? {} : { version }),
       ...(displayName === undefined ? {} : { displayName }),
       ...(protocolId === undefined ? {} : { protocolId }),
-    })),
+    }))
+  },
 })

@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf, Rate, Tvl } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
+import { at, HISTORY_NOTE, seriesQuery, sharePriceOf, valuedSeries } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -25,11 +25,12 @@ export default defineEndpoint({
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
   handler({ params, query }, context) {
-    return valuedSeries(findVault(params, context), query, context, (row, tvl, apy) => ({
+    const found = findVault(params, context)
+    return valuedSeries(found, query, context, { price: true, apy: true }, (row, tvl, apy) => ({
       ...at(row),
       apy,
       tvl,
-      sharePrice: row.share_price,
+      sharePrice: sharePriceOf(found, row),
     }))
   },
 })

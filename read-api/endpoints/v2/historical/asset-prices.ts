@@ -30,7 +30,7 @@ export default defineEndpoint({
   summary: 'The USD price of an asset over time',
   description:
     'Buckets are aligned to epoch 0 and ascending; each has the first price in it. The share of a vault has the price of its asset times its share price.',
-  params: z.object({ network: network(), assetAddress: address() }),
+  params: z.object({ network: network(), assetAddress: address('The asset.') }),
   query,
   response: pageOf(z.strictObject({ timestamp: z.int(), priceInUsd: z.string() })),
   example: { params: { network: '{network}', assetAddress: '{asset}' }, query: { granularity: '1day' } },

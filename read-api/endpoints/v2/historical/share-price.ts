@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { pageOf } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
-import { at, HISTORY_NOTE, seriesQuery, vaultSeries } from '../../../vault-history.ts'
+import { at, HISTORY_NOTE, seriesQuery, sharePriceOf, vaultSeries } from '../../../vault-history.ts'
 
 export default defineEndpoint({
   tier: 'v2',
@@ -17,9 +17,10 @@ export default defineEndpoint({
   cost: ({ items }) => 1 + items,
   cache: 'moment',
   handler({ params, query }, context) {
-    return vaultSeries(findVault(params, context), query, context, row => ({
+    const found = findVault(params, context)
+    return vaultSeries(found, query, context, { price: true }, row => ({
       ...at(row),
-      sharePrice: row.share_price,
+      sharePrice: sharePriceOf(found, row),
     }))
   },
 })

@@ -17,6 +17,6 @@ export default defineEndpoint({
   cost: ({ items }) => 1 + items,
   cache: 'moment',
   handler({ params, query }, context) {
-    return valuedSeries(findVault(params, context), query, context, (row, tvl) => ({ ...at(row), tvl }))
+    return valuedSeries(findVault(params, context), query, context, {}, (row, tvl) => ({ ...at(row), tvl }))
   },
 })

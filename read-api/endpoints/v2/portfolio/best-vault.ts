@@ -2,9 +2,9 @@ import { checksum } from '../../../amounts.ts'
 import { assetBalanceOf, earningsOf, optionOf, readOptions } from '../../../deposit-options.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { adviceFilter } from '../../../schemas/filter.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { AssetBalance, DepositOption, PortfolioErrors } from '../../../schemas/portfolio.ts'
-import { Address } from '../../../schemas/shapes.ts'
+import { Address, leftOutWarning } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 import { compareFigures, minUsdAssetValueThreshold } from '../../../select-positions.ts'
 import { apyInterval } from '../../../vault-history.ts'
@@ -15,20 +15,21 @@ export default defineEndpoint({
   path: '/portfolio/best-vault/{userAddress}',
   summary: 'The one deposit that would earn a wallet most',
   description:
-    'Of all that the wallet holds idle and all vaults that take it, the pair that would earn most USD in a year; featured vaults go before others. asset and vault are left out where there is none. Vaults with a flag of warning or critical are left out unless allowVaultsWithWarnings. Balances are read on chain now, as for best-deposit-options.',
-  params: z.object({ userAddress: address() }),
+    'Of all that the wallet holds idle and all vaults that take it, the pair that would earn most USD in a year; featured vaults go before others. asset and vault are left out where there is none. Vaults with a flag of warning or critical are left out unless allowVaultsWithWarnings. Only listed vaults unless allowUnlisted; never one that is empty, of less than 1,000 USD, younger than a week, or whose share price alone yields more than 100 % a year or nothing that is known. Balances are read on chain now, as for best-deposit-options.',
+  params: z.object({ userAddress: userAddress() }),
   query: z.object({ ...adviceFilter, apyInterval, minUsdAssetValueThreshold }),
   response: z.strictObject({
     requestedAddress: Address,
     asset: AssetBalance.optional(),
     vault: DepositOption.optional(),
     errors: PortfolioErrors.optional(),
+    ...leftOutWarning,
   }),
   example: { params: { userAddress: '{user}' } },
   cost: 2,
   cache: 'none',
   async handler({ params, query }, context) {
-    const { options, errors } = await readOptions(params.userAddress, query, context)
+    const { options, errors, leftOut } = await readOptions(params.userAddress, query, context)
     const interval = query.apyInterval
     // Within an asset the first is the best; between assets earnings decide.
     const [best] = options
@@ -43,6 +44,7 @@ export default defineEndpoint({
           ) ||
           compareFigures(a.vault.totalApy(interval), b.vault.totalApy(interval), 'desc'),
       )
+    context.leaveOut(leftOut, best === undefined)
     return {
       requestedAddress: checksum(params.userAddress),
       ...(best ? { asset: assetBalanceOf(best.held), vault: optionOf(best.held, best.vault, interval) } : {}),

@@ -2,7 +2,7 @@ import { lpTokenOf } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { positionEvents } from '../../../position-events.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { Address, Amount, AssetShape, LpTokenShape } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 
@@ -13,7 +13,7 @@ export default defineEndpoint({
   summary: 'Deposits, withdrawals and reward claims of a wallet in a vault, oldest first',
   description:
     'By owner of the shares, whoever paid or received the assets. A plain transfer of shares is no event. sharePrice is that of the vault at the end of the block; where it was not read there, the assets per share of the event itself, or for a claim the last one before it. A claim is a reward that the vault itself paid, or one that a distributor paid in the asset of the vault to a wallet that has held its shares: distributors do not say which vault earned it, and their rewards in other tokens are left out. Of a claim in another token than the asset assetAmountNative is 0; rewardToken and rewardAmountNative say what was paid.',
-  params: vaultParams.extend({ userAddress: address() }),
+  params: vaultParams.extend({ userAddress: userAddress() }),
   response: z.strictObject({
     asset: AssetShape,
     lpToken: LpTokenShape,

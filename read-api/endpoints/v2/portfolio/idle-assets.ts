@@ -3,9 +3,10 @@ import { defineEndpoint } from '../../../endpoint.ts'
 import { readIdleAssets } from '../../../idle-assets.ts'
 import { COIN_SYMBOLS } from '../../../native-coins.ts'
 import { balanceOf } from '../../../positions.ts'
-import { vaultFilter } from '../../../schemas/filter.ts'
-import { address, choice } from '../../../schemas/parameters.ts'
+import { allowUnlisted, vaultFilter } from '../../../schemas/filter.ts'
+import { choice, userAddress } from '../../../schemas/parameters.ts'
 import { AssetBalanceOnNetwork, IdleErrors } from '../../../schemas/portfolio.ts'
+import { leftOutWarning } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 import { compareFigures, minUsdAssetValueThreshold, reaches } from '../../../select-positions.ts'
 
@@ -18,25 +19,40 @@ export default defineEndpoint({
   path: '/portfolio/idle-assets/{userAddress}',
   summary: 'What a wallet holds, uninvested, of assets that vaults take',
   description:
-    'Read on chain now. Shares of known vaults are positions and not listed. A network that does not answer in time is named in errors.unreachableNetworks; where none answers, the status is 503.',
-  params: z.object({ userAddress: address() }),
+    'Read on chain now. Shares of known vaults are positions and not listed. Tokens without a price are asked for only where a listed vault takes them, all others with allowUnlisted, last. A network that does not answer in time is named in errors.unreachableNetworks; where none answers, the status is 503.',
+  params: z.object({ userAddress: userAddress() }),
   query: z.object({
     allowedNetworks,
     disallowedNetworks,
     allowedAssets,
     disallowedAssets,
+    allowUnlisted,
     minUsdAssetValueThreshold,
     sortBy: choice(['balanceUsd'])
       .optional()
-      .openapi({ type: 'string', enum: ['balanceUsd'], default: 'balanceUsd' }),
-    sortDirection: direction.openapi({ type: 'string', enum: ['asc', 'desc'], default: 'asc' }),
+      .openapi({
+        type: 'string',
+        enum: ['balanceUsd'],
+        default: 'balanceUsd',
+        description: 'The figure that the list is sorted by.',
+      }),
+    sortDirection: direction.openapi({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      default: 'asc',
+      description: 'Ascending or descending; what is not known comes last in either.',
+    }),
     sortOrder: direction.openapi({
       type: 'string',
       enum: ['asc', 'desc'],
       description: 'The same as sortDirection, which goes before it.',
     }),
   }),
-  response: z.strictObject({ data: z.array(AssetBalanceOnNetwork), errors: IdleErrors }),
+  response: z.strictObject({
+    data: z.array(AssetBalanceOnNetwork),
+    errors: IdleErrors,
+    ...leftOutWarning,
+  }),
   example: { params: { userAddress: '{user}' } },
   cost: 5,
   cache: 'none',
@@ -49,7 +65,9 @@ export default defineEndpoint({
     const shown = idle
       .filter(({ balanceUsd }) => reaches(balanceUsd, query.minUsdAssetValueThreshold ?? 0))
       .sort((a, b) => compareFigures(a.balanceUsd, b.balanceUsd, order))
-    const { unsupportedNetworks, unsupportedAssets } = unsupportedNames(query, context.catalogue)
+    // Who holds nothing is not told of vaults; that no asset is asked for at all is another thing.
+    context.leaveOut(context.shown.leftOut.length, context.shown.assets().length === 0)
+    const { unsupportedNetworks, unsupportedAssets } = unsupportedNames(query, context.shown)
     return {
       data: shown.map(({ asset, network, balance }) => ({
         ...asset.wire,

@@ -1,8 +1,9 @@
-import { compileFilter, unservedNetworks } from '../../../catalogue/filter.ts'
+import { compileFilter } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { positionOf, readPositions } from '../../../positions.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { PortfolioErrors, Position } from '../../../schemas/portfolio.ts'
+import { leftOutWarning } from '../../../schemas/shapes.ts'
 import { z } from '../../../schemas/zod.ts'
 import { positionsQuery, selectPositions } from '../../../select-positions.ts'
 
@@ -13,21 +14,27 @@ export default defineEndpoint({
   summary: 'Vaults of which a wallet holds shares, and what these are worth',
   description:
     'lpToken says how many shares are held and what they are worth; asset.balanceNative is what the wallet holds of the underlying asset besides, read on chain now. Where a chain does not answer it is empty, and errors.unreachableNetworks names the network.',
-  params: z.object({ userAddress: address() }),
+  params: z.object({ userAddress: userAddress() }),
   query: positionsQuery,
-  response: z.strictObject({ data: z.array(Position), errors: PortfolioErrors }),
+  response: z.strictObject({ data: z.array(Position), errors: PortfolioErrors, ...leftOutWarning }),
   example: { params: { userAddress: '{user}' } },
   cost: 5,
   cache: 'none',
   async handler({ params, query }, context) {
-    const filter = compileFilter(query, context.catalogue)
-    const { held, unreachable: silent } = await readPositions(
+    const { shown: vaults } = context
+    const filter = compileFilter(query, vaults)
+    let leftOut = 0
+    const { held, unreachable } = await readPositions(
       params.userAddress,
-      vault => filter.matches(vault, { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) }),
+      vault => {
+        const figures = { tvlUsd: vault.tvlUsd, apy: vault.totalApy(query.apyInterval) }
+        if (filter.isLeftOut(vault, figures)) leftOut++
+        return filter.matches(vault, figures)
+      },
       context,
     )
-    const unreachable = [...silent, ...unservedNetworks(query, context.catalogue)].sort()
-    const { shown, errors } = selectPositions(held, query, context.catalogue)
+    const { shown, errors } = selectPositions(held, query, vaults)
+    context.leaveOut(leftOut, shown.length === 0)
     return {
       data: shown.map(position => positionOf(position, query.apyInterval)),
       errors: { ...errors, ...(unreachable.length > 0 ? { unreachableNetworks: unreachable } : {}) },

@@ -1,7 +1,7 @@
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
 import { totalReturns } from '../../../returns.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { AssetReturns } from '../../../schemas/portfolio.ts'
 
 export default defineEndpoint({
@@ -11,7 +11,7 @@ export default defineEndpoint({
   summary: 'What a wallet has earned with a vault in all its life',
   description:
     'Value of the position now, and all withdrawn, less all deposited. Shares received or sent count at the share price of their block. A closed position keeps what it earned.',
-  params: vaultParams.extend({ userAddress: address() }),
+  params: vaultParams.extend({ userAddress: userAddress() }),
   response: AssetReturns,
   example: { params: { userAddress: '{user}', network: '{network}', vaultId: '{vault}' } },
   cost: 1,

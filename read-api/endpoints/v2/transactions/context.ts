@@ -1,8 +1,10 @@
 import type { Address } from 'viem'
+import { standingWarning } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { findVault, vaultParams } from '../../../find-vault.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { flag, userAddress } from '../../../schemas/parameters.ts'
 import { ContextShape } from '../../../schemas/transactions.ts'
+import { z } from '../../../schemas/zod.ts'
 import { contextOf, rewardAssetOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({
@@ -12,12 +14,15 @@ export default defineEndpoint({
   summary: 'How a wallet stands with a vault, and what it can do',
   description:
     'Balances, limits, the steps of a deposit and of a redemption and which of them comes next, pending requests and rewards, all of one block. An actionsUrl wants amount or all=true added where its step needs an amount. Requests that an asynchronous vault lets its users take back have steps in vaultSpecificData.cancelSteps.',
-  params: vaultParams.extend({ userAddress: address() }),
+  params: vaultParams.extend({ userAddress: userAddress() }),
+  query: z.object({
+    allowUnlisted: flag('Makes actionsUrl of deposits ask for a vault of standing found.'),
+  }),
   response: ContextShape,
   example: { params: { userAddress: '{user}', network: '{network}', vaultId: '{vault}' } },
   cost: 3,
   cache: 'none',
-  async handler({ params }, context) {
+  async handler({ params, query }, context) {
     const { vault } = findVault(params, context)
     const { onChain } = context.deps
     const user = params.userAddress as Address
@@ -33,6 +38,6 @@ export default defineEndpoint({
       })),
     )
     context.readAt(vault.network.chainId, standing.block.number)
-    return contextOf(vault, user, standing, rewards)
+    return { ...contextOf(vault, user, standing, rewards, query), ...standingWarning(vault) }
   },
 })

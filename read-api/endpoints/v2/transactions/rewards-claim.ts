@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import { attributionSuffix } from '../../../../db/attribution.ts'
 import { networkIds } from '../../../../db/networks.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { address, flag, list } from '../../../schemas/parameters.ts'
+import { flag, list, userAddress } from '../../../schemas/parameters.ts'
 import { MOST_CLAIMS, RewardsClaimShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
+import { attribution, suffixFor } from '../../../transactions/attribution.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({
@@ -13,19 +13,23 @@ export default defineEndpoint({
   path: '/transactions/rewards/claim/{userAddress}',
   summary: 'Transactions that claim rewards',
   description: 'A bundle for each network; networks without a claim have an empty one.',
-  params: z.object({ userAddress: address() }),
+  params: z.object({ userAddress: userAddress() }),
   query: z.object({
-    claimIds: list({ description: 'From the rewards context.' }).refine(ids => ids.length <= MOST_CLAIMS, {
-      error: `must be ${MOST_CLAIMS} identifiers at most`,
-    }),
-    simulate: flag(),
+    claimIds: list({ description: 'From the rewards context. An empty list claims nothing.' }).refine(
+      ids => ids.length <= MOST_CLAIMS,
+      {
+        error: `must be ${MOST_CLAIMS} identifiers at most`,
+      },
+    ),
+    attribution,
+    simulate: flag('With what each transaction was seen to do when it was run.'),
   }),
   response: RewardsClaimShape,
   example: { params: { userAddress: '{user}' }, query: { claimIds: '' } },
   cost: 5,
   cache: 'none',
   async handler({ params, query }, { deps, key }) {
-    const suffix = key ? attributionSuffix(key.code) : undefined
+    const suffix = suffixFor(key, query.attribution)
     const bundles =
       query.claimIds.length === 0
         ? {}

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import { findNetwork, networkIds } from '../../../../db/networks.ts'
-import { decimalString, toWhole } from '../../../amounts.ts'
+import { checksum, decimalString, toWhole } from '../../../amounts.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
-import { address } from '../../../schemas/parameters.ts'
+import { userAddress } from '../../../schemas/parameters.ts'
 import { MOST_CLAIMS, RewardsContextShape } from '../../../schemas/transactions.ts'
 import { z } from '../../../schemas/zod.ts'
 import { rewardAssetOf } from '../../../transactions/wire.ts'
@@ -14,7 +14,7 @@ export default defineEndpoint({
   summary: 'Rewards that a wallet can claim, on all networks',
   description:
     'Only what a claim sent now would pay: proofs are checked against the root that the distributor holds. A claimId stays the same for the same source, distributor and token. Sources that do not answer are named in errors.',
-  params: z.object({ userAddress: address() }),
+  params: z.object({ userAddress: userAddress() }),
   response: RewardsContextShape,
   example: { params: { userAddress: '{user}' } },
   cost: 3,
@@ -40,7 +40,7 @@ export default defineEndpoint({
                 : { claimableAmountInUsd: decimalString(toWhole(amount, token.decimals) * price) }),
             },
             sources: [{ protocol: { name: claim.protocol } }],
-            actionUrl: `/v2/transactions/rewards/claim/${user}?claimIds=${claimId}`,
+            actionUrl: `/v2/transactions/rewards/claim/${checksum(user)}?claimIds=${claimId}`,
           }
         }),
       ]),
@@ -48,7 +48,7 @@ export default defineEndpoint({
     const claimIds = claims.slice(0, MOST_CLAIMS).map(({ claimId }) => claimId)
     return {
       claimable,
-      actionUrl: `/v2/transactions/rewards/claim/${user}?claimIds=${claimIds.join(',')}`,
+      actionUrl: `/v2/transactions/rewards/claim/${checksum(user)}?claimIds=${claimIds.join(',')}`,
       ...(down.length > 0 ? { errors: { unavailableSources: down } } : {}),
     }
   },

@@ -1,7 +1,7 @@
 import { attributionSuffix } from '../../../../db/attribution.ts'
 import { defineEndpoint } from '../../../endpoint.ts'
 import { MissingKeyError } from '../../../errors.ts'
-import { address, vaultId } from '../../../schemas/parameters.ts'
+import { userAddress, vaultId } from '../../../schemas/parameters.ts'
 import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
@@ -11,7 +11,7 @@ export default defineEndpoint({
   summary: 'What marks calldata as prepared for this API key',
   description:
     'Hex without 0x, to be appended to calldata. ERC-8021, schema 0: the public code of the key and our own (ASCII, joined by a comma), their length in one byte, 00, and the marker 8021 eight times. A contract ignores what follows its arguments. Payloads of the other endpoints end in it already.',
-  params: z.object({ userAddress: address(), vaultId: vaultId() }),
+  params: z.object({ userAddress: userAddress(), vaultId: vaultId() }),
   response: z.strictObject({ suffix: z.string().regex(/^[0-9a-f]+$/) }),
   example: { params: { userAddress: '{user}', vaultId: '{vault}' } },
   cost: 1,

@@ -5,7 +5,7 @@ import type { Vault } from './vault.ts'
 export const NO_POINTS: SharedPoints = { protocol: 0, asset: 0, network: 0 }
 
 /**
- * Points that vaults share: of their protocol, asset and network. Corrupted vaults add nothing, and what a vault holds
+ * Points that vaults share: of their protocol, asset and network. Vaults that are corrupted or for which nobody vouches add nothing, and what a vault holds
  * in another one of the same protocol or network is counted there alone. Gives the vaults whose
  * points moved by a tenth or more, with the new ones.
  */
@@ -15,7 +15,7 @@ export function movedPoints(vaults: readonly (Vault | undefined)[]): Map<Vault, 
   const networks = new Map<number, number>()
   const add = <K>(sums: Map<K, number>, key: K, value: number) => sums.set(key, (sums.get(key) ?? 0) + value)
   for (const vault of vaults) {
-    if (!vault || vault.isCorrupted) continue
+    if (!vault || vault.isCorrupted || vault.standing === 'found') continue
     if (vault.usdSeconds !== undefined) {
       if (vault.inner?.protocol.name !== vault.protocol.name)
         add(protocols, vault.protocol.name, vault.usdSeconds)

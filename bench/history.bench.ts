@@ -1,0 +1,134 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Database } from '@subsquid/util-internal-processor-tools'
+import { runChain } from '../processors/chain-processor.ts'
+import { networks } from '../processors/chains.ts'
+import { loadProtocols } from '../processors/load-protocols.ts'
+import { calls } from '../test/chain/deploy.ts'
+import { endow, startSmallChain } from '../test/faults/small-chain.ts'
+import { runBare } from './bare-processor.ts'
+import { type Bench, perSecond, timed } from './bench.ts'
+
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 20_000)
+const EVERY = 500
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const DEPOSIT = '0xdcbc1c05240f31ff3ad067ef1ee35ce4997762752e3a095284754544f4c709d7'
+
+/** Passes requests on and counts them, each of a batch. */
+async function startCounter(target: string) {
+  const counted = { requests: 0 }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    counted.requests += [JSON.parse(body.toString()) as unknown].flat().length
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: new Uint8Array(body),
+    })
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counted,
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+export const bench: Bench = {
+  about:
+    `${BLOCKS.toLocaleString('en')} blocks of a local anvil, 12 s apart, a deposit in every ${EVERY}th and nothing else: history by RPC, ` +
+    'with hourly samples of the vault, and the requests that it takes (those of a batch counted one by one). Beside it, in the same run on the ' +
+    'same node: evm-processor, which reads every block whole, with a bare insert and nothing sampled.',
+  async run(stage) {
+    const chain = await startSmallChain(20_262)
+    stage.afterwards(() => chain.node.stop())
+    const { node, users, vaults } = chain
+    const [vault] = vaults
+    const [user] = users
+    if (!vault || !user) throw new TypeError('a chain without vaults or users')
+    await endow(node, vault, user)
+    await node.mine()
+    const first = (await node.head()).number + 1
+    for (let at = 0; at < BLOCKS; at += EVERY) {
+      await node.send(calls.deposit(user, vault.address, 1_000_000n))
+      await node.mine()
+      await node.mineEmpty(EVERY - 1, 12)
+    }
+    const last = (await node.head()).number
+    await node.mineEmpty(networks.mainnet.finality, 12)
+    const counter = await startCounter(node.rpcUrl)
+    stage.afterwards(async () => counter.stop())
+
+    stage.say('evm-processor, every block')
+    const bare = await stage.postgres()
+    await bare.pool.query('CREATE TABLE bare (block int, log int)')
+    const database: Database<typeof bare.pool> = {
+      async connect() {
+        return { height: -1, hash: '0x' }
+      },
+      transact: async (_, handle) => handle(bare.pool),
+    }
+    const whole = await timed(() =>
+      runBare(
+        { rpc: counter.url, from: first, to: last, address: vault.address, topics: [DEPOSIT, TRANSFER] },
+        database,
+        async (to, blocks) => {
+          const logs = blocks.flatMap(({ header, logs }) =>
+            logs.map(({ logIndex }) => [header.height, logIndex] as const),
+          )
+          await to.query('INSERT INTO bare SELECT * FROM unnest($1::int[], $2::int[])', [
+            logs.map(([block]) => block),
+            logs.map(([, log]) => log),
+          ])
+        },
+      ),
+    )
+    const wholeRequests = counter.counted.requests
+
+    stage.say('Vaultlog')
+    counter.counted.requests = 0
+    const { pool } = await stage.postgres()
+    const protocols = await loadProtocols()
+    const ours = await timed(() =>
+      runChain({
+        network: networks.mainnet,
+        protocols,
+        pool,
+        rpcUrls: [counter.url],
+        contracts: { 'chainlink-feed': [] },
+        listedVaults: [vault.address],
+        startBlock: first,
+        endBlock: last,
+      }),
+    )
+    const blocks = last - first + 1
+    const { rows } = await pool.query<{ deposits: number }>(
+      `SELECT count(*)::int AS deposits FROM event_log WHERE type = 'Deposited' AND block_number >= $1`,
+      [first],
+    )
+    if (rows[0]?.deposits !== blocks / EVERY)
+      throw new RangeError(`${rows[0]?.deposits} deposits stored, not ${blocks / EVERY}`)
+    const per = (requests: number) => Math.round((requests / blocks) * 10_000).toLocaleString('en')
+    return [
+      {
+        what: 'blocks',
+        ours: perSecond(blocks, ours.ms),
+        beside: `evm-processor ${perSecond(blocks, whole.ms)}`,
+        ratio: whole.ms / ours.ms,
+      },
+      {
+        what: 'requests per 10,000 blocks',
+        ours: per(counter.counted.requests),
+        beside: `evm-processor ${per(wholeRequests)}`,
+        ratio: wholeRequests / counter.counted.requests,
+      },
+    ]
+  },
+}

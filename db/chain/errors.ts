@@ -1,0 +1,67 @@
+import { UnavailableError } from '../process/errors.ts'
+
+interface Refusal {
+  method: string
+  /** Host of the endpoint: its path may be a key. */
+  host: string
+  /** In the node's own words. */
+  said: string
+  /** Of HTTP, where it was not 200. */
+  status?: number | undefined
+  /** Of JSON-RPC. */
+  code?: number | undefined
+  data?: unknown
+  /** There was no answer in the time given. */
+  isLate?: boolean
+  /** There was no connection, or it broke. */
+  isGone?: boolean
+}
+
+/** A node answered a request with an error, or not at all. */
+export class RpcRefusedError extends UnavailableError {
+  readonly host: string
+  readonly said: string
+  readonly status: number | undefined
+  readonly rpcCode: number | undefined
+  readonly data: unknown
+  readonly isLate: boolean
+  readonly isGone: boolean
+  constructor(
+    { method, host, said, status, code, data, isLate = false, isGone = false }: Refusal,
+    options?: ErrorOptions,
+  ) {
+    const words = said.slice(0, 300)
+    const by = [...(status === undefined ? [] : [`HTTP ${status}`]), ...(code === undefined ? [] : [code])]
+    super(`${method} failed at ${host}: ${by.length > 0 ? `${by.join(', ')}, ` : ''}${words}`, options)
+    this.host = host
+    this.said = words
+    this.status = status
+    this.rpcCode = code
+    this.data = data
+    this.isLate = isLate
+    this.isGone = isGone
+  }
+
+  /** The node itself said so of this very request; otherwise it was out of reach, silent, or something before it answered. */
+  get isAnswered(): boolean {
+    return this.rpcCode !== undefined
+  }
+
+  /** A fixed meaning, or words that every client has for it: not worth asking again. What is not known here is asked again. */
+  get isPlain(): boolean {
+    return this.isAnswered && (PLAIN_CODES.has(this.rpcCode ?? 0) || /revert/i.test(this.said))
+  }
+}
+
+/** Execution reverted, no such method, invalid parameters. */
+const PLAIN_CODES = new Set([3, -32601, -32602])
+
+/** With which that is said. */
+export const NO_STATE = 'The node has no state of'
+
+/** The node answers, and does not have the state of that block: it keeps no archive, or the block was replaced. */
+export class StateMissingError extends UnavailableError {
+  constructor(at: string, cause?: RpcRefusedError) {
+    super(`${NO_STATE} ${at}${cause ? `: ${cause.message}` : ''}`, { cause })
+  }
+}

@@ -1,0 +1,44 @@
+import { type AskOptions, type Endpoint, endpointOf } from './endpoint.ts'
+import { RpcRefusedError } from './errors.ts'
+
+export type Ask = (method: string, params: readonly unknown[], options?: AskOptions) => Promise<unknown>
+
+/** Milliseconds for which an endpoint that did not answer is asked last. */
+const SULK = 30_000
+
+/**
+ * Asks endpoints, the preferred one first, until one answers. What a node says of the request itself is told of only
+ * where no other answers it.
+ */
+export function openFailover(
+  urls: readonly string[],
+  options: AskOptions = {},
+  {
+    sulkMs = SULK,
+    onFailure,
+  }: { sulkMs?: number | undefined; onFailure?: (error: RpcRefusedError) => void } = {},
+): Ask {
+  const endpoints = urls.map(endpointOf)
+  const failedAt = new Map<Endpoint, number>()
+  return async (method, params, more) => {
+    const now = Date.now()
+    const sulks = (endpoint: Endpoint) => (now - (failedAt.get(endpoint) ?? -sulkMs) < sulkMs ? 1 : 0)
+    let told: RpcRefusedError | undefined
+    for (const endpoint of [...endpoints].sort((a, b) => sulks(a) - sulks(b))) {
+      try {
+        const result = await endpoint.request(method, params, { ...options, ...more })
+        failedAt.delete(endpoint)
+        return result
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        if (error.isPlain) throw error
+        if (!error.isAnswered) {
+          failedAt.set(endpoint, Date.now())
+          onFailure?.(error)
+        }
+        if (!told?.isAnswered) told = error
+      }
+    }
+    throw told ?? new RpcRefusedError({ method, host: 'nowhere', said: 'no endpoint is configured' })
+  }
+}

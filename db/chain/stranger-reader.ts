@@ -1,0 +1,187 @@
+import { type Hex, numberToHex, size } from 'viem'
+import {
+  ANSWER_BYTES,
+  type BoundedAnswer,
+  type BoundedCall,
+  CALL_GAS,
+  decodeReads,
+  encodeReads,
+  fitting,
+  TOO_LONG,
+} from './bounded-reader.ts'
+import { RpcRefusedError, StateMissingError } from './errors.ts'
+import type { Ask } from './failover.ts'
+import { openFoundLimit } from './found-limit.ts'
+
+/** As eth_call takes it: `latest`, a number, or a block by its hash. */
+export type BlockParameter = Hex | 'latest' | { blockHash: string }
+
+export interface StrangerReader {
+  /** All of the calls at one block that stays what it is. */
+  read(calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[]>
+  /** As many of the first of them as one request answers, all of one block; undefined where no request answers several. */
+  together(calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[] | undefined>
+  /** Resolves where the node has the state of that block. */
+  stand(at: BlockParameter): Promise<void>
+}
+
+const MOST_CALLS = 400
+/** Of calls that cannot be made together. */
+const SIDE_BY_SIDE = 8
+/** Bytes of a node's whole answer: more than the longest answer that is read, as hex and with words around it. */
+const MOST_BYTES = 256 * 1024
+const TIMEOUT = 10_000
+/** Milliseconds for which what was found of a node and of a block is believed. */
+const BELIEVED = 2_000
+const FORGOTTEN = 600_000
+/** The identity precompile: it answers what it is asked, everywhere. */
+const IDENTITY = '0x0000000000000000000000000000000000000004'
+const NOBODY = '0x0000000000000000000000000000000000000000'
+const QUESTION: Hex = '0x7661756c746c6f67'
+
+/**
+ * Reads contracts that anybody may have chosen: each call with bounded gas and a bounded answer, and none at the cost of
+ * another. What one contract does not answer, in whatever words of the node, is no answer once the node answers the like
+ * of another one at the same block; it throws only where the node answers nobody, or has no state of that block.
+ */
+export function openStrangerReader(ask: Ask): StrangerReader {
+  const width = openFoundLimit(MOST_CALLS)
+  /** When the node did not run code that was sent with a call. */
+  let unableAt = Number.NEGATIVE_INFINITY
+  let takesGas = true
+  const controls = new Map<string, { at: number; verdict: Promise<void> }>()
+
+  const bounded = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT, attempts: 2 }
+  const call = (to: string, data: string, at: BlockParameter) =>
+    ask(
+      'eth_call',
+      [{ to, data, ...(takesGas ? { gas: numberToHex(CALL_GAS) } : {}) }, at],
+      bounded,
+    ) as Promise<Hex>
+
+  /** Whether the node runs code that is sent with a call. */
+  const runsCode = async (): Promise<boolean> => {
+    const asked = [{ to: IDENTITY, data: QUESTION }]
+    try {
+      const answer = await ask('eth_call', [{ data: encodeReads(asked) }, 'latest'], bounded)
+      return isHex(answer) && decodeReads(answer, 1)?.[0]?.data === QUESTION
+    } catch (error) {
+      if (!(error instanceof RpcRefusedError) || error.isGone) throw error
+      return false
+    }
+  }
+
+  /** Resolves where the node answers the like at that block: then a failure is the contract's own. */
+  const control = (at: BlockParameter, failure: RpcRefusedError): Promise<void> => {
+    const key = JSON.stringify(at)
+    const known = controls.get(key)
+    if (known && Date.now() - known.at < BELIEVED) return known.verdict
+    const verdict = judge(at, failure)
+    controls.set(key, { at: Date.now(), verdict })
+    verdict.catch(() => {})
+    for (const [other, { at: since }] of controls) if (Date.now() - since > BELIEVED) controls.delete(other)
+    return verdict
+  }
+
+  async function judge(at: BlockParameter, failure: RpcRefusedError): Promise<void> {
+    if (await works(() => call(IDENTITY, QUESTION, at))) return
+    if (takesGas && (await works(() => ask('eth_call', [{ to: IDENTITY, data: QUESTION }, at], bounded)))) {
+      // A node that lets nobody say how much gas a call may use: it has a limit of its own.
+      takesGas = false
+      return
+    }
+    await ask('eth_blockNumber', [])
+    if (at !== 'latest' && (await works(() => call(IDENTITY, QUESTION, 'latest')))) {
+      // Calls are answered: those at that block, too, or it is the block.
+      if (await works(() => call(IDENTITY, QUESTION, at))) return
+    } else if (await works(() => ask('eth_getBalance', [NOBODY, at]))) throw failure
+    throw new StateMissingError(nameOf(at), failure)
+  }
+
+  async function alone({ to, data }: BoundedCall, at: BlockParameter): Promise<BoundedAnswer> {
+    for (let isSecond = false; ; isSecond = true) {
+      try {
+        const answer = await call(to, data, at)
+        if (!isHex(answer)) return { data: undefined, trouble: 'the node answered something else than hex' }
+        if (answer === '0x') return { data: undefined }
+        return size(answer) > ANSWER_BYTES ? { data: undefined, trouble: TOO_LONG } : { data: answer }
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        if (error.isPlain && (error.rpcCode === 3 || /revert/i.test(error.said))) return { data: undefined }
+        await control(at, error)
+        // What was of the moment is over by now.
+        if (isSecond) return { data: undefined, trouble: error.message }
+      }
+    }
+  }
+
+  async function together(
+    calls: readonly BoundedCall[],
+    at: BlockParameter,
+  ): Promise<BoundedAnswer[] | undefined> {
+    for (let most = width.now(); most > 0 && Date.now() - unableAt > FORGOTTEN; ) {
+      const some = fitting(calls, most)
+      let failure: RpcRefusedError | undefined
+      try {
+        const answer = await ask('eth_call', [{ data: encodeReads(some) }, at], bounded)
+        const answers = isHex(answer) ? decodeReads(answer, some.length) : undefined
+        if (answers) {
+          if (answers.length === some.length) width.answered(some.length)
+          return answers
+        }
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        failure = error
+      }
+      if (failure) await control(at, failure)
+      if (!(await runsCode())) unableAt = Date.now()
+      width.refused(some.length)
+      most = Math.floor(some.length / 2)
+    }
+    return undefined
+  }
+
+  const readSome = async (calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[]> =>
+    (calls.length > 1 ? await together(calls, at) : undefined) ??
+    Promise.all(calls.slice(0, SIDE_BY_SIDE).map(one => alone(one, at)))
+
+  return {
+    together,
+    async stand(at) {
+      try {
+        await call(IDENTITY, QUESTION, at)
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        await control(at, error)
+      }
+    },
+    async read(calls, at) {
+      const chunks: (readonly BoundedCall[])[] = []
+      for (let from = 0; from < calls.length; from += MOST_CALLS)
+        chunks.push(calls.slice(from, from + MOST_CALLS))
+      const answers = await Promise.all(
+        chunks.map(async chunk => {
+          const found: BoundedAnswer[] = []
+          while (found.length < chunk.length) found.push(...(await readSome(chunk.slice(found.length), at)))
+          return found
+        }),
+      )
+      return answers.flat()
+    },
+  }
+}
+
+const nameOf = (at: BlockParameter) => `block ${typeof at === 'string' ? at : at.blockHash}`
+
+async function works(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask()
+    return true
+  } catch (error) {
+    if (error instanceof RpcRefusedError) return false
+    throw error
+  }
+}
+
+const isHex = (answer: unknown): answer is Hex =>
+  typeof answer === 'string' && /^0x([0-9a-f]{2})*$/i.test(answer)

@@ -1,0 +1,183 @@
+import { getWebSocketRpcClient } from 'viem/utils'
+import { z } from 'zod'
+
+export interface Call {
+  method: string
+  params: readonly unknown[]
+}
+
+export interface SaidError {
+  code: number
+  message: string
+  data?: unknown | undefined
+}
+
+export type Answer = { result: unknown } | { error: SaidError }
+
+interface NoAnswer {
+  status?: number
+  isLate?: boolean
+  isGone?: boolean
+  /** Milliseconds. */
+  retryAfter?: number | undefined
+}
+
+/** A request was not answered call by call. */
+export class NoAnswerError extends Error {
+  readonly status: number | undefined
+  readonly isLate: boolean
+  /** There was no connection, or it broke. */
+  readonly isGone: boolean
+  readonly retryAfter: number | undefined
+  constructor(
+    message: string,
+    { status, isLate = false, isGone = false, retryAfter }: NoAnswer = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause })
+    this.name = 'NoAnswerError'
+    this.status = status
+    this.isLate = isLate
+    this.isGone = isGone
+    this.retryAfter = retryAfter
+  }
+
+  /** Asking the same again will not help. */
+  get isFinal(): boolean {
+    return this.status !== undefined && this.status >= 400 && this.status < 500 && this.status !== 429
+  }
+}
+
+/**
+ * Sends calls in one request and gives their answers in the same order.
+ *
+ * @throws NoAnswerError
+ */
+export type Send = (
+  calls: readonly Call[],
+  options: { timeoutMs: number; maxBytes: number },
+) => Promise<Answer[]>
+
+const said = z.object({
+  code: z.number().catch(0),
+  message: z.string().catch(''),
+  data: z.unknown().optional(),
+})
+const single = z.object({ id: z.unknown().optional(), result: z.unknown().optional(), error: said.nullish() })
+
+export function sendByHttp(url: string): Send {
+  const { username, password } = new URL(url)
+  const target = new URL(url)
+  target.username = ''
+  target.password = ''
+  const headers = {
+    'content-type': 'application/json',
+    ...(username || password
+      ? {
+          authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`,
+        }
+      : {}),
+  }
+  let lastId = 0
+
+  return async (calls, { timeoutMs, maxBytes }) => {
+    const asked = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
+    const over = new AbortController()
+    const timer = setTimeout(() => over.abort(), timeoutMs)
+    let status: number
+    let retryAfter: number | undefined
+    let text: string
+    try {
+      const body = JSON.stringify(asked.length === 1 ? asked[0] : asked)
+      const response = await fetch(target, { method: 'POST', headers, body, signal: over.signal })
+      status = response.status
+      retryAfter = secondsOf(response.headers.get('retry-after'))
+      text = await readBounded(response, maxBytes)
+    } catch (error) {
+      if (error instanceof NoAnswerError) throw error
+      if (over.signal.aborted)
+        throw new NoAnswerError(`no answer in ${timeoutMs} ms`, { isLate: true }, error)
+      const { cause, message } = error as Error
+      throw new NoAnswerError(cause instanceof Error ? cause.message : message, { isGone: true }, error)
+    } finally {
+      clearTimeout(timer)
+      over.abort()
+    }
+    const answers = answersOf(text, asked)
+    const http = status === 200 ? {} : { status }
+    if (!answers)
+      throw new NoAnswerError(text.slice(0, 200).trim() || 'nothing that is JSON-RPC', {
+        ...http,
+        retryAfter,
+      })
+    if ('refused' in answers) throw new NoAnswerError(answers.refused, { ...http, retryAfter })
+    // Too many requests, in the words of JSON-RPC too.
+    const [only] = answers
+    if (status === 429 && only && 'error' in only)
+      throw new NoAnswerError(only.error.message, { status, retryAfter })
+    return answers
+  }
+}
+
+/** In the order asked; undefined where it is not JSON-RPC, `refused` where a batch got one error. */
+function answersOf(
+  text: string,
+  asked: readonly { id: number }[],
+): Answer[] | { refused: string } | undefined {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const list = z.array(single).safeParse(Array.isArray(body) ? body : [body])
+  if (!list.success) return undefined
+  const [first] = list.data
+  if (asked.length === 1) return first && isAnswer(first) ? [toAnswer(first)] : undefined
+  if (!Array.isArray(body)) return first?.error ? { refused: first.error.message } : undefined
+  const byId = new Map(list.data.map(one => [one.id, one]))
+  const found = asked.map(({ id }) => byId.get(id))
+  if (found.every(one => one !== undefined && isAnswer(one)))
+    return found.flatMap(one => (one ? [toAnswer(one)] : []))
+  return {
+    refused: list.data.find(({ error }) => error)?.error?.message ?? 'answers to some of the calls alone',
+  }
+}
+
+type Single = z.infer<typeof single>
+const isAnswer = ({ error, result }: Single) => Boolean(error) || result !== undefined
+const toAnswer = ({ error, result }: Single): Answer => (error ? { error } : { result })
+
+const secondsOf = (header: string | null) =>
+  header !== null && /^\d{1,4}$/.test(header) ? Number(header) * 1000 : undefined
+
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > maxBytes) throw new NoAnswerError(`an answer of more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Calls of a WebSocket go one by one: there is nothing that a batch would save. */
+export function sendByWebSocket(url: string): Send {
+  return (calls, { timeoutMs }) =>
+    Promise.all(
+      calls.map(async ({ method, params }): Promise<Answer> => {
+        try {
+          const client = await getWebSocketRpcClient(url, { keepAlive: true, reconnect: true })
+          const answer = await client.requestAsync({ body: { method, params }, timeout: timeoutMs })
+          if (answer.error) return { error: said.parse(answer.error) }
+          return { result: answer.result }
+        } catch (error) {
+          const isLate = (error as Error).name === 'TimeoutError'
+          const words =
+            ((error as { details?: string }).details ?? (error as Error).message).split('\n')[0] ?? ''
+          throw new NoAnswerError(words, isLate ? { isLate } : { isGone: true }, error)
+        }
+      }),
+    )
+}

@@ -1,0 +1,5 @@
+-- Of which event store these read models are: the uuid of `read_models` in Postgres. A database without it is new.
+CREATE TABLE IF NOT EXISTS identity (
+  store String COMMENT 'uuid of the event store'
+) ENGINE = ReplacingMergeTree
+ORDER BY (store);

@@ -1,0 +1,29 @@
+import { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { isToLoopback } from './process/loopback.ts'
+
+/**
+ * Loaded before @subsquid/graphql-server, which listens everywhere and lets every page read its answers, and has no
+ * options for either: it listens on GRAPHQL_HOST, on loopback is asked by this machine's names alone, and sends no
+ * Access-Control-Allow-Origin.
+ */
+const host = process.env['GRAPHQL_HOST'] ?? '127.0.0.1'
+
+const { listen, emit } = Server.prototype
+Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+  const [port, ...rest] = given
+  return Reflect.apply(listen, this, /^\d+$/.test(String(port)) ? [Number(port), host, ...rest] : given)
+} as typeof listen
+
+Server.prototype.emit = function (this: Server, ...given: unknown[]) {
+  const [event, request, response] = given
+  if (event === 'request' && request instanceof IncomingMessage && response instanceof ServerResponse) {
+    if (isToLoopback(host) && !isToLoopback(request.headers.host)) {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end('Ask by 127.0.0.1 or localhost.\n')
+      return true
+    }
+    const setHeader = response.setHeader.bind(response)
+    response.setHeader = (name, value) =>
+      /^access-control-allow-origin$/i.test(name) ? response : setHeader(name, value)
+  }
+  return Reflect.apply(emit, this, given)
+} as typeof emit

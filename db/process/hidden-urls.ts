@@ -1,0 +1,27 @@
+/** What is not to be said of endpoints, whose URLs are keys, and what is said instead. */
+const hidden = new Map<string, string>()
+
+/** Shorter paths name a service; a key is longer. */
+const SHORTEST_KEY = 10
+
+/** From here on the log names this URL by its host. */
+export function hideUrl(text: string): void {
+  const url = new URL(text)
+  const { host, pathname, search, username, password, href } = url
+  url.username = ''
+  url.password = ''
+  for (const whole of [text, href, url.href]) {
+    hidden.set(whole, host)
+    hidden.set(whole.replace(/\/$/, ''), host)
+  }
+  for (const part of [pathname + search, pathname, search, username, password])
+    if (part.length >= SHORTEST_KEY) hidden.set(part, '…')
+}
+
+/** Longest first: a part of a URL is left where the whole is not. */
+export function withoutUrls(text: string): string {
+  let plain = text
+  for (const [secret, name] of [...hidden].sort(([a], [b]) => b.length - a.length))
+    plain = plain.replaceAll(secret, name)
+  return plain
+}

@@ -1,0 +1,113 @@
+import { functions as token } from '../../abi/erc4626/Vault.ts'
+import { encodeCall } from '../../abi/words.ts'
+import { StateMissingError } from '../../db/chain/errors.ts'
+import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { DeadLetter } from '../chain-handler.ts'
+import type { ChainRpc } from '../rpc.ts'
+import { answered, asWord } from '../samples/answers.ts'
+
+/** Owners asked about in one vault and block: a contract may log as many as it likes. */
+const MOST_OWNERS = 100
+
+/** What one owner of shares did in one block by events that may or may not have moved the shares. */
+interface Doubt {
+  vault: string
+  owner: string
+  /** Deposits and redemptions without a transfer of their own. */
+  open: DomainEvent[]
+  /** Shares that they say came, less those that went. */
+  stated: bigint
+  /** Shares that transfers brought, less those that they took. */
+  transferred: bigint
+}
+
+/**
+ * A deposit or redemption without a transfer either moves shares itself (sDAI) or was logged with a request whose shares
+ * come with another transaction, maybe another number of them (Umami). The vault's own balances of the owner before and
+ * after the block tell which. Where a node has no such state they are taken to move: the total of the ledger is held
+ * against each sampled supply anyhow.
+ */
+export async function settleByBalances(
+  output: readonly BlockEvents[],
+  rpc: ChainRpc,
+  letters: DeadLetter[],
+): Promise<void> {
+  for (const entry of output) {
+    const doubts = doubtsOf(entry.events)
+    if (doubts.length === 0) continue
+    const grown = await growthOf(doubts, entry.block, rpc)
+    if (!grown) continue
+    const moved = new Map<DomainEvent, DomainEvent>()
+    for (const [i, { vault, owner, open, stated, transferred }] of doubts.entries()) {
+      const growth = grown[i]
+      if (growth === undefined || stated === 0n) continue
+      const unsaid = growth - transferred
+      if (distance(unsaid, 0n) < distance(unsaid, stated)) {
+        for (const event of open)
+          moved.set(event, { ...event, data: { ...event.data, ledger: 'transfer' } } as DomainEvent)
+      }
+      if (unsaid === 0n || unsaid === stated) continue
+      const reason = `the balance of ${owner} moved by ${growth} shares, of which transfers say ${transferred} and deposits and redemptions without one ${stated}`
+      letters.push({ stage: 'sample', block: entry.block, contract: vault, reason })
+    }
+    if (moved.size > 0) entry.events = entry.events.map(event => moved.get(event) ?? event)
+  }
+}
+
+const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a)
+
+function doubtsOf(events: readonly DomainEvent[]): Doubt[] {
+  const doubts = new Map<string, Doubt>()
+  const owners = new Map<string, number>()
+  for (const event of events) {
+    if (event.type !== 'Deposited' && event.type !== 'Redeemed') continue
+    const { ledger, indexRay, supplyIndex, owner, shares } = event.data
+    // Shares of lending markets are the market's own units: no log of theirs is a request.
+    if (ledger !== 'self' || indexRay !== undefined || supplyIndex !== undefined) continue
+    const vault = event.contract
+    const key = `${vault} ${owner}`
+    const doubt = doubts.get(key) ?? { vault, owner, open: [], stated: 0n, transferred: 0n }
+    if (!doubts.has(key)) {
+      const count = (owners.get(vault) ?? 0) + 1
+      owners.set(vault, count)
+      if (count > MOST_OWNERS) continue
+      doubts.set(key, doubt)
+    }
+    doubt.open.push(event)
+    doubt.stated += event.type === 'Deposited' ? shares : -shares
+  }
+  if (doubts.size === 0) return []
+  for (const event of events) {
+    if (event.type !== 'ShareTransferred') continue
+    const { from, to, shares } = event.data
+    const giver = doubts.get(`${event.contract} ${from}`)
+    const taker = doubts.get(`${event.contract} ${to}`)
+    if (giver) giver.transferred -= shares
+    if (taker) taker.transferred += shares
+  }
+  return [...doubts.values()]
+}
+
+/** By how much each balance grew in the block; undefined where the node has no such state. */
+async function growthOf(
+  doubts: readonly Doubt[],
+  block: BlockRef,
+  rpc: ChainRpc,
+): Promise<(bigint | undefined)[] | undefined> {
+  const calls = doubts.map(({ vault, owner }) => ({ to: vault, data: encodeCall(token.balanceOf, owner) }))
+  try {
+    const parent = await rpc.header(block.number - 1)
+    if (!parent) return undefined
+    const [before, after] = await Promise.all([rpc.calls(calls, parent), rpc.calls(calls, block)])
+    return doubts.map((_, i) => {
+      // Before the vault was made nobody had any.
+      const had = answered(before[i], asWord) ?? 0n
+      const has = answered(after[i], asWord)
+      return has === undefined ? undefined : has - had
+    })
+  } catch (error) {
+    if (error instanceof StateMissingError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,268 @@
+import supertest from 'supertest'
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
+import { identifier } from '../../db/clickhouse/migrate.ts'
+import { registerStream } from '../../db/events/event-store.ts'
+import {
+  checkReadModels,
+  guardReadModels,
+  type ReadModelGuard,
+  ReadModelsLostError,
+} from '../../db/read-models.ts'
+import { readStatus } from '../../db/status.ts'
+import type { ProgressBoard } from '../../jobs/progress.ts'
+import { rebuild } from '../../jobs/rebuild.ts'
+import { startWorker } from '../../jobs/worker.ts'
+import { createClickHouse, createPostgres } from '../databases.ts'
+import { vaultlog } from '../faults/command.ts'
+import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { appendBlocks } from '../read-api/append.ts'
+import { type ApiHarness, startApi } from '../read-api/harness.ts'
+import { RandomChain } from './streams.ts'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const MAINNET = 1
+const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
+
+let pipeline: Pipeline
+let chain: RandomChain
+let guard: ReadModelGuard | undefined
+let api: ApiHarness | undefined
+
+async function grow(blocks: number): Promise<void> {
+  const had = chain.log.length
+  chain.grow(blocks, { forks: true })
+  const fresh = chain.log.slice(had).map(({ block, event }) => ({ block, events: [event] }))
+  await appendBlocks(pipeline.postgres.pool, MAINNET, 'mainnet', fresh)
+}
+
+beforeEach(async () => {
+  pipeline = await createPipeline()
+  chain = new RandomChain(21)
+  await registerStream(pipeline.postgres.pool, MAINNET, 'mainnet', 'chain')
+  await grow(40)
+  await pipeline.project()
+})
+afterEach(async () => {
+  await guard?.stop()
+  await api?.stop()
+  guard = undefined
+  api = undefined
+  await inDefault(`CREATE DATABASE IF NOT EXISTS ${identifier(pipeline.clickhouse.database)}`)
+  await pipeline?.drop()
+})
+
+const stores = () => ({ pool: pipeline.postgres.pool, clickhouse: pipeline.clickhouse.client })
+const run = (sql: string) => pipeline.clickhouse.command('test', sql)
+const env = () => ({
+  DATABASE_URL: pipeline.postgres.url,
+  CLICKHOUSE_URL: inject('clickhouseUrl'),
+  CLICKHOUSE_DATABASE: pipeline.clickhouse.database,
+})
+const rebuildAll = (more: { signal?: AbortSignal; resume?: boolean } = {}) =>
+  rebuild({
+    pool: pipeline.postgres.pool,
+    clickhouse: pipeline.clickhouse,
+    projections: pipeline.projections,
+    progress: quiet,
+    ...more,
+  })
+
+async function inDefault(sql: string): Promise<void> {
+  const admin = pipeline.clickhouse.in('default')
+  await admin.command('test', sql)
+  await admin.close()
+}
+
+/** As when the server was replaced; whoever opens it migrates a new one. */
+const lose = () => inDefault(`DROP DATABASE ${identifier(pipeline.clickhouse.database)} SYNC`)
+
+test('whole read models are taken for whole', async () => {
+  expect(await checkReadModels(stores())).toBeUndefined()
+  await grow(10)
+  expect(await checkReadModels(stores())).toBeUndefined()
+  await pipeline.project()
+  expect(await checkReadModels(stores())).toBeUndefined()
+})
+
+const LOSSES: [string, RegExp, () => Promise<unknown>][] = [
+  ['a database that is gone', /new or empty/, lose],
+  [
+    'a new database, migrated by who opened it',
+    /new or empty/,
+    async () => {
+      await lose()
+      expect((await vaultlog(env(), 'migrate')).code).toBe(0)
+    },
+  ],
+  ['a table that is gone', /missing in ClickHouse: flow\b/, () => run('DROP TABLE flow SYNC')],
+  ['a view that is gone', /missing in ClickHouse: vaults\b/, () => run('DROP VIEW vaults SYNC')],
+  [
+    'a table without its rows',
+    /lost their rows: flow\b/,
+    async () => {
+      await checkReadModels(stores())
+      await run('TRUNCATE TABLE flow')
+    },
+  ],
+  [
+    'an older copy of the events',
+    /older than the event store: of stream 1 they have \d+ of \d+/,
+    async () => {
+      await run('ALTER TABLE event DELETE WHERE stream = 1 AND position > 60 SETTINGS mutations_sync = 2')
+    },
+  ],
+  [
+    'a copy of events that the store does not have any more',
+    /event store is older than the read models/,
+    () =>
+      run(
+        'INSERT INTO event SELECT * REPLACE (position + 100000 AS position) FROM event WHERE stream = 1 LIMIT 1',
+      ),
+  ],
+  [
+    "another store's read models",
+    /of another event store/,
+    async () => {
+      await run('TRUNCATE TABLE identity')
+      await pipeline.clickhouse.client.insert({
+        table: 'identity',
+        values: [{ store: '00000000-0000-4000-8000-000000000000' }],
+        format: 'JSONEachRow',
+      })
+    },
+  ],
+]
+
+test.each(LOSSES)('%s is lost: nothing is answered', async (_, reason, damage) => {
+  guard = await guardReadModels(stores(), { everyMs: 100, patienceMs: 100 })
+  api = await startApi({ on: { postgres: pipeline.postgres, clickhouse: pipeline.clickhouse }, guard })
+  await api.catalogue.refresh()
+  const ask = (path: string) =>
+    supertest(api?.app ?? '')
+      .get(path)
+      .set('x-api-key', api?.apiKey ?? '')
+  expect((await ask('/v2/vaults')).status).toBe(200)
+  expect((await ask('/v2/vaults')).status, 'from an answer at hand').toBe(200)
+
+  await damage()
+  await expect.poll(() => guard?.fault?.reason).toMatch(reason)
+  for (const path of ['/v2/vaults', '/v2/health', '/v2/detailed-vaults']) {
+    const { status, body, headers } = await ask(path)
+    expect({ path, status }).toEqual({ path, status: 503 })
+    expect(body.message).toMatch(reason)
+    expect(body.message).toContain('vaultlog rebuild')
+    expect(headers['retry-after']).toBe('30')
+  }
+  await expect(pipeline.project()).rejects.toThrow(ReadModelsLostError)
+})
+
+test('nothing is added to lost read models, and commands say what to do', async () => {
+  await lose()
+  guard = await guardReadModels(stores(), { everyMs: 100, patienceMs: 100 })
+  await grow(5)
+  const before = await readStatus(pipeline.postgres.pool)
+  const worker = startWorker({
+    ...stores(),
+    projections: pipeline.projections,
+    queue: { databaseUrl: pipeline.postgres.url },
+    concurrency: 2,
+    guard,
+  })
+  // Two sweeps: a worker that does not heed the guard has moved some checkpoint by then.
+  await new Promise(resolve => setTimeout(resolve, 2_500))
+  await worker.stop()
+  const positions = (of: typeof before) => of.map(({ projections }) => projections.map(p => p.position))
+  expect(positions(await readStatus(pipeline.postgres.pool))).toEqual(positions(before))
+
+  const replayed = await vaultlog(env(), 'replay')
+  expect(replayed.code).toBe(1)
+  expect(replayed.stderr).toContain('vaultlog rebuild')
+  const { stdout } = await vaultlog(env(), 'status')
+  expect(stdout.split('\n')[0]).toContain('READ MODELS: The ClickHouse database is not the one')
+})
+
+test('a rebuild gives the rows that were there, and the API says how far it is until then', async () => {
+  const sums = await pipeline.visibleSums()
+  expect(Object.values(sums).filter(({ rows }) => rows > 0).length).toBeGreaterThan(8)
+  await lose()
+  guard = await guardReadModels(stores(), { everyMs: 50, patienceMs: 50 })
+  api = await startApi({ on: { postgres: pipeline.postgres, clickhouse: pipeline.clickhouse }, guard })
+  await api.catalogue.refresh()
+  const ask = () =>
+    supertest(api?.app ?? '')
+      .get('/v2/vaults')
+      .set('x-api-key', api?.apiKey ?? '')
+
+  const stop = new AbortController()
+  const { onBatch } = stopAfter(stop, 5)
+  await expect(
+    rebuild({
+      pool: pipeline.postgres.pool,
+      clickhouse: pipeline.clickhouse,
+      projections: pipeline.projections,
+      progress: { start: () => ({ update: onBatch, finish() {} }), close() {} },
+      signal: stop.signal,
+    }),
+  ).rejects.toThrow('Interrupted')
+  await expect.poll(() => guard?.fault?.kind).toBe('rebuilding')
+  const half = await ask()
+  expect(half.status).toBe(503)
+  expect(half.body.message).toMatch(/made anew: \d+ % done/)
+
+  await rebuildAll({ resume: true })
+  await expect.poll(() => guard?.fault).toBeUndefined()
+  expect(await pipeline.visibleSums()).toEqual(sums)
+  await api.catalogue.refresh()
+  const whole = await ask()
+  expect(whole.status).toBe(200)
+  expect(whole.body.data.length).toBeGreaterThan(0)
+
+  await grow(10)
+  await pipeline.project()
+  expect(await checkReadModels(stores())).toBeUndefined()
+})
+
+/** Aborts when as many looks have shown some progress. */
+function stopAfter(stop: AbortController, looks: number) {
+  let seen = 0
+  return {
+    onBatch(done: number) {
+      if (done > 0 && ++seen === looks) stop.abort()
+    },
+  }
+}
+
+test('the command rebuilds beside a running worker', async () => {
+  const sums = await pipeline.visibleSums()
+  await lose()
+  guard = await guardReadModels(stores(), { everyMs: 50, patienceMs: 50 })
+  const worker = startWorker({
+    ...stores(),
+    projections: pipeline.projections,
+    queue: { databaseUrl: pipeline.postgres.url },
+    concurrency: 2,
+    guard,
+  })
+  try {
+    const { code, stdout, stderr } = await vaultlog(env(), 'rebuild')
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect(stderr).toMatch(/read models: \d+\/\d+ positions \(100%\)/)
+    expect(stdout).toContain('All read models are made anew')
+  } finally {
+    await worker.stop()
+  }
+  expect(await pipeline.visibleSums()).toEqual(sums)
+})
+
+test('a new installation needs no word of anybody', async () => {
+  const postgres = await createPostgres()
+  const { house, drop } = await createClickHouse()
+  try {
+    expect(await checkReadModels({ pool: postgres.pool, clickhouse: house.client })).toBeUndefined()
+    expect(await house.query('test', 'SELECT count() AS n FROM identity')).toEqual([{ n: '1' }])
+  } finally {
+    await drop()
+    await postgres.drop()
+  }
+})

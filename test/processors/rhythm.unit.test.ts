@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { Rhythm } from '../../processors/rhythm.ts'
+import { seededRandom } from '../chain/random.ts'
+
+interface Run {
+  /** Milliseconds between blocks, one after the other. */
+  gaps: (i: number) => number
+  blocks: number
+  /** What the table of networks says. */
+  blockTime: number
+}
+
+/** Looks at a chain when the rhythm says: requests for a block (looks, and one for its logs), and how late it was seen. */
+function follow({ gaps, blocks, blockTime }: Run) {
+  const born: number[] = [5_000]
+  for (let i = 1; i < blocks; i++) born.push((born[i - 1] ?? 0) + gaps(i))
+  const rhythm = new Rhythm(blockTime)
+  const late: number[] = []
+  let requests = 0
+  let seen = 0
+  let from = 0
+  for (let at = 5_000; seen < blocks; at = Math.max(at + 1, rhythm.next(false))) {
+    let newest = seen
+    while (newest < blocks && (born[newest] ?? 0) <= at) newest++
+    // What the rhythm is not known by yet is looked for closely.
+    if (seen > 30) requests++
+    else from = newest
+    if (newest > seen && seen > 30) {
+      requests += newest - seen
+      late.push(...born.slice(seen, newest).map(time => at - time))
+    }
+    seen = newest
+    rhythm.saw({ at, height: newest })
+  }
+  late.sort((a, b) => a - b)
+  const part = (share: number) => late[Math.min(late.length - 1, Math.floor(late.length * share))] ?? 0
+  return { requestsPerBlock: requests / (blocks - from), p50: part(0.5), p99: part(0.99) }
+}
+
+describe('looks for new blocks', () => {
+  test.each([12_000, 5_000, 2_000, 1_000, 250, 100])(
+    'every %i ms: at most three requests a block, a tenth of a block late',
+    gap => {
+      const { requestsPerBlock, p50, p99 } = follow({ gaps: () => gap, blocks: 2_000, blockTime: gap })
+      const step = Math.max(100, Math.min(1_000, gap / 10))
+      expect(requestsPerBlock).toBeLessThanOrEqual(3)
+      expect(p50).toBeLessThanOrEqual(step)
+      expect(p99).toBeLessThanOrEqual(1.5 * step)
+    },
+  )
+
+  test('of another rhythm than the table says', () => {
+    const { requestsPerBlock, p99 } = follow({ gaps: () => 2_000, blocks: 2_000, blockTime: 12_000 })
+    expect(requestsPerBlock).toBeLessThanOrEqual(3)
+    expect(p99).toBeLessThanOrEqual(300)
+  })
+
+  test('that come when they like are no more either, nor are those that pause', () => {
+    const random = seededRandom(7)
+    const jitter = follow({ gaps: () => 1_600 + 800 * random.next(), blocks: 3_000, blockTime: 2_000 })
+    expect(jitter.requestsPerBlock).toBeLessThanOrEqual(3)
+    expect(jitter.p50).toBeLessThanOrEqual(600)
+    const missed = follow({
+      gaps: () => (random.chance(0.02) ? 24_000 : 12_000),
+      blocks: 3_000,
+      blockTime: 12_000,
+    })
+    expect(missed.requestsPerBlock).toBeLessThanOrEqual(3)
+    expect(missed.p50).toBeLessThanOrEqual(1_000)
+    const wild = follow({ gaps: () => -2_000 * Math.log(1 - random.next()), blocks: 3_000, blockTime: 2_000 })
+    expect(wild.requestsPerBlock).toBeLessThanOrEqual(3.1)
+  })
+})
