@@ -5,7 +5,7 @@ import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 
 const sum = z.object({ events: z.number(), checksum: z.string() })
 
-/** What processors/verify.ts says of a range of blocks. */
+/** What processors/checking/verify.ts says of a range of blocks. */
 const rangeSchema = z.object({
   from: z.number(),
   to: z.number(),
@@ -74,7 +74,7 @@ export async function commonBlock(
   return answer
 }
 
-/** What processors/verify.ts prints, line by line. */
+/** What processors/checking/verify.ts prints, line by line. */
 async function askProcessor(
   network: string,
   args: readonly string[],
@@ -82,11 +82,15 @@ async function askProcessor(
   onLine: (line: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'processors/verify.ts', network, ...args], {
-    env: { ...process.env, DATABASE_URL, ...(CLICKHOUSE_URL ? { CLICKHOUSE_URL } : {}) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    signal,
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'processors/checking/verify.ts', network, ...args],
+    {
+      env: { ...process.env, DATABASE_URL, ...(CLICKHOUSE_URL ? { CLICKHOUSE_URL } : {}) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    },
+  )
   // Ended by the signal it says so as an error, too.
   child.once('error', () => {})
   let errors = ''

@@ -5,29 +5,37 @@ import { ConfigError } from '../db/process/errors.ts'
 import type { Protocol } from './protocol.ts'
 
 /**
- * The protocols of processors/protocols: every module's default export, in order of name. A module is found by being
- * there; what does not fit is refused here, at start-up.
+ * The protocols of processors/protocols: the default export of each folder's index, in order of name. A protocol is found
+ * by being there; what does not fit is refused here, at start-up.
  */
 export async function loadProtocols(folder = join(import.meta.dirname, 'protocols')): Promise<Protocol[]> {
-  const files = (await readdir(folder))
-    .filter(file => /\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter(entry => entry.isDirectory())
+    .map(({ name }) => name)
     .sort()
   const protocols: Protocol[] = []
-  for (const file of files) {
-    const module = (await import(pathToFileURL(join(folder, file)).href)) as { default?: Protocol }
+  for (const name of names) {
+    const file = await indexOf(join(folder, name))
+    const module = (await import(pathToFileURL(file).href)) as { default?: Protocol }
     const protocol = module.default
     if (!protocol?.name || !Array.isArray(protocol.sources))
       throw new ConfigError(
         `${file} has no protocol as its default export: export default defineProtocol({…}).`,
       )
-    if (protocol.name !== file.replace(/\.[jt]s$/, ''))
+    if (protocol.name !== name)
       throw new ConfigError(
-        `The protocol in ${file} calls itself ${protocol.name}: name and file must agree.`,
+        `The protocol in ${file} calls itself ${protocol.name}: name and folder must agree.`,
       )
     protocols.push(protocol)
   }
   refuseDuplicates(protocols)
   return protocols
+}
+
+async function indexOf(folder: string): Promise<string> {
+  const index = (await readdir(folder)).find(file => /^index\.[jt]s$/.test(file))
+  if (!index) throw new ConfigError(`${folder} has no index.ts: a protocol is the default export of one.`)
+  return join(folder, index)
 }
 
 /** Two decoders for the same log on the same kind of contract would store every such event twice. */

@@ -13,9 +13,9 @@ import { openEventStore } from '../db/stores.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
 import { runChain } from './chain-processor.ts'
 import { type Network, networks } from './chains.ts'
-import { configuredContracts } from './contracts-file.ts'
+import { recheckNext, startRecheck } from './checking/recheck.ts'
+import { configuredContracts } from './knowledge/contracts-file.ts'
 import { loadProtocols } from './load-protocols.ts'
-import { recheckNext, startRecheck } from './recheck.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()

@@ -15,12 +15,12 @@ import { openStores } from '../db/stores.ts'
 import { QUEUE } from '../db/wake-ups.ts'
 import { createApp } from './app.ts'
 import { createCatalogueKeeper } from './catalogue/keeper.ts'
-import { exposeCatalogue } from './metrics.ts'
+import { exposeCatalogue } from './http/metrics.ts'
+import { readPaymentTerms } from './http/payment-terms.ts'
+import { atHome, serve } from './http/serve.ts'
 import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
-import { readPaymentTerms } from './payment-terms.ts'
-import { atHome, serve } from './serve.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
         publicUrl: env.PUBLIC_URL,
       }),
       // Only who is paid needs the libraries for it.
-      payments: terms && (await import('./middleware/payments.ts')).createPayments(terms),
+      payments: terms && (await import('./http/payments.ts')).createPayments(terms),
     },
   )
   const server = await serve(atHome(app, env), { port: env.API_PORT, host: env.HOST })

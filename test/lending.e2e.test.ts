@@ -1,6 +1,6 @@
 import { type Address, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accrueMorpho } from '../db/lending/morpho-math.ts'
+import { accrueMorpho } from '../abi/morpho-blue/math.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
 import { replay } from '../jobs/replay.ts'
 import { aaveAbi, morphoAbi } from './chain/abis.ts'

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { networkIds } from '../db/networks.ts'
 import { loadProjections, tablesOf } from '../jobs/projection.ts'
-import { CHAIN_PROJECTIONS } from '../read-api/snapshot.ts'
+import { CHAIN_PROJECTIONS } from '../read-api/moment/snapshot.ts'
 
 const root = join(import.meta.dirname, '..')
 

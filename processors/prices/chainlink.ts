@@ -6,9 +6,9 @@ import { address } from '../../db/events/shapes.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
 import table from '../../db/registry/contracts/chainlink.json' with { type: 'json' }
 import { isNetworkName, type NetworkName } from '../chains.ts'
-import { on, some } from '../decoder.ts'
+import { on, some } from '../handling/decoder.ts'
+import { byNetwork } from '../knowledge/address-tables.ts'
 import { type ContractReader, defineProtocol, type Protocol } from '../protocol.ts'
-import { byNetwork } from '../registry.ts'
 
 const feed = z.object({
   base: z.string(),

@@ -2,7 +2,7 @@ import { log } from '../../db/process/log.ts'
 import { FEED_KIND } from '../../db/registry/feeds.ts'
 import { isNetworkName, type Network } from '../chains.ts'
 import type { Protocol } from '../protocol.ts'
-import type { ChainRpc } from '../rpc.ts'
+import type { ChainRpc } from '../source/rpc.ts'
 import { createChainlink, feedsOf, type ResolvedFeed, resolveFeed } from './chainlink.ts'
 
 /** A feed is reported on about once a day at least: an aggregator that was exchanged is missed by less than one report. */

@@ -1,6 +1,6 @@
 import { smallUint, utf8, word, address as wordAddress, text as wordText } from '../../abi/words.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
-import { cleanText, LONGEST_SYMBOL, some } from '../decoder.ts'
+import { cleanText, LONGEST_SYMBOL, some } from '../handling/decoder.ts'
 
 /** What an answer says; undefined where a call reverted, or answered something else than it should. */
 export function answered<T>(answer: string | undefined, as: (hex: string) => T): T | undefined {

@@ -11,8 +11,8 @@ import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
 import { functions as StakedToken } from '../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
-import { cometFigures, figureCalls } from '../lending/comet-vault.ts'
 import type { StateCall, StateRead } from '../protocol.ts'
+import { cometFigures, figureCalls } from '../protocols/compound-v3/vault.ts'
 
 export type SampleReason = EventData<'StateSampled'>['reason']
 

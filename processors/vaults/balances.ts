@@ -3,9 +3,9 @@ import { encodeCall } from '../../abi/words.ts'
 import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import type { DeadLetter } from '../chain-handler.ts'
-import type { ChainRpc } from '../rpc.ts'
+import type { DeadLetter } from '../handling/chain-handler.ts'
 import { answered, asWord } from '../samples/answers.ts'
+import type { ChainRpc } from '../source/rpc.ts'
 
 /** Owners asked about in one vault and block: a contract may log as many as it likes. */
 const MOST_OWNERS = 100

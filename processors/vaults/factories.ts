@@ -8,10 +8,10 @@ import * as VaultV2 from '../../abi/metamorpho/VaultV2Factory.ts'
 import * as Yearn from '../../abi/yearn/VaultFactory.ts'
 import { ConfigError } from '../../db/process/errors.ts'
 import factoryTables from '../../db/registry/contracts/vault-factories.json' with { type: 'json' }
-import { aaveMarkets } from '../aave/markets.ts'
-import { on, some } from '../decoder.ts'
+import { on, some } from '../handling/decoder.ts'
+import { addressesByNetwork, byNetwork } from '../knowledge/address-tables.ts'
 import type { LogDecoder, Source } from '../protocol.ts'
-import { addressesByNetwork, byNetwork } from '../registry.ts'
+import { aaveMarkets } from '../protocols/aave-v3/markets.ts'
 
 const tables = z.record(z.string(), z.unknown()).parse(factoryTables)
 

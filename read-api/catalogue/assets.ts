@@ -1,6 +1,6 @@
 import type { NetworkId } from '../../db/networks.ts'
 import type { Facts } from '../../db/registry/kinds.ts'
-import { checksum, decimalString } from '../amounts.ts'
+import { checksum, decimalString } from '../http/amounts.ts'
 import { assetGroup } from './asset-group.ts'
 import type { PricePlan } from './prices.ts'
 

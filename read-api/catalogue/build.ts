@@ -1,7 +1,7 @@
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import type { RewardFact } from '../../db/registry/kinds.ts'
-import type { Moment } from '../snapshot.ts'
+import type { Moment } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { assetWire, deriveAsset } from './assets.ts'
 import { backingOf } from './backing.ts'

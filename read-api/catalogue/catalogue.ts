@@ -1,5 +1,5 @@
-import type { ChainMoment, Moment } from '../snapshot.ts'
-import { EMPTY_MOMENT } from '../snapshot.ts'
+import type { ChainMoment, Moment } from '../moment/snapshot.ts'
+import { EMPTY_MOMENT } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { FactBook } from './facts.ts'
 import type { Order, SortKey } from './orders.ts'

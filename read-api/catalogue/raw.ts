@@ -1,12 +1,12 @@
-import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from '../queries/catalogue.ts'
-import type { HolderSummaryRow } from '../queries/holders.ts'
-import type { PriceRangeRow } from '../queries/price-range.ts'
-import type { RewardStreamRow } from '../queries/rewards.ts'
-import type { SettingRow } from '../queries/settings.ts'
+import type { RewardStreamRow } from '../rewards/queries.ts'
+import type { HolderSummaryRow } from '../vaults/holder-queries.ts'
+import type { PriceRangeRow } from '../vaults/price-queries.ts'
 import type { AssetMetadata } from './assets.ts'
 import type { Elsewhere } from './backing.ts'
 import { keyOf } from './catalogue.ts'
+import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from './queries.ts'
 import { streamsOf } from './rewards.ts'
+import type { SettingRow } from './settings-queries.ts'
 import type { VaultState } from './vault.ts'
 
 const amount = (text: string | null | undefined) => (text == null ? undefined : BigInt(text))

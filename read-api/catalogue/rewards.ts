@@ -1,6 +1,6 @@
 import type { RewardFact } from '../../db/registry/kinds.ts'
-import { toWhole } from '../amounts.ts'
-import type { RewardStreamRow } from '../queries/rewards.ts'
+import { toWhole } from '../http/amounts.ts'
+import type { RewardStreamRow } from '../rewards/queries.ts'
 import type { AssetWire } from './assets.ts'
 import type { Window } from './vault.ts'
 

@@ -1,6 +1,6 @@
 import type { NetworkId } from '../../db/networks.ts'
 import type { Facts, FeesFact, FlagFact, RewardFact, TransactionalFact } from '../../db/registry/kinds.ts'
-import { usdOf } from '../amounts.ts'
+import { usdOf } from '../http/amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import type { Elsewhere } from './backing.ts'
 import { type Corruption, claimCorruptionOf, corruptionOf, STALE_AFTER } from './corruption.ts'

@@ -1,4 +1,4 @@
-import { checksum, usdString } from '../amounts.ts'
+import { checksum, usdString } from '../http/amounts.ts'
 import { CORRUPTIONS } from './corruption.ts'
 import { greatestAge } from './prices.ts'
 import { wireFlag } from './score.ts'

@@ -1,5 +1,5 @@
 import { VaultlogError } from '../../db/process/errors.ts'
-import { DependencyDownError } from '../errors.ts'
+import { DependencyDownError } from '../http/errors.ts'
 
 /** No endpoint of a network answered in time. */
 export class ChainUnavailableError extends DependencyDownError {

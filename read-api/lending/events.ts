@@ -1,9 +1,9 @@
-import { VIRTUAL_DEPOSIT } from '../../db/lending/evk-math.ts'
-import type { EndpointContext } from '../endpoint.ts'
-import { evkEvents } from '../queries/evk.ts'
-import { lendingEvents } from '../queries/lending.ts'
-import { ask } from '../queries/query.ts'
+import { VIRTUAL_DEPOSIT } from '../../abi/euler/math.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { ask } from '../moment/query.ts'
+import { evkEvents } from '../protocols/euler-v2/queries.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
+import { lendingEvents } from './queries.ts'
 
 /** What an account did with one asset of a market, oldest first. */
 export function readEvents(

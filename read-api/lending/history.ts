@@ -5,15 +5,15 @@ import {
   normalizedIncome,
   owedAt,
   suppliedAt,
-} from '../../db/lending/aave-math.ts'
-import { accrueComet, cometAmounts } from '../../db/lending/comet-math.ts'
-import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../db/lending/evk-math.ts'
-import { toWhole } from '../amounts.ts'
-import type { EndpointContext } from '../endpoint.ts'
-import * as series from '../queries/lending-series.ts'
-import { ask, type NamedQuery, type z } from '../queries/query.ts'
-import { cometPoint } from './comet.ts'
-import { feeBpsOf, owedTo, yearlyOfSecondRay } from './evk.ts'
+} from '../../abi/aave-v3/math.ts'
+import { accrueComet, cometAmounts } from '../../abi/compound-v3/math.ts'
+import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../abi/euler/math.ts'
+import { toWhole } from '../http/amounts.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { ask, type NamedQuery, type z } from '../moment/query.ts'
+import { cometPoint } from '../protocols/compound-v3/lending.ts'
+import { feeBpsOf, owedTo, yearlyOfSecondRay } from '../protocols/euler-v2/lending.ts'
+import { morphoStateAt } from '../protocols/morpho-blue/lending.ts'
 import {
   type AaveLendingMarket,
   type CometLendingMarket,
@@ -26,7 +26,7 @@ import {
   yearlyOfRay,
   yearlyOfWad,
 } from './market.ts'
-import { morphoStateAt } from './morpho.ts'
+import * as series from './series-queries.ts'
 
 /** An asset of a market as it stood at a moment, interest included. */
 export interface MarketPoint {

@@ -1,7 +1,7 @@
-import type { AaveIndexes } from '../../db/lending/aave-math.ts'
-import type { CometHolding, CometTotals } from '../../db/lending/comet-math.ts'
-import type { EvkVault } from '../../db/lending/evk-math.ts'
-import type { MorphoMarket } from '../../db/lending/morpho-math.ts'
+import type { AaveIndexes } from '../../abi/aave-v3/math.ts'
+import type { CometHolding, CometTotals } from '../../abi/compound-v3/math.ts'
+import type { EvkVault } from '../../abi/euler/math.ts'
+import type { MorphoMarket } from '../../abi/morpho-blue/math.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 
 /** One asset of a lending market at one moment. Amounts are base units with interest up to that moment. */

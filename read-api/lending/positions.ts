@@ -1,12 +1,12 @@
-import { type AaveHolding, aaveAccount, owedAt, suppliedAt } from '../../db/lending/aave-math.ts'
-import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE } from '../../db/lending/morpho-math.ts'
-import type { EndpointContext } from '../endpoint.ts'
-import * as queries from '../queries/lending.ts'
-import { ask } from '../queries/query.ts'
-import { cometPosition, readComets } from './comet.ts'
-import { type EvkHeld, evkPosition, readEvk } from './evk.ts'
+import { type AaveHolding, aaveAccount, owedAt, suppliedAt } from '../../abi/aave-v3/math.ts'
+import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE } from '../../abi/morpho-blue/math.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { ask } from '../moment/query.ts'
+import { cometPosition, readComets } from '../protocols/compound-v3/lending.ts'
+import { type EvkHeld, evkPosition, readEvk } from '../protocols/euler-v2/lending.ts'
 import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
 import { positionId, quotient } from './market.ts'
+import * as queries from './queries.ts'
 
 /** What a user has of one asset of a market, base units with interest up to the moment. */
 export interface AssetPosition {

@@ -2,7 +2,7 @@ import { findNetwork } from '../../db/networks.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
 import type { Shown } from '../catalogue/shown.ts'
-import { names, number } from '../schemas/parameters.ts'
+import { names, number } from '../http/parameters.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { isLendingProtocol, protocolOf, tvlOf } from './wire.ts'
 

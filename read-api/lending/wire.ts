@@ -1,6 +1,6 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
-import { checksum, checksumIn, usdOf as usdAt, usdString } from '../amounts.ts'
+import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
 import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import type { AssetPosition, LendingPosition } from './positions.ts'
 

@@ -1,6 +1,6 @@
 import { type Address, parseAbi } from 'viem'
-import { toWhole } from '../amounts.ts'
 import { type View, type Views, view } from '../chain/view.ts'
+import { toWhole } from '../http/amounts.ts'
 import { erc4626Abi } from '../transactions/abis.ts'
 import type { VaultTransactions } from '../transactions/family.ts'
 

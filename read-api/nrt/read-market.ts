@@ -1,6 +1,6 @@
 import { networkOfChain } from '../../db/networks.ts'
-import { usdOf } from '../amounts.ts'
-import type { EndpointContext } from '../endpoint.ts'
+import { usdOf } from '../http/amounts.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
 import { type LendingAsset, type LendingMarket, ratio } from '../lending/market.ts'
 import { priceSourceOf } from '../on-chain.ts'
 import { priceOf, priceViews } from './nrt.ts'

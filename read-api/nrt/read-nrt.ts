@@ -1,6 +1,6 @@
-import type { EndpointContext } from '../endpoint.ts'
-import { NotFoundError } from '../errors.ts'
-import { findVault } from '../find-vault.ts'
+import { findVault } from '../catalogue/find-vault.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { NotFoundError } from '../http/errors.ts'
 import { priceSourceOf } from '../on-chain.ts'
 import { type NrtFigures, nrtFigures, nrtViews } from './nrt.ts'
 

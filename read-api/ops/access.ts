@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express'
 import type { ApiKey } from '../../db/keys/keys.ts'
-import { MethodNotAllowedError, MissingKeyError, RequestError } from '../errors.ts'
-import { findKey } from '../middleware/auth.ts'
-import { sendError } from '../middleware/errors.ts'
+import { findKey } from '../http/auth.ts'
+import { sendError } from '../http/error-answers.ts'
+import { MethodNotAllowedError, MissingKeyError, RequestError } from '../http/errors.ts'
 
 /** Makes a browser ask for the key. It keeps it until it is closed; nothing of it is stored, here or there. */
 class AdminChallenge extends MissingKeyError {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { attributionSuffix } from '../../db/attribution.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
-import { choice } from '../schemas/parameters.ts'
+import { choice } from '../http/parameters.ts'
 
 /** Whether payloads say for ever, on chain and beside the wallet, which key prepared them. */
 export const attribution = choice(['key', 'none'])

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { withSuffix } from '../../db/attribution.ts'
 import type { ChainReader } from '../chain/reader.ts'
-import { RefusedError } from '../errors.ts'
+import { RefusedError } from '../http/errors.ts'
 import { erc4626Abi } from './abis.ts'
 import { type createDryRunner, type DryRun, exchanged } from './dry-run.ts'
 import type { Plan, ReadViews, Token } from './family.ts'

@@ -1,6 +1,6 @@
 import { type Address, type Hex, maxUint256 } from 'viem'
 import type { BlockMark } from '../chain/multicall.ts'
-import { RefusedError } from '../errors.ts'
+import { RefusedError } from '../http/errors.ts'
 import type { BuildRequest, Plan, Standing, VaultRef } from './family.ts'
 import {
   assetsToSpend,

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData } from 'viem'
 import { multicall3Abi, multicall3Address } from '../chain/multicall.ts'
 import { view } from '../chain/view.ts'
-import { RefusedError } from '../errors.ts'
+import { RefusedError } from '../http/errors.ts'
 import { erc20Abi, wrappedNativeAbi } from './abis.ts'
 import type { ActionName, Amount, BuildRequest, Plan, PlannedAction, Token, VaultRef } from './family.ts'
 

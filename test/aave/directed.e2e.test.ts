@@ -7,7 +7,7 @@ import {
   normalizedIncome,
   owedAt,
   suppliedAt,
-} from '../../db/lending/aave-math.ts'
+} from '../../abi/aave-v3/math.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import { replay } from '../../jobs/replay.ts'
 import { aaveCalls } from '../chain/aave.ts'

@@ -6,7 +6,7 @@ import {
   normalizedDebt,
   normalizedIncome,
   rayMul,
-} from '../../db/lending/aave-math.ts'
+} from '../../abi/aave-v3/math.ts'
 import { aaveAbi } from '../chain/abis.ts'
 import { viewAbi } from '../chain/lending-walk.ts'
 import { big, lastRows, type Walk } from './rows.ts'

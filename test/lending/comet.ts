@@ -8,7 +8,7 @@ import {
   cometBalances,
   cometRate,
   cometUtilization,
-} from '../../db/lending/comet-math.ts'
+} from '../../abi/compound-v3/math.ts'
 import { type CometMarket, cometAbi } from '../chain/comet.ts'
 import { big, lastRows, type Walk } from './rows.ts'
 

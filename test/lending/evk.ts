@@ -8,7 +8,7 @@ import {
   liquidationLtv,
   owedAssets,
   owedLater,
-} from '../../db/lending/evk-math.ts'
+} from '../../abi/euler/math.ts'
 import { type EvkMarket, eulerRouterAbi, evcAbi, evkAbi, USD } from '../chain/evk.ts'
 import { big, lastRows, type Walk } from './rows.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { accrueMorpho, type MorphoMarket } from '../../db/lending/morpho-math.ts'
+import { accrueMorpho, type MorphoMarket } from '../../abi/morpho-blue/math.ts'
 import { morphoAbi } from '../chain/abis.ts'
 import { accruedTotals } from '../chain/morpho.ts'
 import { big, lastRows, type Walk } from './rows.ts'

@@ -1,7 +1,7 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import aave from '../../processors/protocols/aave-v3.ts'
+import aave from '../../processors/protocols/aave-v3/index.ts'
 
 /** @see IPool.sol and DataTypes.sol (ReserveData, from v3.1 on ReserveDataLegacy) of aave-dao/aave-v3-origin */
 const abi = parseAbi([

@@ -2,7 +2,7 @@ import { type Address, encodeAbiParameters, encodeFunctionData, parseAbi } from 
 import { expect, test } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { Facts } from '../../processors/protocol.ts'
-import aave from '../../processors/protocols/aave-v3.ts'
+import aave from '../../processors/protocols/aave-v3/index.ts'
 
 /** @see ScaledBalanceTokenBase.sol, IncentivizedERC20.sol and PoolInstance.sol of aave-dao/aave-v3-origin */
 const abi = parseAbi([

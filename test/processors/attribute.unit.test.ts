@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { attributionSuffix, withSuffix } from '../../db/attribution.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { attribute, toAttribute } from '../../processors/attribute.ts'
+import { attribute, toAttribute } from '../../processors/handling/attribute.ts'
 
 const at = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const [user, router, outer, inner, adapter] = [1, 2, 3, 4, 5].map(at) as [

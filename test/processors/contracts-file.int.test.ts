@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ConfigError } from '../../db/process/errors.ts'
 import { listFeeds } from '../../db/registry/feeds.ts'
-import { configuredContracts } from '../../processors/contracts-file.ts'
+import { configuredContracts } from '../../processors/knowledge/contracts-file.ts'
 
 const VAULT = `0x${'Ab'.repeat(20)}`
 let folder: string

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listDeadLetters } from '../../db/status.ts'
-import type { DeadLetter } from '../../processors/chain-handler.ts'
 import { networks } from '../../processors/chains.ts'
-import { DeadLetterBox } from '../../processors/dead-letters.ts'
+import type { DeadLetter } from '../../processors/handling/chain-handler.ts'
+import { DeadLetterBox } from '../../processors/handling/dead-letters.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 
 const [LOUD, QUIET] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]

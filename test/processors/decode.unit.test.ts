@@ -1,7 +1,7 @@
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { type ContractView, createDecoder } from '../../processors/decode.ts'
-import { eventOf } from '../../processors/decoder.ts'
+import { type ContractView, createDecoder } from '../../processors/handling/decode.ts'
+import { eventOf } from '../../processors/handling/decoder.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
 import { defineProtocol, type LogDecoder, type RawLog } from '../../processors/protocol.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Subscription } from '../../processors/decode.ts'
-import { type FinalBlocksOptions, finalBlocks } from '../../processors/final-blocks.ts'
-import type { BlockLogs } from '../../processors/rpc.ts'
+import type { Subscription } from '../../processors/handling/decode.ts'
+import { type FinalBlocksOptions, finalBlocks } from '../../processors/source/final-blocks.ts'
+import type { BlockLogs } from '../../processors/source/rpc.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
 const OTHER = `0x${'e'.repeat(64)}`

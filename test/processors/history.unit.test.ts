@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../processors/chain-handler.ts'
-import { KnownContracts } from '../../processors/contracts.ts'
-import { createDecoder } from '../../processors/decode.ts'
-import { History } from '../../processors/history.ts'
+import { ChainHandler } from '../../processors/handling/chain-handler.ts'
+import { createDecoder } from '../../processors/handling/decode.ts'
+import { History } from '../../processors/knowledge/history.ts'
+import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
-import type { BlockLogs, ChainRpc } from '../../processors/rpc.ts'
+import type { BlockLogs, ChainRpc } from '../../processors/source/rpc.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const TRANSFER = `0x${'e'.repeat(64)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Rhythm } from '../../processors/rhythm.ts'
+import { Rhythm } from '../../processors/source/rhythm.ts'
 import { seededRandom } from '../chain/random.ts'
 
 interface Run {

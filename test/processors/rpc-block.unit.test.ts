@@ -3,8 +3,8 @@ import { toMappingRequest } from '@subsquid/evm-processor/lib/ds-rpc/request.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { UnavailableError } from '../../db/process/errors.ts'
-import type { Subscription } from '../../processors/decode.ts'
-import { openBlockReader, type RpcBlock } from '../../processors/rpc-block.ts'
+import type { Subscription } from '../../processors/handling/decode.ts'
+import { openBlockReader, type RpcBlock } from '../../processors/source/rpc-block.ts'
 
 const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 const ADDRESSES = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SUBJECTS } from '../../processors/contracts.ts'
+import { SUBJECTS } from '../../processors/knowledge/known-contracts.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 
 let postgres: TestPostgres

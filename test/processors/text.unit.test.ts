@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cleanText } from '../../processors/decoder.ts'
+import { cleanText } from '../../processors/handling/decoder.ts'
 import { asSymbol, asText } from '../../processors/samples/answers.ts'
 
 /** What `symbol()` answers: offset, length, bytes. */

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import { openWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../processors/chain-handler.ts'
-import { KnownContracts } from '../../processors/contracts.ts'
-import { createDecoder } from '../../processors/decode.ts'
+import { ChainHandler } from '../../processors/handling/chain-handler.ts'
+import { createDecoder } from '../../processors/handling/decode.ts'
+import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
-import type { ChainRpc } from '../../processors/rpc.ts'
+import type { ChainRpc } from '../../processors/source/rpc.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const CONTRACT = `0x${'a'.repeat(40)}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundsOf } from '../../processors/verify-bounds.ts'
+import { boundsOf } from '../../processors/checking/verify-bounds.ts'
 
 test('blocks are compared from the first that is indexed to the newest that is final', () => {
   expect(boundsOf({}, 5, 100, 'base')).toEqual({ from: 5, to: 100 })

@@ -13,8 +13,8 @@ import {
   BorrowPosition,
   Market,
   MarketPoint,
-} from '../../read-api/schemas/borrow.ts'
-import { BundleShape } from '../../read-api/schemas/transactions.ts'
+} from '../../read-api/lending/schemas.ts'
+import { BundleShape } from '../../read-api/transactions/schemas.ts'
 import { aaveAbi } from '../chain/abis.ts'
 import { type CometMarket, cometCalls, deployComet } from '../chain/comet.ts'
 import { calls, deposit } from '../chain/deploy.ts'

@@ -7,7 +7,7 @@ import { inOrder } from '../../read-api/catalogue/orders.ts'
 import { RawState } from '../../read-api/catalogue/raw.ts'
 import type { Vault } from '../../read-api/catalogue/vault.ts'
 import { detailedJson, detailedOf } from '../../read-api/catalogue/wire.ts'
-import { DetailedVault } from '../../read-api/schemas/vault.ts'
+import { DetailedVault } from '../../read-api/vaults/schemas.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '1')}`
 const ASSETS = [address(0xa0), address(0xa1), address(0xa2)]

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Allocation } from '../../read-api/allocations.ts'
 import type { Vault } from '../../read-api/catalogue/vault.ts'
-import { utilizationRate } from '../../read-api/composition.ts'
+import type { Allocation } from '../../read-api/vaults/allocations.ts'
+import { utilizationRate } from '../../read-api/vaults/composition.ts'
 
 const vault = (sample: Partial<Vault['state']['sample']> = {}, protocol = 'morpho') =>
   ({ state: { sample }, protocol: { name: protocol } }) as unknown as Vault

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import { detailedOf } from '../../read-api/catalogue/wire.ts'
-import { DetailedVault } from '../../read-api/schemas/vault.ts'
+import { DetailedVault } from '../../read-api/vaults/schemas.ts'
 import {
   ALICE,
   address,

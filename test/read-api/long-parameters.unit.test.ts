@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { loadEndpoints } from '../../read-api/load-endpoints.ts'
-import { LONGEST_TEXT } from '../../read-api/schemas/parameters.ts'
-import { parseStrictly } from '../../read-api/validation.ts'
+import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
+import { LONGEST_TEXT } from '../../read-api/http/parameters.ts'
+import { parseStrictly } from '../../read-api/http/validation.ts'
 
 /**
  * Work that grows with the square of a text is harmless where the text is short. So no clock is asked: what is watched

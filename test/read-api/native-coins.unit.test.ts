@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { networkIds } from '../../db/networks.ts'
-import { coins } from '../../read-api/native-coins.ts'
+import { coins } from '../../read-api/chain/native-coins.ts'
 
 /** Lines of slip-0044.md of github.com/satoshilabs/slips: coin type, its path component, symbol. */
 const registry = [

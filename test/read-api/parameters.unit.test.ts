@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { openApiDocument } from '../../read-api/documentation.ts'
-import { tiersOf } from '../../read-api/endpoint.ts'
-import { InvalidRequestError, RefusedError } from '../../read-api/errors.ts'
-import { loadEndpoints } from '../../read-api/load-endpoints.ts'
-import { parseStrictly } from '../../read-api/validation.ts'
+import { openApiDocument } from '../../read-api/http/documentation.ts'
+import { tiersOf } from '../../read-api/http/endpoint.ts'
+import { InvalidRequestError, RefusedError } from '../../read-api/http/errors.ts'
+import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
+import { parseStrictly } from '../../read-api/http/validation.ts'
 
 /** What holds for every parameter of every endpoint. */
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { misspelt } from '../../db/process/nearest.ts'
-import { decimalString, toWhole, usdString } from '../../read-api/amounts.ts'
 import { FactBook } from '../../read-api/catalogue/facts.ts'
 import { planPrice, planPrices, priceOf } from '../../read-api/catalogue/prices.ts'
-import { lastAtOrBefore } from '../../read-api/price-history.ts'
+import { decimalString, toWhole, usdString } from '../../read-api/http/amounts.ts'
+import { lastAtOrBefore } from '../../read-api/vaults/price-history.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const book = (facts: [subject: string, kind: string, value: unknown][]) =>

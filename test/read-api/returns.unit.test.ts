@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { returnsOf } from '../../read-api/returns.ts'
-import { assetsOf } from '../../read-api/share-value.ts'
+import { returnsOf } from '../../read-api/portfolio/returns.ts'
+import { assetsOf } from '../../read-api/vaults/share-value.ts'
 
 describe('the arithmetic', () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 30n })

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { tiersOf } from '../../read-api/endpoint.ts'
-import { loadEndpoints } from '../../read-api/load-endpoints.ts'
-import { parseStrictly } from '../../read-api/validation.ts'
+import { tiersOf } from '../../read-api/http/endpoint.ts'
+import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
+import { parseStrictly } from '../../read-api/http/validation.ts'
 import { declaredQueries, type Schema } from './declared-types.ts'
 
 /** Whatever the types of the published client let a caller ask for is taken: every parameter, every value of a choice. */

@@ -4,7 +4,7 @@ import type { Address, Hex, LocalAccount } from 'viem'
 import { expect } from 'vitest'
 import type { z } from 'zod'
 import { keyCodeOf } from '../../db/attribution.ts'
-import { BundleShape, ContextShape } from '../../read-api/schemas/transactions.ts'
+import { BundleShape, ContextShape } from '../../read-api/transactions/schemas.ts'
 import type { ApiHarness } from './harness.ts'
 import type { Stage } from './transactions/stage.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { openPostgres } from '../../db/postgres.ts'
-import { readMoment, watchCheckpoints } from '../../read-api/snapshot.ts'
+import { readMoment, watchCheckpoints } from '../../read-api/moment/snapshot.ts'
 import { createPostgres } from '../databases.ts'
 
 it('goes on listening after its connection was lost again and again, and keeps none of them', async () => {

@@ -5,7 +5,7 @@ import {
   VISIBLE,
   VISIBLE_ON_CHAIN,
   withoutRetractions,
-} from '../../read-api/queries/visible.ts'
+} from '../../read-api/moment/visible.ts'
 
 const clickhouse = createClient()
 afterAll(() => clickhouse.close())

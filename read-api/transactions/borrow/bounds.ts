@@ -1,4 +1,4 @@
-import { RefusedError } from '../../errors.ts'
+import { RefusedError } from '../../http/errors.ts'
 import type { Plan, PlannedAction, Token } from '../family.ts'
 import { approvals, units } from '../wallet.ts'
 import type { BorrowAction, BorrowRequest, MarketAssetRef } from './family.ts'

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { AssetInfo } from '../../catalogue/assets.ts'
 import type { BlockMark } from '../../chain/multicall.ts'
-import { RefusedError } from '../../errors.ts'
+import { RefusedError } from '../../http/errors.ts'
 import type { Plan, ReadViews } from '../family.ts'
 
 export const borrowActions = ['supply', 'withdraw', 'borrow', 'repay'] as const

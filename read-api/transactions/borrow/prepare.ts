@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { networkOfChain } from '../../../db/networks.ts'
 import type { ChainReader } from '../../chain/reader.ts'
-import { RefusedError } from '../../errors.ts'
+import { RefusedError } from '../../http/errors.ts'
 import type { createDryRunner } from '../dry-run.ts'
 import { type Bundle, createFinisher, pinnedReads } from '../finish.ts'
 import { tokenOf } from './bounds.ts'

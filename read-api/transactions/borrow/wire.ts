@@ -1,5 +1,5 @@
 import { networkOfChain } from '../../../db/networks.ts'
-import { checksum } from '../../amounts.ts'
+import { checksum } from '../../http/amounts.ts'
 import type { LendingMarket } from '../../lending/market.ts'
 import { marketAssetIdOf, marketIdOf } from '../../lending/wire.ts'
 import { type BorrowAction, type BorrowStanding, borrowActions, type MarketAssetRef } from './family.ts'

@@ -3,18 +3,13 @@ import { join } from 'node:path'
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
 import type { FinalDatabase } from '@subsquid/util-internal-processor-tools'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { SourceBlock } from '../../../processors/chain-handler.ts'
-import type { Subscription } from '../../../processors/decode.ts'
-import {
-  type GatewayBlock,
-  generatedBlocks,
-  memoryBlocks,
-  recordedBlocks,
-} from '../../../processors/gateway/blocks.ts'
-import { type Gateway, type GatewayOptions, startGateway } from '../../../processors/gateway/server.ts'
-import { evenPace } from '../../../processors/head.ts'
+import type { SourceBlock } from '../../../processors/handling/chain-handler.ts'
+import type { Subscription } from '../../../processors/handling/decode.ts'
 import type { RawLog } from '../../../processors/protocol.ts'
-import { runSource } from '../../../processors/source.ts'
+import { evenPace } from '../../../processors/source/head.ts'
+import { runSource } from '../../../processors/source/source.ts'
+import { type GatewayBlock, generatedBlocks, memoryBlocks, recordedBlocks } from '../../gateway/blocks.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../gateway/server.ts'
 import { describeRecorded, RECORDINGS, recordedBlockLogs, WHOLE_BLOCKS } from '../../recordings.ts'
 
 const open: Gateway[] = []

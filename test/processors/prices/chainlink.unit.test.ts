@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
-import { createDecoder } from '../../../processors/decode.ts'
+import { createDecoder } from '../../../processors/handling/decode.ts'
 import { createChainlink, feedsOf, resolveFeed } from '../../../processors/prices/chainlink.ts'
 import type { ContractReader } from '../../../processors/protocol.ts'
 

@@ -9,7 +9,7 @@ import {
   stretchAround,
   transactionsOf,
 } from '../../../read-api/catalogue/terms.ts'
-import { pauseRatio } from '../../../read-api/pause-ratio.ts'
+import { pauseRatio } from '../../../read-api/vaults/pause-ratio.ts'
 
 describe('what makes a vault corrupted', () => {
   const sample = {

@@ -2,7 +2,7 @@ import { Market } from '@morpho-org/blue-sdk'
 import fc from 'fast-check'
 import { zeroAddress } from 'viem'
 import { expect, test } from 'vitest'
-import { morphoStateAt } from '../../../read-api/lending/morpho.ts'
+import { morphoStateAt } from '../../../read-api/protocols/morpho-blue/lending.ts'
 
 const WAD = 10n ** 18n
 const irm = `0x${'11'.repeat(20)}` as const

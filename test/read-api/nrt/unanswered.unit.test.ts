@@ -1,5 +1,8 @@
 import { type Address, decodeFunctionData, zeroAddress } from 'viem'
 import { expect, test } from 'vitest'
+import { aaveV3 } from '../../../read-api/protocols/aave-v3/borrow.ts'
+import { compoundV3 } from '../../../read-api/protocols/compound-v3/borrow.ts'
+import { eulerEvk } from '../../../read-api/protocols/euler-v2/borrow.ts'
 import {
   aaveAbi,
   cometAbi,
@@ -8,9 +11,6 @@ import {
   erc4626Abi,
   evkAbi,
 } from '../../../read-api/transactions/abis.ts'
-import { aaveV3 } from '../../../read-api/transactions/borrow/aave-v3.ts'
-import { compoundV3 } from '../../../read-api/transactions/borrow/compound-v3.ts'
-import { eulerEvk } from '../../../read-api/transactions/borrow/euler-evk.ts'
 import type { BorrowFamily } from '../../../read-api/transactions/borrow/family.ts'
 import type { ReadViews } from '../../../read-api/transactions/family.ts'
 

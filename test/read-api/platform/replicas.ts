@@ -5,7 +5,7 @@ import { createRateMeter } from '../../../db/keys/rates.ts'
 import { openLimitsRedis } from '../../../db/keys/redis.ts'
 import { openPostgres } from '../../../db/postgres.ts'
 import { type AppOptions, createApp } from '../../../read-api/app.ts'
-import { type Serving, serve } from '../../../read-api/serve.ts'
+import { type Serving, serve } from '../../../read-api/http/serve.ts'
 import type { ApiHarness } from '../harness.ts'
 
 export interface Replica {

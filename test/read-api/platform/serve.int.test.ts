@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import express from 'express'
 import { expect, it } from 'vitest'
 import { PortInUseError } from '../../../db/process/errors.ts'
-import { ErrorBody } from '../../../read-api/schemas/shapes.ts'
-import { serve } from '../../../read-api/serve.ts'
+import { serve } from '../../../read-api/http/serve.ts'
+import { ErrorBody } from '../../../read-api/http/shapes.ts'
 
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 

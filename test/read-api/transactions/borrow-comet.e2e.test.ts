@@ -1,6 +1,6 @@
 import type { Address, LocalAccount } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CometRef } from '../../../read-api/transactions/borrow/compound-v3.ts'
+import type { CometRef } from '../../../read-api/protocols/compound-v3/borrow.ts'
 import { type CometMarket, cometAbi, cometCalls, deployComet } from '../../chain/comet.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { openBorrowing, type Place } from './borrow-stage.ts'

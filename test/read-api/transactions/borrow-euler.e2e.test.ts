@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EulerRef } from '../../../read-api/transactions/borrow/euler-account.ts'
+import type { EulerRef } from '../../../read-api/protocols/euler-v2/account.ts'
 import { ownArtifacts } from '../../chain/compile.ts'
 import { calls, deployFeed, deployToken, type Token } from '../../chain/deploy.ts'
 import { deployEulerCore, evcAbi, evkAbi } from '../../chain/evk.ts'

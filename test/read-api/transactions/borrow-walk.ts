@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { LocalAccount } from 'viem'
 import { expect } from 'vitest'
-import { RefusedError } from '../../../read-api/errors.ts'
+import { RefusedError } from '../../../read-api/http/errors.ts'
 import { borrowActions } from '../../../read-api/transactions/borrow/family.ts'
 import type { openBorrowing, Place } from './borrow-stage.ts'
 

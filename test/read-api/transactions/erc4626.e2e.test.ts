@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RefusedError } from '../../../read-api/errors.ts'
+import { RefusedError } from '../../../read-api/http/errors.ts'
 import { deployToken, deployVault, type Vault } from '../../chain/deploy.ts'
 import { contract } from '../artifacts.ts'
 import { type Stage, startStage, vaultRef } from './stage.ts'

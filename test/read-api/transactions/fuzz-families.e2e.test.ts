@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RefusedError } from '../../../read-api/errors.ts'
+import { RefusedError } from '../../../read-api/http/errors.ts'
 import type { ActionName, VaultRef } from '../../../read-api/transactions/family.ts'
 import { deployAave } from '../../chain/aave.ts'
 import { cometCalls, deployComet } from '../../chain/comet.ts'

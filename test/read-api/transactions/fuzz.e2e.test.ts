@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeFunctionData, type LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RefusedError } from '../../../read-api/errors.ts'
+import { RefusedError } from '../../../read-api/http/errors.ts'
 import type { VaultRef } from '../../../read-api/transactions/family.ts'
 import { erc20, erc4626 } from '../../chain/abis.ts'
 import { calls, deployToken, deployVault, type Token } from '../../chain/deploy.ts'

@@ -2,7 +2,7 @@ import * as book from '@aave-dao/aave-address-book'
 import { addressesRegistry } from '@morpho-org/blue-sdk'
 import { expect, test } from 'vitest'
 import { networkIds } from '../../../db/networks.ts'
-import { wrappedNatives } from '../../../read-api/transactions/wrapped-native.ts'
+import { wrappedNatives } from '../../../read-api/chain/wrapped-native.ts'
 
 const published: Record<number, { wNative?: string }> = addressesRegistry
 /** Aave's reserve of the wrapped coin where Morpho's registry has no such chain or no such entry. */

@@ -1,12 +1,12 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { dailyFlows, firstFlowDay, newestDailyFlows } from '../../../queries/history.ts'
-import { ask } from '../../../queries/query.ts'
-import { day, paging } from '../../../schemas/parameters.ts'
-import { Amount, pageOf } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { LAST_SECOND } from '../../../time-range.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { day, paging } from '../../../http/parameters.ts'
+import { Amount, pageOf } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { ask } from '../../../moment/query.ts'
+import { LAST_SECOND } from '../../../moment/time-range.ts'
+import { dailyFlows, firstFlowDay, newestDailyFlows } from '../../../vaults/history-queries.ts'
 
 const DAY = 86_400
 

@@ -1,13 +1,13 @@
-import { checksum, usdString } from '../../../amounts.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { limits, pageOfRows } from '../../../paging.ts'
-import { worthOf } from '../../../positions.ts'
-import { holdersPage, newestHoldersPage } from '../../../queries/holders.ts'
-import { ask } from '../../../queries/query.ts'
-import { paging } from '../../../schemas/parameters.ts'
-import { Address, Amount, pageOf } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { checksum, usdString } from '../../../http/amounts.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { limits, pageOfRows } from '../../../http/paging.ts'
+import { paging } from '../../../http/parameters.ts'
+import { Address, Amount, pageOf } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { ask } from '../../../moment/query.ts'
+import { worthOf } from '../../../portfolio/positions.ts'
+import { holdersPage, newestHoldersPage } from '../../../vaults/holder-queries.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

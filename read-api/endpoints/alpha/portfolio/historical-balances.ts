@@ -1,12 +1,9 @@
-import { decimalString, toWhole, usdString } from '../../../amounts.ts'
-import type { BalanceAt } from '../../../balances-at.ts'
-import { readBalancesAt } from '../../../balances-at.ts'
 import { assetAt } from '../../../catalogue/assets.ts'
 import { identityOf, lpTokenOf } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { RefusedError } from '../../../errors.ts'
-import { balanceOf } from '../../../positions.ts'
-import { timestamp, userAddress } from '../../../schemas/parameters.ts'
+import { decimalString, toWhole, usdString } from '../../../http/amounts.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { RefusedError } from '../../../http/errors.ts'
+import { timestamp, userAddress } from '../../../http/parameters.ts'
 import {
   Address,
   Amount,
@@ -17,10 +14,13 @@ import {
   ProtocolShape,
   Rate,
   Unsupported,
-} from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { positionsQuery, selectPositions } from '../../../select-positions.ts'
-import { LAST_SECOND } from '../../../time-range.ts'
+} from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { LAST_SECOND } from '../../../moment/time-range.ts'
+import type { BalanceAt } from '../../../portfolio/balances-at.ts'
+import { readBalancesAt } from '../../../portfolio/balances-at.ts'
+import { balanceOf } from '../../../portfolio/positions.ts'
+import { positionsQuery, selectPositions } from '../../../portfolio/select-positions.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

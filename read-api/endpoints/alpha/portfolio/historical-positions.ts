@@ -1,13 +1,13 @@
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
 import { identityOf } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { positionsInWindow } from '../../../queries/accounts.ts'
-import { ask } from '../../../queries/query.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { timestamp, userAddress } from '../../../schemas/parameters.ts'
-import { Address, AssetShape, leftOutWarning, NetworkShape, ProtocolShape } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { asOfParameter } from '../../../snapshot.ts'
-import { readRange } from '../../../time-range.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { timestamp, userAddress } from '../../../http/parameters.ts'
+import { Address, AssetShape, leftOutWarning, NetworkShape, ProtocolShape } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { ask } from '../../../moment/query.ts'
+import { asOfParameter } from '../../../moment/snapshot.ts'
+import { readRange } from '../../../moment/time-range.ts'
+import { positionsInWindow } from '../../../portfolio/queries.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

@@ -1,12 +1,12 @@
-import { ANALYTICS_NOTE, analyticsOf } from '../../../analytics.ts'
 import { compileFilter } from '../../../catalogue/filter.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../schemas/analytics.ts'
-import { vaultFilter } from '../../../schemas/filter.ts'
-import { paging } from '../../../schemas/parameters.ts'
-import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { vaultFilter } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { paging } from '../../../http/parameters.ts'
+import { pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { ANALYTICS_NOTE, analyticsOf } from '../../../vaults/analytics.ts'
+import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../vaults/analytics-schemas.ts'
 
 export default defineEndpoint({
   tier: ['beta', 'alpha'],

@@ -1,7 +1,7 @@
-import { ANALYTICS_NOTE, analyticsOf } from '../../../analytics.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, unknownVault, vaultParams } from '../../../find-vault.ts'
-import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../schemas/analytics.ts'
+import { findVault, unknownVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { ANALYTICS_NOTE, analyticsOf } from '../../../vaults/analytics.ts'
+import { AnalyticsItem, analyticsBody, itemCost, SECTION_COSTS } from '../../../vaults/analytics-schemas.ts'
 
 export default defineEndpoint({
   tier: ['beta', 'alpha'],

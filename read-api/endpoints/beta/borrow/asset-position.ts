@@ -1,11 +1,11 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { NotFoundError } from '../../../errors.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { NotFoundError } from '../../../http/errors.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readPositions } from '../../../lending/positions.ts'
+import { BorrowAssetPosition } from '../../../lending/schemas.ts'
 import { assetPositionWire } from '../../../lending/wire.ts'
-import { BorrowAssetPosition } from '../../../schemas/borrow.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
   tier: 'beta',

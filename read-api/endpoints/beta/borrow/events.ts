@@ -1,9 +1,9 @@
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readEvents } from '../../../lending/events.ts'
-import { BorrowEvents } from '../../../schemas/borrow.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
+import { BorrowEvents } from '../../../lending/schemas.ts'
 
 export default defineEndpoint({
   tier: 'beta',

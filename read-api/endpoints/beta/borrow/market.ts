@@ -1,7 +1,7 @@
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
 import { findMarket, marketParams } from '../../../lending/book.ts'
+import { Market } from '../../../lending/schemas.ts'
 import { marketWire } from '../../../lending/wire.ts'
-import { Market } from '../../../schemas/borrow.ts'
 
 export default defineEndpoint({
   tier: 'beta',

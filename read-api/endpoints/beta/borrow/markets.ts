@@ -1,5 +1,10 @@
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { paging } from '../../../http/parameters.ts'
+import { pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
+import { Market } from '../../../lending/schemas.ts'
 import {
   chainsOf,
   marketFilter,
@@ -9,11 +14,6 @@ import {
   unsupportedIn,
 } from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { Market } from '../../../schemas/borrow.ts'
-import { paging } from '../../../schemas/parameters.ts'
-import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
   tier: 'beta',

@@ -1,13 +1,13 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { NotFoundError } from '../../../errors.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { NotFoundError } from '../../../http/errors.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { network, paging } from '../../../http/parameters.ts'
+import { pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
+import { Market } from '../../../lending/schemas.ts'
 import { marketFilter, marketPredicate, unsupportedIn } from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { Market } from '../../../schemas/borrow.ts'
-import { network, paging } from '../../../schemas/parameters.ts'
-import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
   tier: 'beta',

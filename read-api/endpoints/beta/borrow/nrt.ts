@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { MarketPoint } from '../../../lending/schemas.ts'
 import { readMarketNow } from '../../../nrt/read-market.ts'
-import { MarketPoint } from '../../../schemas/borrow.ts'
-import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
   tier: 'beta',

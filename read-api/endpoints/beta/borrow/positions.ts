@@ -1,14 +1,14 @@
-import { defineEndpoint } from '../../../endpoint.ts'
+import { sortOrder } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { choice, names, number, paging, userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
-import { securedPairs } from '../../../lending/evk.ts'
 import { type AssetPosition, type LendingPosition, readPositions } from '../../../lending/positions.ts'
+import { BorrowPosition } from '../../../lending/schemas.ts'
 import { chainsOf, networkFilter, passes, unsupportedIn } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { BorrowPosition } from '../../../schemas/borrow.ts'
-import { sortOrder } from '../../../schemas/filter.ts'
-import { choice, names, number, paging, userAddress } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
+import { securedPairs } from '../../../protocols/euler-v2/lending.ts'
 
 const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
 

@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { BorrowContext } from '../../../schemas/borrow.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
+import { BorrowContext } from '../../../lending/schemas.ts'
 import { borrowContextOf } from '../../../transactions/borrow/wire.ts'
 
 export default defineEndpoint({

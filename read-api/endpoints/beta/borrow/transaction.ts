@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
-import { defineEndpoint } from '../../../endpoint.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { baseUnits, choice, flag, userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { baseUnits, choice, flag, userAddress } from '../../../schemas/parameters.ts'
-import { BundleShape } from '../../../schemas/transactions.ts'
-import { z } from '../../../schemas/zod.ts'
 import { attribution, suffixFor } from '../../../transactions/attribution.ts'
 import { borrowActions } from '../../../transactions/borrow/family.ts'
+import { BundleShape } from '../../../transactions/schemas.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({

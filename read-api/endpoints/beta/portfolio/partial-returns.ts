@@ -1,10 +1,10 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { partialReturns } from '../../../returns.ts'
-import { timestamp, userAddress } from '../../../schemas/parameters.ts'
-import { AssetReturns } from '../../../schemas/portfolio.ts'
-import { widened, z } from '../../../schemas/zod.ts'
-import { readRange } from '../../../time-range.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { timestamp, userAddress } from '../../../http/parameters.ts'
+import { widened, z } from '../../../http/zod.ts'
+import { readRange } from '../../../moment/time-range.ts'
+import { partialReturns } from '../../../portfolio/returns.ts'
+import { AssetReturns } from '../../../portfolio/schemas.ts'
 
 export default defineEndpoint({
   tier: 'beta',

@@ -1,9 +1,9 @@
-import { BENCHMARK_CODES, leftOutOf, presentBenchmark, vaultsOf } from '../../../benchmarks.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { BenchmarkPoint } from '../../../schemas/benchmarks.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { choice, network } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { choice, network } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
+import { BenchmarkPoint } from '../../../vaults/benchmark-schemas.ts'
+import { BENCHMARK_CODES, leftOutOf, presentBenchmark, vaultsOf } from '../../../vaults/benchmarks.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,12 +1,12 @@
-import { BENCHMARK_CODES, leftOutOf, pastBenchmarks, vaultsOf } from '../../../benchmarks.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { BenchmarkPoint } from '../../../schemas/benchmarks.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { choice, network, paging, timestamp } from '../../../schemas/parameters.ts'
-import { pageOf } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { bucketRange, SECONDS_OF_DAY as DAY, readRange } from '../../../time-range.ts'
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { choice, network, paging, timestamp } from '../../../http/parameters.ts'
+import { pageOf } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { bucketRange, SECONDS_OF_DAY as DAY, readRange } from '../../../moment/time-range.ts'
+import { BenchmarkPoint } from '../../../vaults/benchmark-schemas.ts'
+import { BENCHMARK_CODES, leftOutOf, pastBenchmarks, vaultsOf } from '../../../vaults/benchmarks.ts'
 
 export default defineEndpoint({
   tier: 'v2',

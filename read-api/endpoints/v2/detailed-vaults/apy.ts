@@ -1,7 +1,7 @@
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { apyOf } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { Apy4 } from '../../../schemas/shapes.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Apy4 } from '../../../http/shapes.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,13 +1,13 @@
 import { compileFilter } from '../../../catalogue/filter.ts'
+import { sortOrder, vaultFilter } from '../../../catalogue/filter-schema.ts'
 import { inOrder } from '../../../catalogue/orders.ts'
 import { detailedJson } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { readyPage } from '../../../paging.ts'
-import { sortOrder, vaultFilter } from '../../../schemas/filter.ts'
-import { choice, paging } from '../../../schemas/parameters.ts'
-import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { DetailedVault } from '../../../schemas/vault.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { readyPage } from '../../../http/paging.ts'
+import { choice, paging } from '../../../http/parameters.ts'
+import { pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { DetailedVault } from '../../../vaults/schemas.ts'
 
 const sortKeys = ['tvl', 'apy1day', 'apy7day', 'apy30day'] as const
 

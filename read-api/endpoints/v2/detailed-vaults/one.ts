@@ -1,7 +1,7 @@
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { detailedJson } from '../../../catalogue/wire.ts'
-import { defineEndpoint, ReadyJson } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { DetailedVault } from '../../../schemas/vault.ts'
+import { defineEndpoint, ReadyJson } from '../../../http/endpoint.ts'
+import { DetailedVault } from '../../../vaults/schemas.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,7 +1,7 @@
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { tvlOf } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { Tvl } from '../../../schemas/shapes.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Tvl } from '../../../http/shapes.ts'
 
 export default defineEndpoint({
   tier: 'v2',

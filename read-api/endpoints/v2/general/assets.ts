@@ -1,11 +1,11 @@
 import { networkOfChain } from '../../../../db/networks.ts'
 import { unsupportedNames } from '../../../catalogue/filter.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { pageOfAll } from '../../../paging.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { network, paging } from '../../../schemas/parameters.ts'
-import { AssetOnNetwork, pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOfAll } from '../../../http/paging.ts'
+import { network, paging } from '../../../http/parameters.ts'
+import { AssetOnNetwork, pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,7 +1,7 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { CuratorShape } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { CuratorShape } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

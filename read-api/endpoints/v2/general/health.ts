@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { DependencyDownError } from '../../../errors.ts'
-import { ping } from '../../../queries/catalogue.ts'
-import { ask } from '../../../queries/query.ts'
-import { z } from '../../../schemas/zod.ts'
+import { ping } from '../../../catalogue/queries.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { DependencyDownError } from '../../../http/errors.ts'
+import { z } from '../../../http/zod.ts'
+import { ask } from '../../../moment/query.ts'
 
 /** A dependency that has not answered by then is down. */
 const PATIENCE_MS = 3_000

@@ -1,7 +1,7 @@
 import { networkIds } from '../../../../db/networks.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { NetworkShape } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { NetworkShape } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,6 +1,6 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { allowUnlisted } from '../../../schemas/filter.ts'
-import { z } from '../../../schemas/zod.ts'
+import { allowUnlisted } from '../../../catalogue/filter-schema.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { z } from '../../../http/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,13 +1,13 @@
 import { assetNames, unsupportedNames } from '../../../catalogue/filter.ts'
+import { vaultFilter } from '../../../catalogue/filter-schema.ts'
 import type { Vault } from '../../../catalogue/vault.ts'
 import { listedJson } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { readyPage } from '../../../paging.ts'
-import { vaultFilter } from '../../../schemas/filter.ts'
-import { network, paging, text } from '../../../schemas/parameters.ts'
-import { pageOf, Unsupported } from '../../../schemas/shapes.ts'
-import { VaultListItem } from '../../../schemas/vault.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { readyPage } from '../../../http/paging.ts'
+import { network, paging, text } from '../../../http/parameters.ts'
+import { pageOf, Unsupported } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { VaultListItem } from '../../../vaults/schemas.ts'
 
 /** A name that nobody knows, where there is one: the list is empty because of it. */
 const saidIfAny = (errors: ReturnType<typeof unsupportedNames>) =>

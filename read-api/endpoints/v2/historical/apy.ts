@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { pageOf, Rate } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { apySeries, at, HISTORY_NOTE, seriesQuery } from '../../../vault-history.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOf, Rate } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { apySeries, at, HISTORY_NOTE, seriesQuery } from '../../../vaults/history.ts'
 
 export default defineEndpoint({
   tier: 'v2',

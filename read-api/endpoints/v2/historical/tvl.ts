@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { pageOf, Tvl } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vault-history.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { pageOf, Tvl } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { at, HISTORY_NOTE, seriesQuery, valuedSeries } from '../../../vaults/history.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { vaultParams } from '../../../find-vault.ts'
+import { vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Amount } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
 import { readNrt, required } from '../../../nrt/read-nrt.ts'
-import { Amount } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,13 +1,13 @@
-import { checksum } from '../../../amounts.ts'
-import { assetBalanceOf, optionOf, readOptions } from '../../../deposit-options.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { adviceFilter } from '../../../schemas/filter.ts'
-import { integer, names, userAddress } from '../../../schemas/parameters.ts'
-import { AssetBalance, DepositOption, PortfolioErrors } from '../../../schemas/portfolio.ts'
-import { Address, leftOutWarning } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { minUsdAssetValueThreshold } from '../../../select-positions.ts'
-import { apyInterval } from '../../../vault-history.ts'
+import { adviceFilter } from '../../../catalogue/filter-schema.ts'
+import { checksum } from '../../../http/amounts.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { integer, names, userAddress } from '../../../http/parameters.ts'
+import { Address, leftOutWarning } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { assetBalanceOf, optionOf, readOptions } from '../../../portfolio/deposit-options.ts'
+import { AssetBalance, DepositOption, PortfolioErrors } from '../../../portfolio/schemas.ts'
+import { minUsdAssetValueThreshold } from '../../../portfolio/select-positions.ts'
+import { apyInterval } from '../../../vaults/history.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,10 +1,10 @@
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { lpTokenOf } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { positionEvents } from '../../../position-events.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { Address, Amount, AssetShape, LpTokenShape } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { Address, Amount, AssetShape, LpTokenShape } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { positionEvents } from '../../../portfolio/events.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,10 +1,10 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { positionOf, readPosition } from '../../../positions.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { Position } from '../../../schemas/portfolio.ts'
-import { z } from '../../../schemas/zod.ts'
-import { apyInterval } from '../../../vault-history.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
+import { positionOf, readPosition } from '../../../portfolio/positions.ts'
+import { Position } from '../../../portfolio/schemas.ts'
+import { apyInterval } from '../../../vaults/history.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,11 +1,11 @@
 import { compileFilter } from '../../../catalogue/filter.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { positionOf, readPositions } from '../../../positions.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { PortfolioErrors, Position } from '../../../schemas/portfolio.ts'
-import { leftOutWarning } from '../../../schemas/shapes.ts'
-import { z } from '../../../schemas/zod.ts'
-import { positionsQuery, selectPositions } from '../../../select-positions.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { leftOutWarning } from '../../../http/shapes.ts'
+import { z } from '../../../http/zod.ts'
+import { positionOf, readPositions } from '../../../portfolio/positions.ts'
+import { PortfolioErrors, Position } from '../../../portfolio/schemas.ts'
+import { positionsQuery, selectPositions } from '../../../portfolio/select-positions.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { totalReturns } from '../../../returns.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { AssetReturns } from '../../../schemas/portfolio.ts'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { totalReturns } from '../../../portfolio/returns.ts'
+import { AssetReturns } from '../../../portfolio/schemas.ts'
 
 export default defineEndpoint({
   tier: 'v2',

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
+import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { standingWarning } from '../../../catalogue/wire.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { findVault, vaultParams } from '../../../find-vault.ts'
-import { flag, userAddress } from '../../../schemas/parameters.ts'
-import { ContextShape } from '../../../schemas/transactions.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { flag, userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
+import { ContextShape } from '../../../transactions/schemas.ts'
 import { contextOf, rewardAssetOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
 import { networkIds } from '../../../../db/networks.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { flag, list, userAddress } from '../../../schemas/parameters.ts'
-import { MOST_CLAIMS, RewardsClaimShape } from '../../../schemas/transactions.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { flag, list, userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 import { attribution, suffixFor } from '../../../transactions/attribution.ts'
+import { MOST_CLAIMS, RewardsClaimShape } from '../../../transactions/schemas.ts'
 import { bundleOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
 import { findNetwork, networkIds } from '../../../../db/networks.ts'
-import { checksum, decimalString, toWhole } from '../../../amounts.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { userAddress } from '../../../schemas/parameters.ts'
-import { MOST_CLAIMS, RewardsContextShape } from '../../../schemas/transactions.ts'
-import { z } from '../../../schemas/zod.ts'
+import { checksum, decimalString, toWhole } from '../../../http/amounts.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { userAddress } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
+import { MOST_CLAIMS, RewardsContextShape } from '../../../transactions/schemas.ts'
 import { rewardAssetOf } from '../../../transactions/wire.ts'
 
 export default defineEndpoint({

@@ -1,8 +1,8 @@
 import { attributionSuffix } from '../../../../db/attribution.ts'
-import { defineEndpoint } from '../../../endpoint.ts'
-import { MissingKeyError } from '../../../errors.ts'
-import { userAddress, vaultId } from '../../../schemas/parameters.ts'
-import { z } from '../../../schemas/zod.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { MissingKeyError } from '../../../http/errors.ts'
+import { userAddress, vaultId } from '../../../http/parameters.ts'
+import { z } from '../../../http/zod.ts'
 
 export default defineEndpoint({
   tier: 'v2',

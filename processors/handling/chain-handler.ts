@@ -1,0 +1,385 @@
+import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
+import type { EventWriter } from '../../db/events/event-writer.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { VaultlogError } from '../../db/process/errors.ts'
+import type { History } from '../knowledge/history.ts'
+import { type KnownContracts, UNREADABLE } from '../knowledge/known-contracts.ts'
+import type { OlderLogs } from '../knowledge/older-logs.ts'
+import type { Protocol, RawLog } from '../protocol.ts'
+import { Sampler } from '../samples/sampler.ts'
+import type { BlockLogs, ChainRpc, TransactionCall } from '../source/rpc.ts'
+import { settleByBalances } from '../vaults/balances.ts'
+import { attribute, toAttribute } from './attribute.ts'
+import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
+
+export interface SourceBlock {
+  ref: BlockRef
+  logs: RawLog[]
+  /** What the transactions call whose input matters, by hash, as far as the source gives them. */
+  calls?: ReadonlyMap<string, TransactionCall>
+}
+
+/** A log or state read that gave no event, for the dead-letter table. */
+export interface DeadLetter {
+  stage: 'decode' | 'inspect' | 'sample'
+  block: BlockRef
+  contract: string
+  reason: string
+  log?: RawLog
+}
+
+export interface ChainHandlerOptions {
+  protocols: readonly Protocol[]
+  decoder: Decoder
+  contracts: KnownContracts
+  /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
+  rpc?: ChainRpc
+  samples: boolean
+  /** What came before a source was watched. */
+  history?: History
+  /** What contracts logged long before they were discovered. */
+  older?: OlderLogs
+  /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
+  listed?: readonly Candidate[]
+  /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
+  standingLogs(contracts: readonly string[]): Promise<ReadonlySet<string>>
+  /** Accounts that ever had collateral in a contract. */
+  collateralHolders(contract: string): Promise<readonly string[]>
+  onDeadLetters(letters: DeadLetter[]): Promise<void>
+}
+
+/** A node answered for another branch than the one being stored; the batch is to be fetched again. */
+export class BranchMismatchError extends VaultlogError {
+  readonly code = 'BRANCH_MISMATCH'
+  override readonly retryable = true
+  constructor(block: number) {
+    super(`The node's logs of block ${block} belong to another branch than its head. Fetching again.`)
+  }
+}
+
+/** Blocks under way, and what comes of them. */
+interface Batch {
+  store: EventWriter
+  queue: Map<number, SourceBlock>
+  /** Of the queue, ascending. */
+  numbers: number[]
+  last: BlockRef
+  output: BlockEvents[]
+  letters: DeadLetter[]
+}
+
+interface Fresh {
+  kind: string
+  contract: string
+}
+
+/** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
+const LOOK_AGAIN = 3600
+
+/**
+ * Turns blocks of logs into blocks of events: decodes, inspects contracts seen for the first time and fetches their
+ * earlier logs, samples state. Gives what to append, in block order for each contract, and whether more contracts
+ * have to be watched than the source was asked for.
+ */
+export class ChainHandler {
+  private readonly options: ChainHandlerOptions
+  private readonly sampler: Sampler | undefined
+  /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
+  private readonly unborn = new Map<string, number>()
+  watchesMore = false
+
+  constructor(options: ChainHandlerOptions) {
+    this.options = options
+    const { rpc, samples, contracts, protocols, collateralHolders: holders } = options
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders })
+  }
+
+  async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
+    const { contracts } = this.options
+    const last = blocks.at(-1)
+    if (!last) return
+    contracts.begin(store.baseHeight)
+    this.watchesMore = false
+    const letters: DeadLetter[] = []
+    const output: BlockEvents[] = []
+    const queue = new Map(blocks.map(block => [block.ref.number, block]))
+    const numbers = blocks.map(block => block.ref.number)
+    const batch: Batch = { store, queue, numbers, last: last.ref, output, letters }
+    this.options.older?.take(store)
+    await this.addHistory(batch)
+    let hasLooked = false
+    for (let i = 0; i < numbers.length; i++) {
+      const block = queue.get(numbers[i] ?? -1)
+      if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      if (Number.isFinite(block.ref.timestamp)) contracts.setTime(block.ref.timestamp)
+      const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
+      const found = looks ? await this.inspectListed(block, batch) : []
+      hasLooked ||= looks
+      const events = [...found, ...(await this.handleBlock(block, batch))]
+      if (events.length > 0) output.push({ block: block.ref, events })
+    }
+    if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters)
+    // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
+    const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
+    const newest = timed.at(-1)?.ref
+    if (newest && this.sampler)
+      letters.push(...(await this.sampler.add(store, timed[0]?.ref ?? newest, newest, queue, output)))
+    await this.attribute(output, queue, letters)
+    if (letters.length > 0) await this.options.onDeadLetters(letters)
+    store.append(output)
+    if (newest) {
+      store.setHeadTime(newest.timestamp)
+      this.sampler?.stood(newest)
+    }
+  }
+
+  /**
+   * Looks at listed vaults, once a batch, at a block of it: what answers as a vault is known from there on, with its
+   * earlier logs. One that does not (it may not be born yet) is left to its own events, and looked at again later; no verdict is
+   * stored.
+   */
+  private async inspectListed(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
+    const { letters } = batch
+    const { contracts, rpc, listed } = this.options
+    if (!rpc || !listed) return []
+    const due = listed.filter(candidate => {
+      if (contracts.isInspected(candidate.contract) || contracts.isIgnored(candidate.contract)) return false
+      const looked = this.unborn.get(nameOf(candidate))
+      return looked === undefined || Math.abs(block.ref.timestamp - looked) >= LOOK_AGAIN
+    })
+    // Side by side: most are not born yet while a chain is indexed from its start, and that is asked of every batch.
+    const born = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
+    const verdicts = await Promise.all(
+      due.map(async candidate =>
+        born.has(candidate.contract) ? await this.inspect(this.withHint(candidate), block.ref, letters) : [],
+      ),
+    )
+    const events: DomainEvent[] = []
+    const fresh: Fresh[] = []
+    for (const [i, verdict] of verdicts.entries()) {
+      const candidate = due[i]
+      if (!candidate || contracts.isInspected(candidate.contract)) continue
+      if (verdict.every(({ type }) => type === 'VaultRejected')) {
+        this.unborn.set(nameOf(candidate), block.ref.timestamp)
+        continue
+      }
+      events.push(...verdict)
+      for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
+    }
+    if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
+    return events
+  }
+
+  /** With what its factory said of it, where it is known to be made by one. */
+  private withHint(candidate: Candidate): Candidate {
+    const hint = this.options.contracts.learnedBy(
+      Number.MAX_SAFE_INTEGER,
+      `VaultCreated ${candidate.contract}`,
+    )
+    return hint ? { ...candidate, hint } : candidate
+  }
+
+  /** Decodes one block; contracts new in it add their earlier logs to `output` and their later ones to the queue. */
+  private async handleBlock(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
+    const { letters } = batch
+    const { contracts } = this.options
+    const found: DomainEvent[] = []
+    while (true) {
+      const decoded = this.decode(block)
+      const unknown = new Set<string>()
+      const fresh: Fresh[] = []
+      let inspected = false
+      for (const candidate of decoded.candidates) {
+        const verdict = await this.inspect(candidate, block.ref, letters)
+        if (verdict.length === 0) unknown.add(candidate.contract)
+        inspected ||= verdict.length > 0
+        found.push(...verdict)
+        for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
+      }
+      // What a contract emitted counts once it is known what the contract is: then the block is read again.
+      if (inspected) {
+        if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
+        continue
+      }
+      const events = decoded.events.filter(event => !unknown.has(event.contract))
+      for (const event of events) fresh.push(...contracts.learn(event, block.ref.number))
+      if (fresh.length === 0) {
+        letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, block.ref)))
+        return [...found, ...events]
+      }
+      await this.fetchLogsOf(fresh, block, batch)
+    }
+  }
+
+  /** Says of deposits, redemptions and claims which suffix their transaction bears; the source gave most inputs already. */
+  private async attribute(
+    output: BlockEvents[],
+    queue: ReadonlyMap<number, SourceBlock>,
+    letters: DeadLetter[],
+  ): Promise<void> {
+    const { rpc } = this.options
+    const callsOf = (block: BlockRef) => queue.get(block.number)?.calls
+    const missing = output.flatMap(({ block, events }) =>
+      toAttribute(events).filter(hash => !callsOf(block)?.has(hash)),
+    )
+    const fetched = rpc && missing.length > 0 ? await rpc.transactions(missing) : undefined
+    for (const entry of output) {
+      for (const hash of toAttribute(entry.events)) {
+        const call = callsOf(entry.block)?.get(hash) ?? fetched?.get(hash)
+        if (call) entry.events = attribute(entry.events, hash, call)
+        else {
+          const reason = `transaction ${hash} is not to be had: what it did is attributed to nobody`
+          letters.push({ stage: 'inspect', block: entry.block, contract: '', reason })
+        }
+      }
+    }
+  }
+
+  private decode(block: SourceBlock, view: ContractView = this.options.contracts): DecodedBlock {
+    const { contracts, decoder } = this.options
+    block.logs = block.logs.filter(({ address }) => !contracts.isIgnored(address))
+    block.logs.sort((a, b) => a.logIndex - b.logIndex)
+    const decoded = decoder.decodeBlock(block.logs, view)
+    decoded.candidates = decoded.candidates.filter(({ contract }) => !contracts.isIgnored(contract))
+    return decoded
+  }
+
+  /** Stores what is ready of the history of new sources; where it ends, their logs are among the batch's from here on. */
+  private async addHistory(batch: Batch): Promise<void> {
+    const joining = await this.options.history?.take(batch.store, batch.last.number)
+    if (!joining) return
+    this.watchesMore = true
+    for (const found of joining) await this.merge(found, batch)
+  }
+
+  /** These contracts as these kinds alone: what they were watched as before has its earlier events already. */
+  private viewOf(only: readonly Fresh[]): ContractView {
+    const { contracts } = this.options
+    const kinds = new Set(only.map(({ kind, contract }) => kind + contract))
+    return {
+      isWatched: (kind, contract) => kinds.has(kind + contract),
+      isInspected: contract => contracts.isInspected(contract),
+      vault: contract => contracts.vault(contract),
+    }
+  }
+
+  /** Adds logs to the block of the batch that they are in, each once. */
+  private async merge(found: BlockLogs, { queue, numbers }: Batch): Promise<void> {
+    let block = queue.get(found.number)
+    if (!block) {
+      block = { ref: await this.refOf(found), logs: [] }
+      queue.set(found.number, block)
+      numbers.push(found.number)
+      numbers.sort((a, b) => a - b)
+    }
+    if (block.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
+    const have = new Set(block.logs.map(({ logIndex }) => logIndex))
+    block.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
+  }
+
+  private async inspect(
+    candidate: Candidate,
+    block: BlockRef,
+    letters: DeadLetter[],
+  ): Promise<DomainEvent[]> {
+    const { protocols, rpc } = this.options
+    const protocol = protocols.find(({ name }) => name === candidate.protocol)
+    if (!rpc || !protocol?.inspect) {
+      const reason = 'no RPC endpoint to look at the contract: set RPC_<NETWORK>'
+      letters.push({ stage: 'inspect', block, contract: candidate.contract, reason })
+      return []
+    }
+    const reader = rpc.reader(block)
+    const verdict = await protocol.inspect(candidate.contract, reader, candidate.hint)
+    for (const [contract, reason] of reader.troubles)
+      letters.push({ stage: 'inspect', block, contract, reason: `${UNREADABLE}: ${reason}` })
+    const [trouble] = reader.troubles.values()
+    if (trouble === undefined) return verdict
+    // What it says of itself is not what made the verdict: another day it may be another.
+    return verdict.map(event =>
+      event.type === 'VaultRejected'
+        ? { ...event, data: { ...event.data, reason: `${UNREADABLE}: ${trouble}` } }
+        : event,
+    )
+  }
+
+  /** @param isFound somebody's log brought them up, whoever that was and however old they are */
+  private async fetchLogsOf(
+    fresh: readonly Fresh[],
+    block: SourceBlock,
+    batch: Batch,
+    isFound = false,
+  ): Promise<void> {
+    const { rpc, contracts, older } = this.options
+    this.watchesMore = true
+    if (!rpc) return
+    const began = await Promise.all(
+      fresh.map(async source => {
+        const vault = contracts.vault(source.contract)
+        const deployment = async () => (await rpc.reader(block.ref).deployment(source.contract))?.block
+        // Discovered where that is not known, it is not known.
+        const created = vault?.deployedBlock ?? (vault && isFound ? undefined : await deployment()) ?? 0
+        return isFound && older
+          ? older.add(batch.store, source, { created, discovered: block.ref.number })
+          : created
+      }),
+    )
+    const from = Math.min(...began)
+    const address = [...new Set(fresh.map(({ contract }) => contract))]
+    const view = this.viewOf(fresh)
+    const logs = await rpc.logs({ address, from, to: batch.last.number })
+    for (const found of await this.withoutStanding(logs, address)) {
+      if (found.number < block.ref.number) await this.addPast(found, view, batch)
+      else await this.merge(found, batch)
+    }
+  }
+
+  /** Events of logs from before the discovery of contracts that are known by these kinds. */
+  async handlePast(logs: BlockLogs[], sources: readonly Fresh[]): Promise<BlockEvents[]> {
+    const { rpc } = this.options
+    const past = { output: [] as BlockEvents[], letters: [] as DeadLetter[] }
+    const view = this.viewOf(sources)
+    const address = sources.map(({ contract }) => contract)
+    for (const found of await this.withoutStanding(logs, address)) await this.addPast(found, view, past)
+    if (rpc) await settleByBalances(past.output, rpc, past.letters)
+    await this.attribute(past.output, new Map(), past.letters)
+    if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
+    return past.output
+  }
+
+  private async addPast(
+    found: BlockLogs,
+    view: ContractView,
+    { output, letters }: Pick<Batch, 'output' | 'letters'>,
+  ): Promise<void> {
+    const ref = await this.refOf(found)
+    const decoded = this.decode({ ref, logs: found.logs }, view)
+    letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
+    if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
+  }
+
+  /** Logs of contracts, without those that are stored since the contracts were known before. */
+  private async withoutStanding(logs: BlockLogs[], contracts: readonly string[]): Promise<BlockLogs[]> {
+    const forgotten = contracts.filter(contract => this.options.contracts.wasForgotten(contract))
+    if (forgotten.length === 0) return logs
+    const standing = await this.options.standingLogs(forgotten)
+    return logs
+      .map(found => ({
+        ...found,
+        logs: found.logs.filter(({ logIndex }) => !standing.has(`${found.hash} ${logIndex}`)),
+      }))
+      .filter(found => found.logs.length > 0)
+  }
+
+  private async refOf(found: BlockLogs): Promise<BlockRef> {
+    const ref = await this.options.rpc?.header(found.number)
+    if (ref?.hash !== found.hash) throw new BranchMismatchError(found.number)
+    return ref
+  }
+}
+
+const nameOf = ({ protocol, contract }: Candidate) => `${protocol} ${contract}`
+
+function deadLetter({ log: rejected, reason }: RejectedLog, block: BlockRef): DeadLetter {
+  return { stage: 'decode', block, contract: rejected.address, reason, log: rejected }
+}

@@ -1,0 +1,104 @@
+import * as AToken from '../../../abi/aave-v3/AToken.ts'
+import { rayDiv } from '../../../abi/aave-v3/math.ts'
+import { functions as Pool } from '../../../abi/aave-v3/Pool.ts'
+import { functions as token } from '../../../abi/erc4626/Vault.ts'
+import { encodeCall, smallUint, address as wordAddress } from '../../../abi/words.ts'
+import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
+import { eventOf, onMany, some } from '../../handling/decoder.ts'
+import type { ContractReader, LogDecoder, RawLog } from '../../protocol.ts'
+import { answered, asSymbol, asText } from '../../samples/answers.ts'
+
+/**
+ * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which
+ * one is worth the pool's liquidity index. Amounts of logs are in assets; scaled ones by the rounding of
+ * ScaledBalanceTokenBase.sol before v3.5 (half up). Those of later pools are put right by what is read after the block.
+ */
+export const ATOKEN_VAULT = 'aave-v3-atoken-vault'
+
+/** An index of 0, which no pool has, counts as 1: as in the projections of reserves. */
+const paidOf = (assets: bigint, indexRay: bigint): Paid => ({
+  assets,
+  shares: rayDiv(assets, indexRay === 0n ? 1n : indexRay),
+  indexRay,
+})
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+
+interface Paid {
+  assets: bigint
+  shares: bigint
+  indexRay: bigint
+}
+
+const paidIn = (log: RawLog, sender: string, owner: string, paid: Paid) =>
+  eventOf(log, 'Deposited', { sender, owner, ...paid, ledger: 'self' }) as DomainEvent
+
+const paidOut = (log: RawLog, owner: string, receiver: string | undefined, paid: Paid) =>
+  eventOf(log, 'Redeemed', { sender: owner, receiver, owner, ...paid, ledger: 'self' }) as DomainEvent
+
+const moved = (log: RawLog, data: EventData<'ShareTransferred'>) =>
+  eventOf(log, 'ShareTransferred', data) as DomainEvent
+
+export const atokenVaultDecoders: LogDecoder[] = [
+  // A withdrawal smaller than the interest it accrues is logged as a mint, of the interest less the withdrawal.
+  onMany(AToken.Mint, ['Deposited', 'Redeemed', 'ShareTransferred'], (a, log, vault) => {
+    const gained = a.value - a.balanceIncrease
+    if (gained === 0n) return []
+    const paid = paidOf(gained < 0n ? -gained : gained, a.index)
+    if (gained < 0n) return [paidOut(log, a.onBehalfOf, undefined, paid)]
+    // The reserve's own share of interest is minted by the pool: nobody paid it in.
+    if (a.caller === vault?.pool) return [moved(log, { from: ZERO_ADDRESS, to: a.onBehalfOf, ...paid })]
+    return [paidIn(log, a.caller, a.onBehalfOf, paid)]
+  }),
+  onMany(AToken.Burn, ['Redeemed'], (a, log) => [
+    paidOut(log, a.from, some(a.target), paidOf(a.value + a.balanceIncrease, a.index)),
+  ]),
+  onMany(AToken.BalanceTransfer, ['ShareTransferred'], (a, log) => [
+    moved(log, { from: a.from, to: a.to, shares: a.value, indexRay: a.index }),
+  ]),
+]
+
+/** Asks a contract whether it is an aToken: of a pool that knows its asset. */
+export async function inspectAToken(vault: string, reader: ContractReader): Promise<DomainEvent[]> {
+  const reject = (reason: string): DomainEvent[] => [
+    { type: 'VaultRejected', contract: vault, data: { vault, reason } },
+  ]
+  const asAddress = (hex: string) => some(wordAddress(hex, 2))
+  const asDecimals = (hex: string) => smallUint(hex, 2, 8)
+  const ask = async (fn: Parameters<typeof encodeCall>[0]) => reader.call(vault, encodeCall(fn))
+  const [pool, asset, supply] = await Promise.all([
+    ask(AToken.functions.POOL).then(answer => answered(answer, asAddress)),
+    ask(AToken.functions.UNDERLYING_ASSET_ADDRESS).then(answer => answered(answer, asAddress)),
+    ask(AToken.functions.scaledTotalSupply),
+  ])
+  if (pool === undefined || asset === undefined) return reject('it names no pool and underlying asset')
+  if (answered(supply, hex => hex) === undefined) return reject('scaledTotalSupply() does not answer')
+  const of = (contract: string, fn: Parameters<typeof encodeCall>[0]) => reader.call(contract, encodeCall(fn))
+  const [index, decimals, assetDecimals, name, symbol, assetName, assetSymbol, deployment] =
+    await Promise.all([
+      reader.call(pool, encodeCall(Pool.getReserveNormalizedIncome, asset)),
+      of(vault, token.decimals).then(answer => answered(answer, asDecimals)),
+      of(asset, token.decimals).then(answer => answered(answer, asDecimals)),
+      of(vault, token.name),
+      of(vault, token.symbol),
+      of(asset, token.name),
+      of(asset, token.symbol),
+      reader.deployment(vault),
+    ])
+  if (answered(index, hex => hex) === undefined) return reject('its pool gives no index for its asset')
+  if (decimals === undefined || assetDecimals === undefined) return reject('no decimals are to be had')
+  const data: EventData<'VaultDiscovered'> = {
+    vault,
+    protocol: 'aave',
+    name: asText(name),
+    symbol: asSymbol(symbol),
+    decimals,
+    asset,
+    assetName: asText(assetName),
+    assetSymbol: asSymbol(assetSymbol),
+    assetDecimals,
+    pool,
+    ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
+  }
+  return [{ type: 'VaultDiscovered', contract: vault, data }]
+}

@@ -1,0 +1,219 @@
+import * as Connector from '../../../abi/euler/EthereumVaultConnector.ts'
+import * as Router from '../../../abi/euler/EulerRouter.ts'
+import * as EVault from '../../../abi/euler/EVault.ts'
+import type { DomainEvent } from '../../../db/events/vocabulary.ts'
+import table from '../../../db/registry/contracts/euler-evc.json' with { type: 'json' }
+import { eventOf, on, onMany, some } from '../../handling/decoder.ts'
+import { addressesByNetwork } from '../../knowledge/address-tables.ts'
+import { defineProtocol, type Wanted } from '../../protocol.ts'
+import {
+  evkMarketOf as marketOf,
+  readCollateralPrice,
+  readDebt,
+  readLoanPrice,
+  readOracle,
+  readTotal,
+} from './state.ts'
+
+/** Bits of hookedOps. @see Constants.sol of euler-vault-kit */
+const OPERATIONS = { deposit: 0, withdraw: 2, redeem: 3, borrow: 6, repay: 7, liquidate: 11 } as const
+
+/** What a router changed, as the market of its events. */
+const ROUTED = 'euler-router:'
+
+function debtorsOf(event: DomainEvent): string[] {
+  switch (event.type) {
+    case 'Borrowed':
+    case 'Repaid':
+      return [event.data.onBehalf]
+    case 'DebtTransferred':
+      return [event.data.from, event.data.to]
+    case 'DebtSocialized':
+      return [event.data.account]
+    case 'Liquidated':
+      return [event.data.liquidator, event.data.borrower]
+    default:
+      return []
+  }
+}
+
+type Moved = DomainEvent<'Repaid' | 'Borrowed'>
+
+/**
+ * A debt that another account takes over, and one that is written off, is logged as a repayment and a loan too, right before
+ * the log that says so: nobody paid or got anything. One that is taken over may differ by a unit there, of what the two
+ * owed in fractions. @see BorrowUtils.sol (transferBorrow, decreaseBorrow) and Liquidation.sol of euler-vault-kit
+ */
+function leaveOutMoves(events: DomainEvent[]): DomainEvent[] {
+  const told: DomainEvent[] = []
+  for (const event of events) {
+    /** Takes the last event but `after` where it is this. */
+    const takeBack = (type: Moved['type'], account: string, least: bigint, most: bigint, after = 0) => {
+      const at = told.length - 1 - after
+      const last = told[at]
+      if (last?.type !== type) return
+      const { onBehalf, assets } = (last as Moved).data
+      if (onBehalf === account && assets >= least && assets <= most) told.splice(at, 1)
+    }
+    const takeBackMove = (from: string, to: string, assets: bigint, after = 0) => {
+      takeBack('Borrowed', to, assets - 1n, assets, after)
+      takeBack('Repaid', from, assets, assets + 1n, after)
+    }
+    if (event.type === 'DebtTransferred') takeBackMove(event.data.from, event.data.to, event.data.assets)
+    if (event.type === 'DebtSocialized')
+      takeBack('Repaid', event.data.account, event.data.assets, event.data.assets)
+    if (event.type === 'Liquidated' && event.data.repaidAssets > 0n) {
+      const { borrower, liquidator, repaidAssets } = event.data
+      takeBackMove(borrower, liquidator, repaidAssets, told.at(-1)?.type === 'DebtSocialized' ? 1 : 0)
+    }
+    told.push(event)
+  }
+  return told
+}
+
+function wants(event: DomainEvent): Wanted | undefined {
+  const market = 'market' in event.data ? event.data.market : undefined
+  if (market?.startsWith(ROUTED)) return { subjects: [event.contract] }
+  const vault = event.contract
+  if (market === undefined || market !== marketOf(vault)) return undefined
+  const debts = debtorsOf(event).map(account => readDebt(vault, account))
+  return {
+    subjects: [market],
+    reads: event.type === 'VaultStatusChanged' ? [readTotal(vault), ...debts] : debts,
+    ...(event.type === 'LtvChanged' ? { lessons: [readOracle(vault, event.data.collateral)] } : {}),
+  }
+}
+
+/**
+ * Euler v2 (Euler Vault Kit): a vault lends its asset against shares of the vaults that it has an LTV for. Deposits and
+ * shares are those of an ERC-4626 vault; here are debts, rates, LTVs and what accounts have enabled in the connector. What
+ * its oracle says is no log: it is asked after blocks in which the vault or the oracle's routes changed, and hourly.
+ * @see Events.sol and Governance.sol of euler-vault-kit, IEVC of ethereum-vault-connector, EulerRouter.sol of
+ * euler-price-oracle
+ */
+export default defineProtocol({
+  name: 'euler-evk',
+  sources: [
+    {
+      kind: 'euler-evk-vault',
+      at: 'discovered',
+      decoders: [
+        on(EVault.VaultStatus, 'VaultStatusChanged', (a, log) => ({
+          market: marketOf(log.address),
+          totalShares: a.totalShares,
+          totalBorrows: a.totalBorrows,
+          accumulatedFees: a.accumulatedFees,
+          cash: a.cash,
+          accumulatorRay: a.interestAccumulator,
+          interestRateRay: a.interestRate,
+        })),
+        on(EVault.Borrow, 'Borrowed', (a, log) => ({
+          market: marketOf(log.address),
+          sender: a.account,
+          onBehalf: a.account,
+          assets: a.assets,
+        })),
+        on(EVault.Repay, 'Repaid', (a, log) => ({
+          market: marketOf(log.address),
+          sender: a.account,
+          onBehalf: a.account,
+          assets: a.assets,
+        })),
+        on(EVault.PullDebt, 'DebtTransferred', (a, log) => ({
+          market: marketOf(log.address),
+          from: a.from,
+          to: a.to,
+          assets: a.assets,
+        })),
+        on(EVault.Liquidate, 'Liquidated', (a, log) => ({
+          market: marketOf(log.address),
+          liquidator: a.liquidator,
+          borrower: a.violator,
+          repaidAssets: a.repayAssets,
+          seizedAssets: a.yieldBalance,
+          collateralMarket: marketOf(a.collateral),
+        })),
+        on(EVault.DebtSocialized, 'DebtSocialized', (a, log) => ({
+          market: marketOf(log.address),
+          account: a.account,
+          assets: a.assets,
+        })),
+        onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged'], (a, log) =>
+          Object.entries(OPERATIONS).map(([act, bit]) =>
+            eventOf(log, 'ReserveFlagChanged', {
+              market: marketOf(log.address),
+              flag: `${act}Paused`,
+              // What is hooked to nobody reverts; a contract may let pass what is hooked to it.
+              enabled: some(a.newHookTarget) === undefined && ((a.newHookedOps >> bit) & 1) === 1,
+            }),
+          ),
+        ),
+        on(EVault.GovSetInterestRateModel, 'RateModelChanged', (a, log) => ({
+          market: marketOf(log.address),
+          model: a.newInterestRateModel,
+        })),
+        on(EVault.GovSetLTV, 'LtvChanged', (a, log) => ({
+          market: marketOf(log.address),
+          collateral: a.collateral,
+          borrowLtvBps: a.borrowLTV,
+          liquidationLtvBps: a.liquidationLTV,
+          initialLiquidationLtvBps: a.initialLiquidationLTV,
+          targetAt: a.targetTimestamp,
+          rampSeconds: a.rampDuration,
+        })),
+      ],
+    },
+    {
+      kind: 'euler-router',
+      at: 'discovered',
+      decoders: [
+        on(Router.ConfigSet, 'OracleChanged', a => ({
+          market: `${ROUTED}${a.asset0}:${a.asset1}`,
+          oracle: a.oracle,
+        })),
+        on(Router.ResolvedVaultSet, 'OracleChanged', a => ({ market: ROUTED + a.vault, oracle: a.asset })),
+        on(Router.FallbackOracleSet, 'OracleChanged', a => ({
+          market: `${ROUTED}fallback`,
+          oracle: a.fallbackOracle,
+        })),
+      ],
+    },
+    {
+      kind: 'euler-evc',
+      at: addressesByNetwork(table),
+      decoders: [
+        on(Connector.CollateralStatus, 'AccountCollateralChanged', a => ({
+          account: a.account,
+          vault: a.collateral,
+          enabled: a.enabled,
+        })),
+        on(Connector.ControllerStatus, 'AccountControllerChanged', a => ({
+          account: a.account,
+          vault: a.controller,
+          enabled: a.enabled,
+        })),
+      ],
+    },
+  ],
+  // The vaults of Euler Earn come under the same name; they have none of these logs.
+  watches: event => {
+    if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler') return []
+    const { vault, oracle } = event.data
+    return [
+      { kind: 'euler-evk-vault', contract: vault },
+      ...(oracle ? [{ kind: 'euler-router', contract: oracle }] : []),
+    ]
+  },
+  samples: event => {
+    if (event.type !== 'CollateralOracleNamed') return []
+    const { market, collateral, asset, oracle, unitOfAccount } = event.data
+    const vault = event.contract
+    const reads = [
+      readLoanPrice(vault, asset, oracle, unitOfAccount),
+      readCollateralPrice(vault, collateral, oracle, unitOfAccount),
+    ]
+    return [market, oracle].flatMap(subject => reads.map(read => ({ subject, read })))
+  },
+  wants,
+  reconcile: leaveOutMoves,
+})

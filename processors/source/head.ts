@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { log } from '../../db/process/log.ts'
+
+/** What is used of evm-processor's RPC client. */
+export interface HeadClient {
+  call(method: string, params?: unknown[]): Promise<unknown>
+  /** Whether the connection is a WebSocket. */
+  supportsNotifications(): boolean
+  subscribe(subscription: {
+    method: string
+    params: unknown[]
+    notification: string
+    unsubscribe: string
+    onMessage(message: unknown): void
+    onError(error: Error): void
+    resubscribeOnConnectionLoss: boolean
+  }): { close(): void }
+}
+
+type GoTo = (head: { height: number; hash: string }) => Promise<void>
+
+/** The parts of evm-processor's RPC source that look for new blocks, without and with a subscription. */
+export interface HotSource {
+  polling(goTo: GoTo, isEnd: () => boolean): Promise<void>
+  subscription(goTo: GoTo, isEnd: () => boolean): Promise<void>
+}
+
+const header = z
+  .object({ number: z.string().regex(/^0x[0-9a-f]+$/i), hash: z.string() })
+  .transform(({ number, hash }) => ({ height: Number(number), hash }))
+
+type Head = z.infer<typeof header>
+
+/** When to look for the head. */
+export interface Pace {
+  saw(seen: { at: number; height: number }): void
+  /** @param isTold the node says by itself when there is another one */
+  next(isTold: boolean): number
+}
+
+/** Looks every so many milliseconds. */
+export function evenPace(interval: number): Pace {
+  let lookedAt = 0
+  return {
+    saw({ at }) {
+      lookedAt = at
+    },
+    next: () => lookedAt + interval,
+  }
+}
+
+/** Milliseconds between tries to reach a head that moved. */
+const PAUSE = 100
+
+/**
+ * Goes where the head goes, known by its hash. evm-processor itself asks for the head's number alone and waits until
+ * it grows: a head replaced by another of the same height, or by a shorter branch, would be served until then. Where
+ * the node tells of new heads it is not asked; only when it says nothing for long, since subscriptions go quiet, and say
+ * nothing of what was there before them.
+ */
+export async function followHead(
+  client: HeadClient,
+  pace: Pace,
+  goTo: GoTo,
+  isEnd: () => boolean,
+): Promise<void> {
+  const news = client.supportsNotifications() ? listen(client) : undefined
+  try {
+    let reached = ''
+    let failures = 0
+    let isTold = false
+    let head: Head | undefined
+    while (!isEnd()) {
+      const asked = head === undefined
+      head ??=
+        header.nullable().parse(await client.call('eth_getBlockByNumber', ['latest', false])) ?? undefined
+      if (head) {
+        pace.saw({ at: performance.now(), height: head.height })
+        // Found by a look: the node did not tell of it.
+        if (asked && head.hash !== reached) isTold = false
+      }
+      if (head && head.hash !== reached) {
+        try {
+          await goTo(head)
+          reached = head.hash
+          failures = 0
+        } catch (error) {
+          if (!isPassing(error)) throw error
+          // The chain moved while its blocks were fetched, or a node behind a balancer does not have them yet.
+          if (++failures % 20 === 0)
+            log.warn({ error: error.message, failures }, 'head cannot be reached yet')
+          await sleep(PAUSE)
+          head = undefined
+          continue
+        }
+      }
+      head = await news?.next(pace.next(isTold) - performance.now())
+      if (head) isTold = true
+      else if (!news) await sleep(Math.max(0, pace.next(false) - performance.now()))
+    }
+  } finally {
+    news?.close()
+  }
+}
+
+interface News {
+  /** The newest head that was told and not given yet; undefined where none comes within so many milliseconds. */
+  next(wait: number): Promise<Head | undefined>
+  close(): void
+}
+
+function listen(client: HeadClient): News {
+  let newest: Head | undefined
+  let tell: () => void = () => {}
+  const subscription = client.subscribe({
+    method: 'eth_subscribe',
+    params: ['newHeads'],
+    notification: 'eth_subscription',
+    unsubscribe: 'eth_unsubscribe',
+    onMessage(message) {
+      newest = header.safeParse(message).data ?? newest
+      tell()
+    },
+    onError: error => log.warn({ error: error.message }, 'no subscription to new heads: asking for them'),
+    resubscribeOnConnectionLoss: true,
+  })
+  return {
+    async next(wait) {
+      if (!newest) {
+        let timer: NodeJS.Timeout | undefined
+        await new Promise<void>(resolve => {
+          tell = resolve
+          timer = setTimeout(resolve, Math.max(0, wait))
+        })
+        clearTimeout(timer)
+      }
+      const head = newest
+      newest = undefined
+      return head
+    },
+    close: () => subscription.close(),
+  }
+}
+
+/** DataConsistencyError of @subsquid/util-internal-ingest-tools, known by the mark that it carries. */
+function isPassing(error: unknown): error is Error {
+  return error instanceof Error && '__sqd_data_consistency_error' in error
+}

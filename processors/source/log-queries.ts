@@ -1,0 +1,127 @@
+import { BranchMismatchError } from '../handling/chain-handler.ts'
+import type { Subscription } from '../handling/decode.ts'
+import { type BlockLogs, type ChainRpc, eachOnce } from './rpc.ts'
+import { openLogSelector } from './rpc-block.ts'
+
+type Subscriptions = readonly Partial<Subscription>[]
+
+interface Filter {
+  address?: string[]
+  topics?: string[][]
+}
+
+/** Contracts named in one request: nodes take no more than a thousand, or a body no longer than so much. */
+const ADDRESSES = 500
+/** Transfer of ERC-20: so common that it is asked of nobody of whom it is not wanted. */
+const COMMON = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** Logs that one request gives, about: vendors stop at ten thousand. */
+const LOGS_AT_ONCE = 5_000
+/** Blocks by which it is found out how many logs of some topics there are, and ranges after which it is again. */
+const PROBED = 10
+const RANGES_BETWEEN_PROBES = 50
+
+/**
+ * Asks for the logs of subscriptions in as few requests as there is need of: those that count anywhere by their topics,
+ * those of named contracts by lists of them, or, where these are many and the topics rare, by topics as well. Gives what
+ * is subscribed to, block by block.
+ */
+export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
+  /** Logs in a block, by topics. */
+  const density = new Map<string, { logs: number; ranges: number }>()
+
+  async function isRarer(topics: string[], lists: number, from: number, to: number): Promise<boolean> {
+    const key = topics.join()
+    let known = density.get(key)
+    if (!known || known.ranges >= RANGES_BETWEEN_PROBES) {
+      const end = Math.min(to, from + PROBED - 1)
+      const found = await rpc.logs({ topics: [topics], from, to: end })
+      known = { logs: found.reduce((sum, { logs }) => sum + logs.length, 0) / (end - from + 1), ranges: 0 }
+      density.set(key, known)
+    }
+    known.ranges++
+    return Math.ceil((known.logs * (to - from + 1)) / LOGS_AT_ONCE) < lists
+  }
+
+  return async (subscriptions: Subscriptions, from: number, to: number): Promise<BlockLogs[]> => {
+    const { anywhere, named } = groupsOf(subscriptions)
+    const filters: Filter[] = anywhere ? [anywhere] : []
+    for (const { address, topics } of named) {
+      const lists = Math.ceil(address.length / ADDRESSES)
+      if (lists > 1 && topics && (await isRarer(topics, lists, from, to))) filters.push({ topics: [topics] })
+      else
+        for (let i = 0; i < address.length; i += ADDRESSES)
+          filters.push({
+            address: address.slice(i, i + ADDRESSES),
+            ...(topics ? { topics: [topics] } : {}),
+          })
+    }
+    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to })))
+    const select = openLogSelector(subscriptions)
+    return merged(found.flat()).flatMap(block => {
+      const logs = block.logs.filter(log => select(log.topics[0], log.address) !== undefined)
+      return logs.length > 0 ? [{ ...block, logs }] : []
+    })
+  }
+}
+
+/** What is asked for wherever it is, and contracts with the topics that are not; without topics: whatever they are. */
+function groupsOf(subscriptions: Subscriptions) {
+  const isNamed = ({ address }: Partial<Subscription>) => address !== undefined
+  const everywhere = subscriptions.filter(one => !isNamed(one))
+  const covered = new Set(everywhere.flatMap(({ topic0 = [] }) => topic0))
+  const isAll = everywhere.some(({ topic0 }) => !topic0)
+  const anywhere: Filter | undefined =
+    everywhere.length === 0 ? undefined : isAll ? {} : { topics: [[...covered]] }
+  const named = new Map<string, { address: Set<string>; topics: Set<string> | undefined }>()
+  for (const { address = [], topic0 } of isAll ? [] : subscriptions.filter(isNamed)) {
+    const topics = topic0?.filter(topic => !covered.has(topic))
+    if (address.length === 0 || topics?.length === 0) continue
+    const key = !topics ? 'all' : topics.includes(COMMON) ? 'common' : 'rare'
+    const group = named.get(key) ?? { address: new Set(), topics: topics && new Set() }
+    named.set(key, group)
+    for (const contract of address) group.address.add(contract)
+    for (const topic of topics ?? []) group.topics?.add(topic)
+  }
+  return {
+    anywhere,
+    named: [...named.values()].map(({ address, topics }) => ({
+      address: [...address],
+      topics: topics && [...topics].sort(),
+    })),
+  }
+}
+
+/** The logs of each block together, ascending. */
+export function merged(found: readonly BlockLogs[]): BlockLogs[] {
+  const blocks = new Map<number, BlockLogs>()
+  for (const { number, hash, logs } of found) {
+    const block = blocks.get(number)
+    if (block && block.hash !== hash) throw new BranchMismatchError(number)
+    blocks.set(number, { number, hash, logs: eachOnce([...(block?.logs ?? []), ...logs]) })
+  }
+  return [...blocks.values()].sort((a, b) => a.number - b.number)
+}
+
+/** What was not subscribed to before. */
+export function added(before: Subscriptions, now: Subscriptions): Partial<Subscription>[] {
+  const sizeOf = (some: Subscriptions) => some.reduce((sum, one) => sum + 1 + (one.address?.length ?? 0), 0)
+  // Nothing is ever left out again.
+  if (sizeOf(before) === sizeOf(now)) return []
+  const keyOf = ({ topic0 }: Partial<Subscription>) => topic0?.join() ?? ''
+  const had = new Map<string, Set<string>>()
+  const hadAnywhere = new Set<string>()
+  for (const one of before) {
+    const key = keyOf(one)
+    if (!one.address) hadAnywhere.add(key)
+    const addresses = had.get(key) ?? new Set()
+    had.set(key, addresses)
+    for (const contract of one.address ?? []) addresses.add(contract)
+  }
+  return now.flatMap(one => {
+    const key = keyOf(one)
+    if (hadAnywhere.has(key)) return []
+    if (!one.address) return [one]
+    const address = one.address.filter(contract => !had.get(key)?.has(contract))
+    return address.length > 0 ? [{ ...one, address }] : []
+  })
+}

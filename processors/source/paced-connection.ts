@@ -1,0 +1,65 @@
+import { endpointOf } from '../../db/chain/endpoint.ts'
+import { RpcRefusedError } from '../../db/chain/errors.ts'
+
+interface Request {
+  id: number
+  jsonrpc: '2.0'
+  method: string
+  params?: unknown[]
+}
+
+interface Response {
+  id: number
+  jsonrpc: '2.0'
+  result?: unknown
+  error?: { code: number; message: string }
+}
+
+interface Connection {
+  connect(): Promise<void>
+  close(error?: Error): void
+  call(request: Request, timeout?: number): Promise<Response>
+  batchCall(batch: Request[], timeout?: number): Promise<Response[]>
+}
+
+/** What is reached into of evm-processor's RPC client: the connection that its requests go out by. */
+export interface ConnectedClient {
+  con: Connection
+  supportsNotifications(): boolean
+}
+
+/**
+ * Has evm-processor ask an endpoint as it bears to be asked. By itself it repeats a batch that is too long, or too many
+ * calls a second, as they were, and it tells a range of logs that is too wide by two wordings of all that there are.
+ */
+export function paced(client: ConnectedClient, url: string, attempts: number): void {
+  const { con } = client
+  if (client.supportsNotifications()) {
+    con.batchCall = (batch, timeout) => Promise.all(batch.map(request => con.call(request, timeout)))
+    return
+  }
+  con.close()
+  const endpoint = endpointOf(url)
+  const call: Connection['call'] = async ({ id, method, params = [] }, timeout) => {
+    const response = { id, jsonrpc: '2.0' as const }
+    try {
+      const options = { attempts, ...(timeout ? { timeoutMs: timeout } : {}) }
+      return { ...response, result: await endpoint.request(method, params, options) }
+    } catch (error) {
+      if (!(error instanceof RpcRefusedError) || error.isGone) throw error
+      const { rpcCode: code = -32_603, said } = error
+      if (method === 'eth_getLogs') return { ...response, error: { code, message: `${TOO_MUCH}: ${said}` } }
+      if (!error.isAnswered) throw error
+      return { ...response, error: { code, message: said } }
+    }
+  }
+  client.con = {
+    connect: async () => {},
+    close: () => {},
+    call,
+    batchCall: (batch, timeout) => Promise.all(batch.map(request => call(request, timeout))),
+  }
+}
+
+/** On these words evm-processor asks for half of the range, and at last for receipts: whatever was refused, that is less. */
+const TOO_MUCH = 'query returned more than the node allows'

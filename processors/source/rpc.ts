@@ -1,0 +1,340 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hexToBytes, hexToNumber, keccak256, numberToHex } from 'viem'
+import { z } from 'zod'
+import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
+import { openFailover } from '../../db/chain/failover.ts'
+import { openFoundLimit } from '../../db/chain/found-limit.ts'
+import { type BlockParameter, openStrangerReader } from '../../db/chain/stranger-reader.ts'
+import type { BlockRef } from '../../db/events/event-store.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
+import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
+
+const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
+const headerSchema = z.object({ number: hex, hash: hex, parentHash: hex, timestamp: hex })
+const bloomSchema = z.object({ hash: hex, timestamp: hex, logsBloom: hex.length(514) })
+const logSchema = z.object({
+  address: hex,
+  topics: z.array(hex),
+  data: hex,
+  logIndex: hex,
+  transactionHash: hex,
+  blockNumber: hex,
+  blockHash: hex,
+})
+
+const transactionSchema = z.object({ to: hex.nullish(), input: hex }).nullable()
+
+export interface BlockLogs {
+  number: number
+  hash: string
+  logs: RawLog[]
+}
+
+/** A block as its header has it. */
+export interface ChainHeader extends BlockRef {
+  parentHash: string
+}
+
+export interface BlockBloom {
+  hash: string
+  timestamp: number
+  mayHold(contract: string): boolean
+}
+
+/** What a processor asks of a node besides what evm-processor fetches. Every answer is zod-checked. */
+export interface ChainRpc {
+  chainId(): Promise<number>
+  head(): Promise<BlockRef>
+  /** undefined when the node does not have the block. */
+  header(height: number): Promise<ChainHeader | undefined>
+  /**
+   * Logs of contracts in a range of blocks, grouped by block, ascending, each once. Splits the range where the node
+   * refuses its size.
+   */
+  logs(filter: { address?: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
+  /** A block's header, with whether a contract may have logs in it; undefined when the node does not have the block. */
+  bloom(height: number): Promise<BlockBloom | undefined>
+  /**
+   * eth_calls at one block; undefined for a call that is not answered. `onTrouble` is told of contracts that neither answer
+   * nor revert.
+   *
+   * @throws StateMissingError
+   */
+  calls(calls: readonly StateCall[], block: BlockRef, onTrouble?: OnTrouble): Promise<(string | undefined)[]>
+  /** Which of these contracts exist at the end of a block; none where the node has no state of it. */
+  haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
+  /** Those of these contracts that exist at a height. Throws where the node does not know. */
+  codeAt(contracts: readonly string[], height: number): Promise<string[]>
+  /** What transactions call, by hash; one that the node does not have is left out. */
+  transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
+  /** Reads at the end of a block, or at the newest one where the node has no state of that any more. */
+  reader(block: BlockRef): ContractReader
+}
+
+type OnTrouble = (contract: string, trouble: string) => void
+
+export interface TransactionCall {
+  /** Absent where a contract is created. */
+  to?: string
+  input: string
+}
+
+/** Widest range of eth_getLogs ever asked for. */
+const LOG_RANGE = 10_000
+/** How often a node is asked for a block that it should have any moment, and the milliseconds between. */
+const TRIES_AT_HEAD = 6
+const HEAD_PAUSE = 200
+
+/** Milliseconds after which a node that had no state is asked for it again. */
+const STATE_AGAIN = 600_000
+
+export function openChainRpc(urls: readonly string[]): ChainRpc {
+  const ask = openFailover(urls)
+  const strangers = openStrangerReader(ask)
+
+  async function header(height: number): Promise<ChainHeader | undefined> {
+    const answer = headerSchema
+      .nullable()
+      .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
+    if (!answer) return undefined
+    return {
+      number: height,
+      hash: answer.hash.toLowerCase(),
+      parentHash: answer.parentHash.toLowerCase(),
+      timestamp: hexToNumber(answer.timestamp as `0x${string}`),
+    }
+  }
+
+  async function head(): Promise<BlockRef> {
+    const height = hexToNumber(hex.parse(await ask('eth_blockNumber', [])) as `0x${string}`)
+    const block = await header(height)
+    if (!block) throw new UnavailableError(`The node names block ${height} as its head and does not have it.`)
+    return block
+  }
+
+  const widest = openFoundLimit(LOG_RANGE)
+
+  async function logs(filter: {
+    address?: string[]
+    topics?: string[][]
+    from: number
+    to: number
+  }): Promise<BlockLogs[]> {
+    const blocks = new Map<number, BlockLogs>()
+    for (let from = filter.from; from <= filter.to; ) {
+      const to = Math.min(filter.to, from + widest.now() - 1)
+      const wanted = {
+        ...(filter.address ? { address: filter.address } : {}),
+        topics: filter.topics,
+        fromBlock: numberToHex(from),
+        toBlock: numberToHex(to),
+      }
+      let answer: unknown
+      try {
+        // Both go with one request: a node that is behind says of blocks to come that they have no logs.
+        for (let tries = 1; ; tries++) {
+          const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
+          answer = found
+          if (end) break
+          if (tries === TRIES_AT_HEAD)
+            throw new UnavailableError(`The node was asked for logs up to block ${to} and does not have it.`)
+          await sleep(HEAD_PAUSE)
+        }
+      } catch (error) {
+        // A node that cannot be reached would not answer for fewer blocks either.
+        if (from === to || !(error instanceof RpcRefusedError) || error.isGone) throw error
+        widest.refused(to - from + 1)
+        continue
+      }
+      for (const log of z.array(logSchema).parse(answer)) {
+        const number = hexToNumber(log.blockNumber as `0x${string}`)
+        const block = blocks.get(number) ?? { number, hash: log.blockHash.toLowerCase(), logs: [] }
+        blocks.set(number, block)
+        if (block.hash !== log.blockHash.toLowerCase())
+          throw new UnavailableError(`The node's logs of block ${number} are of two branches.`)
+        block.logs.push({
+          address: log.address.toLowerCase(),
+          topics: log.topics.map(topic => topic.toLowerCase()),
+          data: log.data.toLowerCase(),
+          logIndex: hexToNumber(log.logIndex as `0x${string}`),
+          transactionHash: log.transactionHash.toLowerCase(),
+        })
+      }
+      widest.answered(to - from + 1)
+      from = to + 1
+    }
+    for (const block of blocks.values()) block.logs = eachOnce(block.logs)
+    return [...blocks.values()].sort((a, b) => a.number - b.number)
+  }
+
+  /** Below it the node has no state, as was found at that time. */
+  let lost = { below: -1, at: 0 }
+  const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < STATE_AGAIN
+
+  async function calls(
+    list: readonly StateCall[],
+    block: BlockRef,
+    onTrouble?: OnTrouble,
+  ): Promise<(string | undefined)[]> {
+    if (list.length === 0) return []
+    const at: BlockParameter = { blockHash: block.hash }
+    if (isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
+    try {
+      const answers = await strangers.read(list, at)
+      for (const [i, { trouble }] of answers.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
+      return answers.map(({ data }) => data)
+    } catch (error) {
+      if (error instanceof StateMissingError) await noteLost(block, error)
+      throw error
+    }
+  }
+
+  /** A block that was replaced has no state either, and says nothing of those before it. */
+  async function noteLost(block: BlockRef, error: StateMissingError): Promise<void> {
+    if ((await header(block.number))?.hash !== block.hash) return
+    if (!isLost(lost.below))
+      log.warn(
+        { block: block.number, error: error.message },
+        'the node keeps no state of old blocks: nothing is sampled there, and contracts are looked at as they are now',
+      )
+    lost = { below: Math.max(lost.below, block.number), at: Date.now() }
+  }
+
+  function reader(block: BlockRef): ContractReader {
+    const troubles = new Map<string, string>()
+    let at = block
+    let waiting: {
+      call: StateCall
+      resolve(answer: string | undefined): void
+      reject(error: unknown): void
+    }[] = []
+    const onTrouble: OnTrouble = (contract, trouble) => {
+      if (!troubles.has(contract)) troubles.set(contract, trouble)
+    }
+    const flush = async () => {
+      const some = waiting
+      waiting = []
+      const list = some.map(({ call }) => call)
+      try {
+        const answers = await calls(list, at, onTrouble).catch(async error => {
+          if (!(error instanceof StateMissingError) || at !== block) throw error
+          at = await head()
+          return calls(list, at, onTrouble)
+        })
+        for (const [i, { resolve }] of some.entries()) resolve(answers[i])
+      } catch (error) {
+        for (const { reject } of some) reject(error)
+      }
+    }
+    return {
+      blockNumber: block.number,
+      troubles,
+      // What is asked at the same time goes together.
+      call: (to, data) =>
+        new Promise((resolve, reject) => {
+          if (waiting.push({ call: { to, data }, resolve, reject }) === 1) setTimeout(() => void flush(), 0)
+        }),
+      deployment: contract => deployment(contract, block.number),
+    }
+  }
+
+  async function transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>> {
+    const found = new Map<string, TransactionCall>()
+    await Promise.all(
+      hashes.map(async hash => {
+        const answer = transactionSchema.parse(await ask('eth_getTransactionByHash', [hash]))
+        if (answer) found.set(hash, { to: answer.to?.toLowerCase(), input: answer.input })
+      }),
+    )
+    return found
+  }
+
+  async function haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>> {
+    if (contracts.length === 0 || isLost(block.number)) return new Set()
+    const at: BlockParameter = { blockHash: block.hash }
+    // A node without that state would refuse each of them.
+    try {
+      await strangers.stand(at)
+    } catch (error) {
+      if (!(error instanceof StateMissingError)) throw error
+      await noteLost(block, error)
+      return new Set()
+    }
+    const found = await Promise.all(
+      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, at])) !== '0x'),
+    )
+    return new Set(contracts.filter((_, i) => found[i]))
+  }
+
+  async function codeAt(contracts: readonly string[], height: number): Promise<string[]> {
+    const found = await Promise.all(
+      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, numberToHex(height)]))),
+    )
+    return contracts.filter((_, i) => found[i] !== '0x')
+  }
+
+  async function deployment(
+    contract: string,
+    upTo: number,
+  ): Promise<{ block: number; timestamp: number } | undefined> {
+    const exists = async (height: number) => (await codeAt([contract], height)).length > 0
+    // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
+    if (isLost(lost.below)) return undefined
+    try {
+      if (!(await exists(upTo))) return undefined
+      let absent = -1
+      let present = upTo
+      while (present - absent > 1) {
+        const middle = Math.floor((absent + present) / 2)
+        if (await exists(middle)) present = middle
+        else absent = middle
+      }
+      const block = await header(present)
+      return block && { block: block.number, timestamp: block.timestamp }
+    } catch (error) {
+      if (error instanceof RpcRefusedError && error.isAnswered) return undefined
+      throw error
+    }
+  }
+
+  return {
+    chainId: async () => hexToNumber(hex.parse(await ask('eth_chainId', [])) as `0x${string}`),
+    head,
+    header,
+    logs,
+    async bloom(height) {
+      const answer = bloomSchema
+        .nullable()
+        .parse(await ask('eth_getBlockByNumber', [numberToHex(height), false]))
+      if (!answer) return undefined
+      const { hash, timestamp, logsBloom } = answer
+      return {
+        hash: hash.toLowerCase(),
+        timestamp: hexToNumber(timestamp as `0x${string}`),
+        mayHold: contract => mayHold(logsBloom, contract),
+      }
+    },
+    calls,
+    haveCode,
+    codeAt,
+    transactions,
+    reader,
+  }
+}
+
+/** Logs in their block's order, each once: some nodes serve the seams of their ranges twice. */
+export function eachOnce<T extends { logIndex: number }>(logs: readonly T[]): T[] {
+  const byIndex = new Map(logs.map(log => [log.logIndex, log]))
+  return [...byIndex.values()].sort((a, b) => a.logIndex - b.logIndex)
+}
+
+/** A logs bloom has three bits of 2048 set for each address with a log (Yellow Paper, 4.3.1); no false negatives. */
+function mayHold(bloom: string, address: string): boolean {
+  const hash = hexToBytes(keccak256(address as `0x${string}`))
+  return [0, 2, 4].every(at => {
+    const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047
+    const byte = 2 + (255 - (bit >> 3)) * 2
+    return (Number.parseInt(bloom.slice(byte, byte + 2), 16) & (1 << (bit & 7))) !== 0
+  })
+}

@@ -1,0 +1,180 @@
+import { EvmBatchProcessor } from '@subsquid/evm-processor'
+import { createPinoSink, type Logger, setRootSink } from '@subsquid/logger'
+import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
+import { Runner } from '@subsquid/util-internal-processor-tools'
+import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
+import type { SourceBlock } from '../handling/chain-handler.ts'
+import type { Subscription } from '../handling/decode.ts'
+import { finalBlocks } from './final-blocks.ts'
+import { followHead, type HeadClient, type HotSource, type Pace } from './head.ts'
+import { added } from './log-queries.ts'
+import { type ConnectedClient, paced } from './paced-connection.ts'
+import { type ChainRpc, eachOnce } from './rpc.ts'
+import type { SqdBlock } from './rpc-block.ts'
+
+export interface SourceOptions {
+  gateway?: string
+  /** The node that is asked for the head, and what asks it, or another one, for final blocks. */
+  rpc?: { url: string; client: ChainRpc }
+  /** How often a request is repeated before the run fails; then another endpoint may be tried. */
+  rpcAttempts?: number
+  finality: number
+  /** Milliseconds between looks for another final block, where there is none. */
+  pollInterval: number
+  /** When to look for the head. */
+  pace: Pace
+  from: number
+  /** Last block to process; the source ends there. */
+  to?: number
+  /** What is asked for; it grows while contracts are met. */
+  subscriptions: () => Partial<Subscription>[]
+  /** Final blocks that may be handled together. */
+  span?: () => number
+}
+
+/** Blocks as they are to be handled. */
+export interface SourceBatch {
+  blocks: SourceBlock[]
+  /** The blocks stand on the last one of the batch before, without a gap. */
+  isLinked: boolean
+  /** The parent of the first. */
+  stoodOn: string | undefined
+  /** What is subscribed to because of them comes with the next ones. */
+  takesMore: boolean
+}
+
+export class FilterExtended extends VaultlogError {
+  readonly code = 'FILTER_EXTENDED'
+  override readonly retryable = true
+  constructor() {
+    super('New contracts are watched; the source starts again with them.')
+  }
+}
+
+// What its packages say goes where everything goes: they would name endpoints by their URLs.
+setRootSink(createPinoSink(log))
+
+type Config = RunnerConfig<unknown, unknown>
+
+/**
+ * EvmBatchProcessor.run() owns the process: it exits on every error and cannot be started again with more contracts.
+ * These are the parts it is made of; with them the same Runner runs under our own loop.
+ */
+interface ProcessorParts {
+  getBatchRequests(): Config['requests']
+  getArchiveDataSource(): Config['archive']
+  getHotDataSource(): NonNullable<Config['hotDataSource']> & HotSource
+  getChainRpcClient(): HeadClient & ConnectedClient & { close(error?: Error): void }
+  getLogger(): Logger
+}
+
+/** One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. */
+export async function runSource<Store>(
+  options: SourceOptions,
+  database: Database<Store>,
+  handle: (store: Store, batch: SourceBatch) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  // Told to stop while the run was being prepared: no event comes for that any more.
+  if (signal?.aborted) return
+  const processor = new EvmBatchProcessor()
+    .setFinalityConfirmation(options.finality)
+    .setBlockRange({ from: options.from, to: options.to })
+    .setFields({
+      log: { topics: true, data: true, transactionHash: true },
+      transaction: { hash: true, to: true, input: true },
+      block: { timestamp: true },
+    })
+  if (options.gateway) processor.setGateway(options.gateway)
+  if (options.rpc) {
+    processor.setRpcEndpoint({
+      url: options.rpc.url,
+      capacity: 100,
+      requestTimeout: 20_000,
+    })
+    processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
+  }
+  const asked = options.subscriptions()
+  for (const subscription of asked) processor.addLog(subscription)
+
+  const parts = processor as unknown as ProcessorParts
+  let takesMore = false
+  if (options.rpc) {
+    const client = parts.getChainRpcClient()
+    paced(client, options.rpc.url, options.rpcAttempts ?? 10)
+    const hot = parts.getHotDataSource()
+    const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
+    const { client: rpc } = options.rpc
+    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, options.pace, goTo, isEnd)
+    hot.polling = follow
+    hot.subscription = follow
+    hot.getFinalizedBlocks = async function* (requests, stopOnHead = false) {
+      takesMore = true
+      const ranges = requests.map(({ range }) => range)
+      yield* finalBlocks(ranges, { rpc, subscriptions, finality, span, stopOnHead, pollInterval })
+      takesMore = false
+      // What comes after them is asked for as it was at the start.
+      if (added(asked, subscriptions()).length > 0) throw new FilterExtended()
+    }
+  }
+  let before: SqdBlock | undefined
+  let abort: (() => void) | undefined
+  const aborted = new Promise<void>(resolve => {
+    abort = resolve
+    signal?.addEventListener('abort', resolve as () => void, { once: true })
+  })
+  try {
+    const run = new Runner<unknown, Store>({
+      database,
+      requests: parts.getBatchRequests(),
+      archive: options.gateway ? parts.getArchiveDataSource() : undefined,
+      hotDataSource: options.rpc ? parts.getHotDataSource() : undefined,
+      allBlocksAreFinal: options.finality === 0,
+      log: parts.getLogger(),
+      // Metrics are served by the process itself, on one port for all runs.
+      prometheus: {
+        addRunnerMetrics() {},
+        serve: async () => ({ port: 0 }),
+      } as unknown as Config['prometheus'],
+      process: (store, batch) => {
+        const blocks = batch.blocks as unknown as SqdBlock[]
+        assertLinked(blocks)
+        const isLinked = blocks.every(
+          ({ header }, i) => header.parentHash === (blocks[i - 1] ?? before)?.header.hash,
+        )
+        before = blocks.at(-1)
+        // Walking back to its last known block, evm-processor passes blocks before the first one asked for, bare of
+        // logs and times.
+        const wanted = blocks.filter(({ header }) => header.height >= options.from)
+        const stoodOn = wanted[0]?.header.parentHash
+        return handle(store, { blocks: wanted.map(toSourceBlock), isLinked, stoodOn, takesMore })
+      },
+    }).run()
+    // At the head the runner waits for the next block for ever: a stop does not wait for it.
+    await Promise.race([run, aborted])
+    if (signal?.aborted) run.catch(() => {})
+  } finally {
+    if (abort) signal?.removeEventListener('abort', abort)
+    if (options.rpc) parts.getChainRpcClient().close()
+  }
+}
+
+/** Finalized blocks are fetched side by side and by number: a node that changed its mind between would not be noticed. */
+function assertLinked(blocks: readonly SqdBlock[]): void {
+  for (const [i, { header }] of blocks.entries()) {
+    const before = blocks[i - 1]?.header
+    if (before?.height === header.height - 1 && before.hash !== header.parentHash)
+      throw new UnavailableError(
+        `Block ${header.height} does not stand on the block ${before.height} that came with it. Fetching again.`,
+      )
+  }
+}
+
+function toSourceBlock({ header, logs, transactions }: SqdBlock): SourceBlock {
+  return {
+    ref: { number: header.height, hash: header.hash, timestamp: Math.floor(header.timestamp / 1000) },
+    logs: eachOnce(logs),
+    calls: new Map(transactions.map(({ hash, to, input }) => [hash, { to, input }])),
+  }
+}

@@ -1,0 +1,320 @@
+import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
+import type { Express, Response } from 'express'
+import type { Endpoint, Tier } from './endpoint.ts'
+import { isPayable, tiersOf } from './endpoint.ts'
+import { methodNotAllowed } from './error-answers.ts'
+import type { LoadedEndpoint } from './load-endpoints.ts'
+import { ErrorBody, PaymentRequiredBody } from './shapes.ts'
+
+const TIERS: Record<Tier, string> = {
+  v2: 'Stable.',
+  beta: 'Works and is tested; interfaces may still change.',
+  alpha: 'Experimental: may change without notice.',
+}
+
+const ERRORS: readonly { status: string; description: string; on?: (endpoint: Endpoint) => boolean }[] = [
+  {
+    status: '400',
+    description: 'The request cannot be read; the message names the parameter and what would be right.',
+  },
+  { status: '401', description: 'The API key is missing or not known.', on: needsKey },
+  {
+    status: '402',
+    description:
+      'No API key. Where the operator takes payments, the header payment-required and the body hold the terms (x402 version 2).',
+    on: isPayable,
+  },
+  {
+    status: '403',
+    description: 'The key has fewer credits left this month than the request costs.',
+    on: needsKey,
+  },
+  { status: '404', description: 'There is no such thing.' },
+  { status: '405', description: 'The path does not take this method; Allow says which it takes.' },
+  { status: '408', description: 'Our own deadline passed.' },
+  {
+    status: '413',
+    description: 'The body is too large: 100 kB at most.',
+    on: ({ body }) => body !== undefined,
+  },
+  { status: '422', description: 'The request can be read and makes no sense.' },
+  {
+    status: '429',
+    description: 'The key has used up its requests of this minute; Retry-After says when to come back.',
+    on: needsKey,
+  },
+  {
+    status: '500',
+    description: 'Something went wrong on our side; errorId names the request in the logs of the operator.',
+  },
+  { status: '503', description: 'A dependency is down; Retry-After says when to come back.' },
+]
+
+function needsKey({ access }: Endpoint): boolean {
+  return access !== 'open'
+}
+
+const text = { type: 'string' } as const
+const whole = { type: 'integer', minimum: 0 } as const
+
+const HEADERS = {
+  'x-request-id': { description: 'Names the request; the errorId of an error body.', schema: text },
+  'x-as-of-block': {
+    description: 'Block per network that the answer is of: mainnet=123, base=456.',
+    schema: text,
+  },
+  'x-credits-used': {
+    description: 'Credits that the request cost; 0 for one that failed, was free, or was paid for.',
+    schema: whole,
+  },
+  'x-credits-remaining': { description: 'Credits left this month (UTC).', schema: whole },
+  'x-credits-cost': {
+    description: 'Answers HEAD: the credits that the same GET would cost now. To ask costs 1.',
+    schema: whole,
+  },
+  'ratelimit-limit': { description: 'Requests per minute.', schema: whole },
+  'ratelimit-remaining': { description: 'Requests left of this minute.', schema: whole },
+  'ratelimit-reset': { description: 'Seconds until the minute ends.', schema: whole },
+  'ratelimit-policy': { description: 'The same as a structured field.', schema: text },
+  ratelimit: { description: 'The same as a structured field.', schema: text },
+  'retry-after': { description: 'Seconds to wait.', schema: whole },
+  etag: {
+    description: 'Tied to where the projections stand; send it back as If-None-Match.',
+    schema: text,
+  },
+  'cache-control': { schema: text },
+  allow: { schema: text },
+  'payment-required': { description: 'Terms of payment, as x402 version 2 encodes them.', schema: text },
+  'payment-response': {
+    description: 'Receipt of a request that was paid for, as x402 version 2 encodes it.',
+    schema: text,
+  },
+} as const
+
+type HeaderName = keyof typeof HEADERS
+
+function headers(...names: HeaderName[]) {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const METERED: HeaderName[] = [
+  'x-credits-remaining',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+]
+
+/** Headers that an answer with this status has. */
+function headersOf(endpoint: Endpoint, status: string): HeaderName[] {
+  const isMetered = needsKey(endpoint) && status !== '401' && status !== '402' && status !== '405'
+  const isTagged = (status === '200' || status === '304') && endpoint.cache !== 'none'
+  return [
+    'x-request-id',
+    'x-credits-used',
+    'cache-control',
+    ...(status === '200' || status === '304' ? (['x-as-of-block'] as const) : []),
+    ...(status === '200' && needsKey(endpoint) && endpoint.method === 'get'
+      ? (['x-credits-cost'] as const)
+      : []),
+    ...(isMetered ? METERED : []),
+    ...(isTagged && endpoint.method === 'get' ? (['etag'] as const) : []),
+    ...(status === '429' || status === '503' ? (['retry-after'] as const) : []),
+    ...(status === '405' ? (['allow'] as const) : []),
+    ...(status === '402' ? (['payment-required'] as const) : []),
+    ...(status === '200' && isPayable(endpoint) ? (['payment-response'] as const) : []),
+  ]
+}
+
+/** The OpenAPI 3.1 document of a tier, made of the endpoints' own schemas. */
+export function openApiDocument(
+  endpoints: readonly LoadedEndpoint[],
+  tier: Tier,
+  options: { publicUrl?: string } = {},
+) {
+  const registry = new OpenAPIRegistry()
+  registry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Made by the operator with `vaultlog keys create`.',
+  })
+  for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header)
+  for (const { endpoint, file } of endpoints) {
+    if (tiersOf(endpoint).includes(tier)) registerEndpoint(registry, endpoint, tier, file)
+  }
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: {
+      title: `Vaultlog API, ${tier}`,
+      version: tier,
+      description: `${TIERS[tier]} Amounts are decimal strings in base units, rates are fractions per year, times are unix seconds, addresses are checksummed. What is not known is left out, or null, or an empty string where the description of the field says so; it is never 0. What a request costs stands with each operation; a HEAD request or a 304 costs 1 credit, and the header x-credits-cost of the answer to HEAD says what GET would cost. A request that fails costs nothing.`,
+      license: { name: 'GPL-3.0-or-later', identifier: 'GPL-3.0-or-later' },
+    },
+    tags: tagsOf(endpoints, tier),
+    security: [{ apiKey: [] }],
+    servers: [{ url: options.publicUrl?.replace(/\/$/, '') ?? '/' }],
+  })
+}
+
+function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: Tier, file: string): void {
+  registry.registerPath({
+    method: endpoint.method,
+    path: `/${tier}${endpoint.path}`,
+    summary: endpoint.summary,
+    description: [endpoint.description, costOf(endpoint)].filter(Boolean).join(' '),
+    tags: [tagOf(file)],
+    operationId: `${tier}-${file
+      .replace(/\.[jt]s$/, '')
+      .split('/')
+      .slice(1)
+      .join('-')}`,
+    security: endpoint.access === 'open' ? [] : [{ apiKey: [] }],
+    request: {
+      ...(endpoint.params ? { params: endpoint.params } : {}),
+      ...(endpoint.query ? { query: endpoint.query } : {}),
+      ...(endpoint.body
+        ? {
+            body: {
+              content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } },
+            },
+          }
+        : {}),
+    },
+    responses: {
+      200: {
+        description: endpoint.summary,
+        content: { 'application/json': { schema: endpoint.response } },
+        headers: headers(...headersOf(endpoint, '200')),
+      },
+      ...(endpoint.method === 'get' && endpoint.cache !== 'none'
+        ? {
+            304: {
+              description: 'What If-None-Match names still holds. Costs 1 credit.',
+              headers: headers(...headersOf(endpoint, '304')),
+            },
+          }
+        : {}),
+      ...Object.fromEntries(
+        ERRORS.filter(({ on }) => on === undefined || on(endpoint)).map(({ status, description }) => [
+          status,
+          {
+            description,
+            content: {
+              'application/json': { schema: status === '402' ? PaymentRequiredBody : ErrorBody },
+            },
+            headers: headers(...headersOf(endpoint, status)),
+          },
+        ]),
+      ),
+    },
+  })
+}
+
+const TAGS: Readonly<Record<string, string>> = {
+  'advanced-analytics': 'Drawdown, composition, utilization and pauses of vaults.',
+  benchmarks: 'What the largest vaults of a network earn.',
+  borrow: 'Lending markets, positions in them and their transactions.',
+  'detailed-vaults': 'Everything known of vaults.',
+  general: 'Vaults in short, assets, networks, protocols, tags and curators.',
+  historical: 'Time series.',
+  holders: 'Who holds the shares of a vault.',
+  nrt: 'What contracts say now.',
+  portfolio: 'What a wallet holds, has earned, and could do.',
+  transactions: 'Transactions ready to be signed.',
+}
+
+function tagOf(file: string): string {
+  return (file.replaceAll('\\', '/').split('/')[1] ?? 'general').replace(/\.[jt]s$/, '')
+}
+
+function tagsOf(endpoints: readonly LoadedEndpoint[], tier: Tier) {
+  const names = endpoints.flatMap(({ endpoint, file }) =>
+    tiersOf(endpoint).includes(tier) ? [tagOf(file)] : [],
+  )
+  return [...new Set(names)].sort().map(name => ({ name, description: TAGS[name] ?? name }))
+}
+
+/** The cost of an operation in words, with the cost of a full page where a page costs by its items. */
+function costOf({ cost, costInWords, query }: Endpoint): string {
+  const credits = (count: number) => `${count} credit${count === 1 ? '' : 's'}`
+  if (costInWords) return costInWords
+  if (cost === 0) return 'Free.'
+  if (typeof cost === 'number') return `Costs ${credits(cost)}.`
+  const of = (items: number) => cost({ body: undefined, items, request: undefined })
+  const perPage = query?.shape['perPage']?.parse(undefined) as number | undefined
+  const full = perPage === undefined ? '' : `: ${of(perPage)} for a full page of ${perPage}`
+  return `Costs ${credits(of(0))} and ${of(1) - of(0)} for each item${full}.`
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Vaultlog API</title>
+<link rel="stylesheet" href="documentation/assets/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="documentation/assets/swagger-ui-bundle.js"></script>
+<script src="documentation/assets/swagger-ui-standalone-preset.js"></script>
+<script src="documentation/start.js"></script>
+</body>
+</html>
+`
+
+// Every address is relative, so that the page works behind a proxy that takes a part of the path off; no validator of
+// others is asked about the document.
+const START = `window.ui = SwaggerUIBundle({
+  urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `${tier}/documentation/json` })))},
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+  validatorUrl: null,
+})
+`
+
+/** The documents and the page that shows them. Open to everybody. */
+export function mountDocumentation(
+  app: Express,
+  endpoints: readonly LoadedEndpoint[],
+  options: { publicUrl?: string } = {},
+): void {
+  const serve = (path: string, send: (response: Response, isFolder: boolean) => void) => {
+    app.get(path, (request, response) => send(response, request.path.endsWith('/')))
+    app.all(path, methodNotAllowed(['GET', 'HEAD']))
+  }
+  const serveText = (path: string, type: string, text: string) => {
+    const tag = `W/"${createHash('sha1').update(text).digest('base64url')}"`
+    serve(path, response => {
+      response.set({ 'cache-control': 'no-cache', etag: tag }).type(type).send(text)
+    })
+  }
+  for (const tier of Object.keys(TIERS) as Tier[]) {
+    serveText(
+      `/${tier}/documentation/json`,
+      'application/json',
+      JSON.stringify(openApiDocument(endpoints, tier, options)),
+    )
+    serve(`/${tier}/documentation`, (response, isFolder) => {
+      response.redirect(308, `${isFolder ? '../' : ''}../documentation?urls.primaryName=${tier}`)
+    })
+  }
+  serveText('/documentation/start.js', 'application/javascript', START)
+  const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
+    serve(`/documentation/assets/${file}`, response => response.sendFile(file, { root: assets }))
+  }
+  app.get('/documentation', (request, response, next) => {
+    if (!request.path.endsWith('/')) return next()
+    const [, ...query] = request.originalUrl.split('?')
+    response.redirect(308, ['../documentation', ...query].join('?'))
+  })
+  serveText('/documentation', 'html', PAGE)
+}

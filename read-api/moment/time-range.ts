@@ -1,0 +1,25 @@
+import type { Granularity } from '../vaults/history-queries.ts'
+import { SECONDS } from '../vaults/history-queries.ts'
+
+export const SECONDS_OF_DAY = 86_400
+
+/** The last second that ClickHouse's DateTime can say. */
+export const LAST_SECOND = 4_294_967_295
+
+/** Unix seconds, both inclusive; absent bounds are open. */
+export function readRange(query: { fromTimestamp?: number; toTimestamp?: number }): {
+  from: number
+  to: number
+} {
+  const { fromTimestamp = 0, toTimestamp = LAST_SECOND } = query
+  return { from: Math.min(fromTimestamp, LAST_SECOND), to: Math.min(toTimestamp, LAST_SECOND) }
+}
+
+/** The buckets that begin inside a range: the start of the first, and the end of the last, exclusive. */
+export function bucketRange(range: { from: number; to: number }, granularity: Granularity) {
+  const seconds = SECONDS[granularity]
+  return {
+    from: Math.min(Math.ceil(range.from / seconds) * seconds, LAST_SECOND),
+    to: Math.min((Math.floor(range.to / seconds) + 1) * seconds, LAST_SECOND),
+  }
+}

@@ -1,0 +1,136 @@
+import { defineQuery, uint, z } from '../moment/query.ts'
+import { VISIBLE, VISIBLE_ON_CHAIN } from '../moment/visible.ts'
+
+/**
+ * An account's balances at a timestamp on every chain, in base units, those of zero left out. `account_vault` says only
+ * where to look: a head table, whose rows may be newer than the moment asked for.
+ */
+export const balancesAt = defineQuery({
+  name: 'balances_at',
+  sql: `SELECT chain_id, vault, toString(b) AS balance FROM (
+      SELECT chain_id, vault, argMax(balance, (timestamp, position)) AS b
+      FROM balance
+      WHERE ${VISIBLE} AND holder = {account:String} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+        AND (chain_id, vault) IN (SELECT chain_id, vault FROM account_vault WHERE account = {account:String})
+      GROUP BY chain_id, vault)
+    WHERE b > 0`,
+  row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
+})
+
+/** The same of named vaults of one chain. */
+export const theseBalancesAt = defineQuery({
+  name: 'these_balances_at',
+  sql: `SELECT vault, toString(argMax(balance, (timestamp, position))) AS balance FROM balance
+    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND holder = {account:String}
+      AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+    GROUP BY vault`,
+  row: z.object({ vault: z.string(), balance: z.string() }),
+})
+
+const headRow = z.object({ chain_id: z.number(), vault: z.string(), balance: z.string(), position: uint })
+
+/**
+ * What an account ever held, each row with the position it is of: the heads as they are now, of which the one with the highest
+ * position is the newest. A short read of one primary key, where `balances_at` looks into the history of each vault.
+ */
+export const newestBalances = defineQuery({
+  name: 'newest_balances',
+  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+    WHERE account = {account:String}`,
+  row: headRow,
+})
+
+/** The same of one vault. */
+export const newestBalance = defineQuery({
+  name: 'newest_balance',
+  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+    WHERE account = {account:String} AND chain_id = {chain:UInt32} AND vault = {vault:String}`,
+  row: headRow,
+})
+
+/** What {accounts} hold of the vaults of one chain, in base units, nothing left out but zero. */
+export const holdings = defineQuery({
+  name: 'holdings',
+  sql: `SELECT holder, vault, toString(b) AS balance FROM (
+      SELECT holder, vault, argMax(balance, (timestamp, position)) AS b
+      FROM balance
+      WHERE ${VISIBLE_ON_CHAIN} AND (vault, holder) IN (
+        SELECT vault, account FROM account_vault WHERE chain_id = {chain:UInt32} AND account IN {accounts:Array(String)})
+      GROUP BY holder, vault)
+    WHERE b > 0`,
+  row: z.object({ holder: z.string(), vault: z.string(), balance: z.string() }),
+})
+
+const state = (
+  table: string,
+  bucket: string,
+  columns: string,
+) => `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns}
+  FROM ${table}
+  WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+    AND ${bucket} >= toDateTime({since:UInt32}, 'UTC')
+  ORDER BY vault, timestamp DESC, position DESC LIMIT 1 BY vault`
+
+/** The last state of vaults at or before {at}, no older than {since}. */
+export const statesAt = defineQuery({
+  name: 'states_at',
+  sql: state(
+    'vault_sample',
+    'timestamp',
+    `toString(vault_sample.total_assets) AS total_assets, toString(vault_sample.total_supply) AS total_supply,
+    toString(vault_sample.share_price_raw) AS share_price_raw, share_price,
+    toString(vault_sample.fine_price) AS fine_price, fine_digits`,
+  ),
+  row: z.object({
+    vault: z.string(),
+    at: z.number(),
+    block_number: uint,
+    total_assets: z.string().nullable(),
+    total_supply: z.string().nullable(),
+    share_price_raw: z.string().nullable(),
+    share_price: z.number().nullable(),
+    fine_price: z.string().nullable(),
+    fine_digits: z.number(),
+  }),
+})
+export type StateRow = z.output<typeof statesAt.row>
+
+export const apysAt = defineQuery({
+  name: 'apys_at',
+  sql: state('vault_hourly', 'hour', 'apy_1h, apy_1d, apy_7d, apy_30d'),
+  row: z.object({
+    vault: z.string(),
+    at: z.number(),
+    block_number: uint,
+    apy_1h: z.number().nullable(),
+    apy_1d: z.number().nullable(),
+    apy_7d: z.number().nullable(),
+    apy_30d: z.number().nullable(),
+  }),
+})
+
+export const feedsAt = defineQuery({
+  name: 'feeds_at',
+  sql: `SELECT feed, argMax(price, (timestamp, position)) AS price, toUnixTimestamp(max(timestamp)) AS reported_at
+    FROM feed_price
+    WHERE ${VISIBLE_ON_CHAIN} AND feed IN {feeds:Array(String)}
+      AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
+    GROUP BY feed`,
+  row: z.object({ feed: z.string(), price: z.number(), reported_at: z.number() }),
+})
+
+/** Of each vault: whether the account held it at {from}, took it up in ({from}, {to}], and holds it now. */
+export const positionsInWindow = defineQuery({
+  name: 'positions_in_window',
+  sql: `SELECT chain_id, vault,
+      argMaxIf(kind, (timestamp, position), timestamp <= toDateTime({from:UInt32}, 'UTC')) = 'opened' AS was_open,
+      countIf(kind = 'opened' AND timestamp > toDateTime({from:UInt32}, 'UTC') AND timestamp <= toDateTime({to:UInt32}, 'UTC')) > 0 AS opened,
+      argMax(kind, (timestamp, position)) = 'opened' AS is_open,
+      min(timestamp) AS since
+    FROM position_change
+    WHERE ${VISIBLE} AND account = {account:String}
+    GROUP BY chain_id, vault
+    HAVING was_open OR opened
+    ORDER BY since, chain_id, vault`,
+  row: z.object({ chain_id: z.number(), vault: z.string(), is_open: z.coerce.boolean() }),
+})

@@ -1,0 +1,109 @@
+import { lendingEventRow } from '../../lending/queries.ts'
+import { defineQuery, uint, z } from '../../moment/query.ts'
+import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
+
+/** Euler v2 of one chain as of {p}. Integers wider than 64 bits come as text. */
+
+/** Rows of the newest visible position of each key: two narrow columns are read before the wide ones. */
+const newest = (table: string, key: string) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
+    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
+
+export const evkLtvs = defineQuery({
+  name: 'evk_ltvs',
+  sql: `SELECT vault, collateral, borrow_ltv_bps, liquidation_ltv_bps, initial_liquidation_ltv_bps, target_at, ramp_seconds
+    FROM (${newest('evk_ltv', 'vault, collateral')}) ORDER BY vault, collateral`,
+  row: z.object({
+    vault: z.string(),
+    collateral: z.string(),
+    borrow_ltv_bps: z.number(),
+    liquidation_ltv_bps: z.number(),
+    initial_liquidation_ltv_bps: z.number(),
+    target_at: z.number(),
+    ramp_seconds: z.number(),
+  }),
+})
+export type EvkLtvRow = z.output<typeof evkLtvs.row>
+
+export const evkVaults = defineQuery({
+  name: 'evk_vaults',
+  sql: `SELECT s.vault AS vault, toString(s.total_shares) AS total_shares, toString(s.accumulated_fees) AS accumulated_fees,
+      toString(s.cash) AS cash, toString(s.accumulator_ray) AS accumulator, toString(s.interest_rate_ray) AS interest_rate,
+      toUnixTimestamp(s.timestamp) AS updated_at, toString(s.total_borrows) AS total_borrows, toString(t.owed) AS owed,
+      toString(t.accumulator_ray) AS owed_accumulator
+    FROM (${newest('evk_status', 'vault')}) AS s LEFT JOIN (${newest('evk_total', 'vault')}) AS t ON s.vault = t.vault`,
+  row: z.object({
+    vault: z.string(),
+    total_shares: z.string(),
+    accumulated_fees: z.string(),
+    cash: z.string(),
+    accumulator: z.string(),
+    interest_rate: z.string(),
+    updated_at: uint,
+    total_borrows: z.string(),
+    owed: z.string(),
+    owed_accumulator: z.string(),
+  }),
+})
+export type EvkVaultRow = z.output<typeof evkVaults.row>
+
+/** Operations that vaults' governors have switched off. */
+export const evkPauses = defineQuery({
+  name: 'evk_pauses',
+  sql: `SELECT source AS vault, key FROM (
+      SELECT source, key, argMax(value, position) AS last FROM aave_setting
+      WHERE ${VISIBLE} AND market = concat('evk:', source) AND endsWith(key, 'Paused') GROUP BY source, key)
+    WHERE last = '1'`,
+  row: z.object({ vault: z.string(), key: z.string() }),
+})
+
+export const evkDebts = defineQuery({
+  name: 'evk_debts',
+  sql: `SELECT vault, toString(last.1) AS owed, toString(last.2) AS accumulator
+    FROM (SELECT vault, argMax((owed, accumulator_ray), position) AS last FROM evk_debt
+      WHERE ${VISIBLE} AND account = {account:String} GROUP BY vault)`,
+  row: z.object({ vault: z.string(), owed: z.string(), accumulator: z.string() }),
+})
+
+export const evkEnabled = defineQuery({
+  name: 'evk_enabled',
+  sql: `SELECT role, vault, argMax(enabled, position) AS enabled FROM evk_enabled
+    WHERE ${VISIBLE} AND account = {account:String} GROUP BY role, vault`,
+  row: z.object({ role: z.enum(['collateral', 'controller']), vault: z.string(), enabled: z.number() }),
+})
+
+export const evkShares = defineQuery({
+  name: 'evk_shares',
+  sql: `SELECT vault, toString(argMax(balance, position)) AS shares FROM balance
+    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder = {account:String} GROUP BY vault`,
+  row: z.object({ vault: z.string(), shares: z.string() }),
+})
+
+/**
+ * What an account did with a vault that lends or secures: its loans and repayments, deposits and redemptions, and what a
+ * liquidation took, shares at what they were worth at the end of its block.
+ */
+export const evkEvents = defineQuery({
+  name: 'evk_events',
+  sql: `WITH loans AS (
+      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index, market FROM lending_event FINAL
+      WHERE ${VISIBLE} AND account = {account:String} AND contract = {lender:String}),
+    worth AS (
+      SELECT vault, block_number AS block, argMax((total_assets, total_supply), position) AS totals FROM vault_sample
+      WHERE ${VISIBLE} AND vault = {vault:String} AND total_assets IS NOT NULL AND total_supply IS NOT NULL
+      GROUP BY vault, block)
+    SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
+      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
+      WHERE {vault:String} = {lender:String} AND market = concat('evk:', {lender:String})
+      UNION ALL
+      SELECT timestamp, position, block_number, 'liquidation' AS event_type,
+        intDiv(l.shares * (assumeNotNull(tupleElement(w.totals, 1)) + {virtual:UInt64}),
+          assumeNotNull(tupleElement(w.totals, 2)) + {virtual:UInt64}) AS assets, tx_hash, log_index
+      FROM (SELECT *, assets AS shares, {vault:String} AS vault FROM loans
+        WHERE {vault:String} != {lender:String} AND event_type = 'liquidation' AND market = concat('evk:', {vault:String})) AS l
+      ASOF INNER JOIN worth AS w ON l.vault = w.vault AND l.block_number >= w.block
+      UNION ALL
+      SELECT timestamp, position, block_number, if(kind = 'deposit', 'supply', 'withdraw') AS event_type, assets, tx_hash, log_index
+      FROM flow FINAL WHERE ${VISIBLE} AND vault = {vault:String} AND account = {account:String})
+    ORDER BY position`,
+  row: lendingEventRow,
+})

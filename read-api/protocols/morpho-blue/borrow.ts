@@ -1,0 +1,252 @@
+import {
+  type Address,
+  type ContractFunctionReturnType,
+  encodeFunctionData,
+  type Hex,
+  zeroAddress,
+} from 'viem'
+import {
+  accrueMorpho,
+  type MorphoMarket,
+  morphoBalances,
+  morphoMaxBorrow,
+  toAssetsUp,
+  toSharesDown,
+  toSharesUp,
+} from '../../../abi/morpho-blue/math.ts'
+import { view } from '../../chain/view.ts'
+import { RefusedError } from '../../http/errors.ts'
+import { fractionOfWad, type MorphoParams, ratio, yearlyOfWad } from '../../lending/market.ts'
+import { erc20Abi, irmAbi, morphoAbi, morphoOracleAbi } from '../../transactions/abis.ts'
+import {
+  amountWithin,
+  type Bound,
+  hasNone,
+  LANDING_SECONDS,
+  largest,
+  payingPlan,
+  refuseShortWallet,
+  repayment,
+  tightest,
+  tokenOf,
+  walletBound,
+} from '../../transactions/borrow/bounds.ts'
+import {
+  type BorrowAction,
+  type BorrowRequest,
+  defineBorrowFamily,
+  type MarketRef,
+} from '../../transactions/borrow/family.ts'
+import type { Plan, PlannedAction, ReadViews } from '../../transactions/family.ts'
+import { singlePlan, units } from '../../transactions/wallet.ts'
+
+export interface MorphoRef extends MarketRef {
+  readonly protocol: 'morpho-blue'
+  /** The id is the hash of these. The zero address: none. */
+  readonly params: MorphoParams
+}
+
+const actionsOf = {
+  loan: ['supply', 'withdraw', 'borrow', 'repay'],
+  collateral: ['supply', 'withdraw'],
+} as const satisfies Record<string, readonly BorrowAction[]>
+
+type Stored = ContractFunctionReturnType<typeof morphoAbi, 'view', 'market'>
+
+const storedView = (market: MorphoRef) =>
+  view(morphoAbi, market.root as Address, 'market', [market.id as Hex])
+
+/** The totals with interest up to the block, and the rate (per second, 1e18) that they grow at from there. */
+async function accrued(market: MorphoRef, stored: Stored | undefined, at: number, read: ReadViews) {
+  const params = paramsOf(market)
+  if (!stored || stored.lastUpdate === 0n) {
+    throw new RefusedError(`The contract ${market.root} knows no market ${market.id}.`)
+  }
+  const rate =
+    params.irm === zeroAddress
+      ? 0n
+      : (await read({ rate: view(irmAbi, params.irm, 'borrowRateView', [params, stored]) })).values.rate
+  const totals: MorphoMarket = {
+    supplyAssets: stored.totalSupplyAssets,
+    supplyShares: stored.totalSupplyShares,
+    borrowAssets: stored.totalBorrowAssets,
+    borrowShares: stored.totalBorrowShares,
+    lastUpdate: Number(stored.lastUpdate),
+    feeWad: stored.fee,
+  }
+  return { rate, state: accrueMorpho(totals, rate ?? 0n, at).market }
+}
+
+const paramsOf = ({ params }: MorphoRef) => ({
+  loanToken: params.loanToken as Address,
+  collateralToken: params.collateralToken as Address,
+  oracle: params.oracle as Address,
+  irm: params.irm as Address,
+  lltv: params.lltv,
+})
+
+/**
+ * Morpho Blue. What is lent and borrowed is the loan asset, what secures is the collateral asset. Everything is withdrawn
+ * and repaid by shares: they do not change while interest accrues.
+ */
+export const morphoBlue = defineBorrowFamily<MorphoRef>({
+  protocol: 'morpho-blue',
+
+  async figures(market, asset, read) {
+    // The contract keeps no sum of the collateral of a market.
+    if (asset.side === 'collateral') return undefined
+    const { block, values } = await read({ stored: storedView(market) })
+    const { rate, state } = await accrued(market, values.stored, block.timestamp, read)
+    const { supplyAssets, supplyShares, borrowAssets, borrowShares, feeWad } = state
+    const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
+    const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)
+    return {
+      block,
+      borrowRate,
+      supplyRate:
+        borrowRate === undefined
+          ? undefined
+          : borrowRate * ratio(borrowAssets, supplyAssets) * (1 - fractionOfWad(feeWad)),
+      supplied: supplyAssets,
+      borrowed: borrowAssets,
+      supplyIndex: index(supplyAssets, supplyShares),
+      borrowIndex: index(borrowAssets, borrowShares),
+    }
+  },
+
+  async look(market, asset, user, read) {
+    const morpho = market.root as Address
+    const params = paramsOf(market)
+    const token = tokenOf(asset)
+    const { block, values } = await read({
+      stored: storedView(market),
+      position: view(morphoAbi, morpho, 'position', [market.id as Hex, user]),
+      wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
+      allowance: view(erc20Abi, token.address, 'allowance', [user, morpho]),
+      price: view(morphoOracleAbi, params.oracle, 'price', []),
+    })
+    const { rate = 0n, state } = await accrued(market, values.stored, block.timestamp, read)
+    const { price, wallet = 0n, allowance = 0n } = values
+    const [supplyShares = 0n, borrowShares = 0n, collateral = 0n] = values.position ?? []
+    const held = { supplyShares, borrowShares, collateral }
+    const owed = (seconds: number) => {
+      const { market: then } = accrueMorpho(state, rate, block.timestamp + seconds)
+      return morphoBalances(held, then).borrowed
+    }
+    const { supplied: lent, borrowed } = morphoBalances(held, state)
+    const isLoan = asset.side === 'loan'
+    const supplied = isLoan ? lent : collateral
+    const cash = state.supplyAssets - state.borrowAssets
+
+    /** Whether a position with this collateral that borrows `more` is healthy, and stays so until it lands. */
+    const isHealthy = (secured: bigint, more: bigint): boolean => {
+      const { market: then } = accrueMorpho(state, rate, block.timestamp + LANDING_SECONDS)
+      const shares = more === 0n ? 0n : toSharesUp(more, then.borrowAssets, then.borrowShares)
+      const debt = toAssetsUp(borrowShares + shares, then.borrowAssets + more, then.borrowShares + shares)
+      if (borrowShares + shares === 0n) return true
+      return price !== undefined && debt <= morphoMaxBorrow(secured, price, params.lltv)
+    }
+    const noPrice = price === undefined ? " The market's oracle does not answer." : ''
+    const lending: Bound = {
+      most: cash,
+      because: `The market has ${units(cash, token)} that are not lent out.`,
+    }
+    const supplyBound = walletBound(wallet, asset)
+    const owns: Bound = { most: supplied, because: `The wallet has supplied ${units(supplied, token)}.` }
+    const withdrawBound = isLoan
+      ? tightest(owns, lending)
+      : tightest(owns, {
+          most: borrowShares === 0n ? collateral : largest(collateral, x => isHealthy(collateral - x, 0n)),
+          because: `With less collateral the position would not be healthy.${noPrice}`,
+        })
+    const borrowBound = tightest(lending, {
+      most: isLoan ? largest(cash, x => isHealthy(collateral, x)) : 0n,
+      because: `With more debt the position would not be healthy.${noPrice}`,
+    })
+    const owes: Bound = { most: borrowed, because: `The wallet owes ${units(borrowed, token)}.` }
+    const repayBound = tightest(owes, walletBound(wallet, asset))
+
+    const call = (name: string, data: Hex): PlannedAction => ({ name, to: morpho, data })
+
+    const build = (request: BorrowRequest): Plan => {
+      const { action, amount } = request
+      if (!isLoan && (action === 'borrow' || action === 'repay'))
+        throw hasNone(asset, action, actionsOf.collateral)
+      const pay = (value: bigint, needed: bigint, last: PlannedAction) =>
+        payingPlan(asset, morpho, allowance, { needed, value, reset: request.resetAllowance }, [last])
+      if (action === 'supply') {
+        const value = amountWithin(request, token, wallet, supplyBound)
+        if (isLoan && toSharesDown(value, state.supplyAssets, state.supplyShares) === 0n) {
+          throw new RefusedError('The amount is too small: it would give no shares of the market.')
+        }
+        return pay(value, value, call('supply', isLoan ? supplyLoan(value) : supplyCollateral(value)))
+      }
+      if (action === 'withdraw') {
+        const value = amountWithin(request, token, supplied, withdrawBound)
+        if (!isLoan) return singlePlan(call('withdraw', withdrawCollateral(value)), [token])
+        return singlePlan(
+          call('withdraw', amount === 'all' ? withdrawLoan(0n, supplyShares) : withdrawLoan(value, 0n)),
+          [token],
+        )
+      }
+      if (action === 'borrow') {
+        const value = amountWithin(request, token, borrowBound.most, borrowBound)
+        return singlePlan(call('borrow', borrow(value)), [token])
+      }
+      const value = amountWithin(request, token, borrowed, amount === 'all' ? owes : repayBound)
+      // Repaid as an amount, the whole debt could come to more shares than are owed, and that reverts.
+      const isAll =
+        amount === 'all' || toSharesDown(value, state.borrowAssets, state.borrowShares) >= borrowShares
+      if (!isAll) return pay(value, value, call('repay', repay(value, 0n)))
+      const { needed, approved } = repayment(owed)
+      refuseShortWallet(wallet, borrowed, needed, asset)
+      return pay(approved, needed, call('repay', repay(0n, borrowShares)))
+    }
+
+    const supplyLoan = (assets: bigint) =>
+      encodeFunctionData({ abi: morphoAbi, functionName: 'supply', args: [params, assets, 0n, user, '0x'] })
+    const supplyCollateral = (assets: bigint) =>
+      encodeFunctionData({
+        abi: morphoAbi,
+        functionName: 'supplyCollateral',
+        args: [params, assets, user, '0x'],
+      })
+    const withdrawLoan = (assets: bigint, shares: bigint) =>
+      encodeFunctionData({
+        abi: morphoAbi,
+        functionName: 'withdraw',
+        args: [params, assets, shares, user, user],
+      })
+    const withdrawCollateral = (assets: bigint) =>
+      encodeFunctionData({
+        abi: morphoAbi,
+        functionName: 'withdrawCollateral',
+        args: [params, assets, user, user],
+      })
+    const borrow = (assets: bigint) =>
+      encodeFunctionData({ abi: morphoAbi, functionName: 'borrow', args: [params, assets, 0n, user, user] })
+    const repay = (assets: bigint, shares: bigint) =>
+      encodeFunctionData({
+        abi: morphoAbi,
+        functionName: 'repay',
+        args: [params, assets, shares, user, '0x'],
+      })
+
+    return {
+      block,
+      balances: { supplied, borrowed: isLoan ? borrowed : 0n, wallet, allowance },
+      limits: {
+        maxWithdraw: withdrawBound.most,
+        maxBorrow: borrowBound.most,
+        maxRepay: isLoan ? repayBound.most : 0n,
+      },
+      steps: {
+        supply: ['approve', 'supply'],
+        withdraw: ['withdraw'],
+        borrow: isLoan ? ['borrow'] : [],
+        repay: isLoan ? ['approve', 'repay'] : [],
+      },
+      build,
+    }
+  },
+})
