@@ -6,7 +6,7 @@
  */
 export function onCluster(statement: string, cluster: string): string[] {
   const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS (\w+)/.exec(statement) ?? []
-  if (!kind) return [statement]
+  if (!kind) return [statement.replace(/^ALTER TABLE \w+/, `$& ON CLUSTER ${cluster}`)]
   if (kind === 'VIEW') return [acrossShards(everywhere(statement, name, cluster))]
   const parts =
     /^(?<columns>.*)\) ENGINE = (?<engine>\w*MergeTree)(?:\((?<version>\w+)\))?\n(?<rest>.*)$/s.exec(
@@ -23,7 +23,7 @@ export function onCluster(statement: string, cluster: string): string[] {
       `ENGINE = Replicated${engine}(${place.join(', ')})\n` +
       rest.replace('non_replicated_deduplication_window', 'replicated_deduplication_window'),
     `CREATE TABLE IF NOT EXISTS ${name} ON CLUSTER ${cluster} (${withoutIndexes(columns)}) ` +
-      `ENGINE = Distributed('${cluster}', currentDatabase(), '${localName(name)}', cityHash64(${key}))`,
+      `ENGINE = Distributed('${cluster}', currentDatabase(), '${localName(name)}', cityHash64(${key}))${/\nCOMMENT '.*$/s.exec(rest)?.[0] ?? ''}`,
   ]
 }
 

@@ -37,7 +37,12 @@ export async function migrateClickHouse(
       await house.command('migrate', statement)
   }
   await run(
-    'CREATE TABLE IF NOT EXISTS migration (\n  name String,\n  applied_at DateTime DEFAULT now()\n) ENGINE = MergeTree\nORDER BY name',
+    `CREATE TABLE IF NOT EXISTS migration (
+  name String COMMENT 'file that was applied',
+  applied_at DateTime DEFAULT now() COMMENT 'when it was applied, in the time of the server'
+) ENGINE = MergeTree
+ORDER BY name
+COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   )
   const done = new Set(
     (await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')).map(row => row.name),

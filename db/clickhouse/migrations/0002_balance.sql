@@ -35,67 +35,74 @@ WHERE holder != '0x0000000000000000000000000000000000000000' AND shares != 0 AND
 -- look-up in primary key order and never a sum over history. A balance below zero says that shares moved without a
 -- log (a token whose genesis mint emitted none): kept as it is, not hidden.
 CREATE TABLE IF NOT EXISTS balance (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  holder String CODEC(ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  delta Int256 COMMENT 'share base units' CODEC(ZSTD(1)),
-  balance Int256 COMMENT 'share base units, after this change' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  holder String COMMENT 'address of the holder, lower case' CODEC(ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  delta Int256 COMMENT 'share base units, signed' CODEC(ZSTD(1)),
+  balance Int256 COMMENT 'share base units after this change; below zero where shares moved without a log' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, holder, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: one row per change of a holder''s shares; `(chain_id, vault, holder, timestamp, position)`.';
 
 -- The head of balance: each holder's balance after the last change, the last write wins. Unlike rows of other tables
 -- it knows of retractions, whose reversals are changes like any other. Kept so that a batch finds what went before by
 -- one row per holder, however long the history.
 CREATE TABLE IF NOT EXISTS holder (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  holder String CODEC(ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  holder String COMMENT 'address of the holder, lower case' CODEC(ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the last change, or of the last one taken back, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'of the last change, or of the retraction that took some back, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of the block of that change, or of the last one taken back' CODEC(DoubleDelta, ZSTD(1)),
   balance Int256 COMMENT 'share base units' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, holder)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: a head: one row per vault and holder, the newest; `(chain_id, vault, holder)`. Read it with FINAL. After a
+retraction the balance is right, but `timestamp` and `block_number` are those of the change that was taken back, until the
+next change. When the balance came about is told by `balance` and `balances_at`.';
 
 -- When an account began and ceased to hold shares of a vault: its balance rose above zero, or fell to it.
 CREATE TABLE IF NOT EXISTS position_change (
-  account String CODEC(ZSTD(1)),
-  chain_id UInt32,
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
   kind LowCardinality(String) COMMENT 'opened, closed'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (account, chain_id, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per opening and closing of a position; `(account, chain_id, vault, timestamp, position)`.';
 
 -- The vaults an account ever held shares of: the rows of holder in the order of accounts.
 CREATE TABLE IF NOT EXISTS account_vault (
-  account String CODEC(ZSTD(1)),
-  chain_id UInt32,
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the last change, or of the last one taken back, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'of the last change, or of the retraction that took some back, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of the block of that change, or of the last one taken back' CODEC(DoubleDelta, ZSTD(1)),
   balance Int256 COMMENT 'share base units' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (account, chain_id, vault)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: a head: one row per account and vault it ever held; `(account, chain_id, vault)`. Read it with FINAL. After a
+retraction `timestamp` and `block_number` are those of the change that was taken back, as in `holder`.';
 
 -- A head may be ahead of `from` when a killed batch is repeated: what it already holds of this batch is taken off
 -- again, which sums allow, so the balance as of `from` is known either way. Keys are 128-bit hashes: joining and

@@ -1,24 +1,25 @@
 -- The catalogue: one row per discovery of a vault (a second one only where the first was retracted).
 CREATE TABLE IF NOT EXISTS vault (
-  chain_id UInt32,
-  vault String,
-  position UInt64,
-  block_number UInt64,
-  timestamp DateTime('UTC'),
-  protocol LowCardinality(String),
-  name String,
-  symbol String,
-  decimals UInt8 COMMENT 'of the share',
-  asset String,
-  asset_name String,
-  asset_symbol LowCardinality(String),
-  asset_decimals UInt8,
-  deployed_block Nullable(UInt64),
-  deployed_at Nullable(DateTime('UTC'))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault String COMMENT 'address of the vault, lower case',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  timestamp DateTime('UTC') COMMENT 'time of the block in which it was discovered, UTC',
+  protocol LowCardinality(String) COMMENT 'protocol that the vault is of, e.g. erc4626',
+  name String COMMENT 'name of the share token, as it says itself',
+  symbol String COMMENT 'symbol of the share token, as it says itself',
+  decimals UInt8 COMMENT 'decimals of the share',
+  asset String COMMENT 'address of the underlying, lower case',
+  asset_name String COMMENT 'name of the underlying, as it says itself',
+  asset_symbol LowCardinality(String) COMMENT 'symbol of the underlying, as it says itself',
+  asset_decimals UInt8 COMMENT 'decimals of the underlying',
+  deployed_block Nullable(UInt64) COMMENT 'number of the block that deployed it; NULL: unknown',
+  deployed_at Nullable(DateTime('UTC')) COMMENT 'time of the block that deployed it, UTC; NULL: unknown'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per discovery of a vault; `(chain_id, vault, position)`.';
 
 CREATE VIEW IF NOT EXISTS vault_rows AS
 SELECT
@@ -48,17 +49,18 @@ FROM (
 -- Vaults that come from where the registry of contracts says so: one row per word of a factory, and per Comet, which the
 -- registry names itself. A factory's word may come before the vault is discovered, or long after.
 CREATE TABLE IF NOT EXISTS vault_made (
-  chain_id UInt32,
-  vault String,
-  position UInt64,
-  block_number UInt64,
-  timestamp DateTime('UTC'),
-  factory String COMMENT 'empty: the registry names the vault itself',
-  protocol LowCardinality(String)
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault String COMMENT 'address of the vault, lower case',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  timestamp DateTime('UTC') COMMENT 'time of the block in which that was said, UTC',
+  factory String COMMENT 'address of the factory; empty: the registry of contracts names the vault itself',
+  protocol LowCardinality(String) COMMENT 'protocol that the factory is of'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per word of a factory about a vault, and per Comet; `(chain_id, vault, position)`.';
 
 CREATE VIEW IF NOT EXISTS vault_made_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.vault AS vault, position, block_number, timestamp,

@@ -32,27 +32,28 @@ WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:U
 
 -- Every sample of a vault's state, as read from the chain at the end of a block. NULL: the contract did not answer.
 CREATE TABLE IF NOT EXISTS vault_sample (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
-  total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
-  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, shares or none: asset base units' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  total_assets Nullable(UInt256) COMMENT 'assets of the vault, asset base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  total_supply Nullable(UInt256) COMMENT 'all shares, share base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, whether or not there are shares: asset base units' CODEC(ZSTD(1)),
   fine_price Nullable(UInt256) COMMENT 'what it says of 10^fine_digits whole shares, where that is the same price with more digits: asset base units' CODEC(ZSTD(1)),
-  fine_digits UInt8 CODEC(ZSTD(1)),
-  share_price Nullable(Float64) COMMENT 'assets per whole share, with the digits of fine_price; NULL also where there is no share' CODEC(ZSTD(1)),
+  fine_digits UInt8 COMMENT 'how many more digits than the asset `fine_price` has; 0: none' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL: unknown, or no share' CODEC(ZSTD(1)),
   max_deposit Nullable(UInt256) COMMENT 'maxDeposit of an account that holds nothing, asset base units' CODEC(ZSTD(1)),
   idle_assets Nullable(UInt256) COMMENT 'what the vault itself holds of its asset, asset base units' CODEC(ZSTD(1)),
-  borrowed_assets Nullable(UInt256) COMMENT 'lent out with interest, where the vault says so, asset base units' CODEC(ZSTD(1)),
-  decimals UInt8 COMMENT 'of the share',
-  asset_decimals UInt8
+  borrowed_assets Nullable(UInt256) COMMENT 'lent out with interest, where the vault says so (Euler''s totalBorrows), asset base units' CODEC(ZSTD(1)),
+  decimals UInt8 COMMENT 'decimals of the share',
+  asset_decimals UInt8 COMMENT 'decimals of the underlying'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: one row per sample; `(chain_id, vault, timestamp, position)`.';
 
 CREATE VIEW IF NOT EXISTS vault_sample_rows AS
 SELECT toUInt32({stream:Int32}) AS chain_id, vault, timestamp, position, block_number, total_assets, total_supply,

@@ -9,53 +9,55 @@
 -- rows, exact whatever the order in which rows were added up. Rows that the vault did not answer take no part: NULL. A row
 -- without shares, or with next to no assets, begins and ends no window and its links weigh nothing.
 CREATE TABLE IF NOT EXISTS vault_hourly (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  hour DateTime('UTC') COMMENT 'start of the bucket' CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') COMMENT 'of the sample' CODEC(DoubleDelta, ZSTD(1)),
-  total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
-  total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
-  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, shares or none: asset base units' CODEC(ZSTD(1)),
-  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL also where there is no share' CODEC(ZSTD(1)),
-  apy_1h Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_1d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_7d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_30d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  hour DateTime('UTC') COMMENT 'start of the hour, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the sample''s block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  total_assets Nullable(UInt256) COMMENT 'assets of the vault, asset base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  total_supply Nullable(UInt256) COMMENT 'all shares, share base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, whether or not there are shares: asset base units' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL: unknown, or no share' CODEC(ZSTD(1)),
+  apy_1h Nullable(Float64) COMMENT 'APY over the last hour, fraction per year (0.05 is 5 %); NULL: unknown' CODEC(ZSTD(1)),
+  apy_1d Nullable(Float64) COMMENT 'APY over the last day, fraction per year; NULL: unknown' CODEC(ZSTD(1)),
+  apy_7d Nullable(Float64) COMMENT 'APY over the last 7 days, fraction per year; NULL: unknown' CODEC(ZSTD(1)),
+  apy_30d Nullable(Float64) COMMENT 'APY over the last 30 days, fraction per year; NULL: unknown' CODEC(ZSTD(1)),
   opens_day UInt8 COMMENT '1: also the first sample of its UTC day',
-  growth Nullable(Int256) COMMENT 'sum of weight * (hourly growth factor - 1) * 1e18 since the first row' CODEC(ZSTD(1)),
-  growth_weight Nullable(UInt256) COMMENT 'sum of weights: asset base units * seconds' CODEC(ZSTD(1)),
-  supply_changes Nullable(UInt32) COMMENT 'how often the supply differed from the row before, or was unknown' CODEC(ZSTD(1)),
+  growth Nullable(Int256) COMMENT 'running sum of weight × (hourly growth factor − 1) × 1e18' CODEC(ZSTD(1)),
+  growth_weight Nullable(UInt256) COMMENT 'running sum of weights, asset base units × seconds' CODEC(ZSTD(1)),
+  supply_changes Nullable(UInt32) COMMENT 'running count of rows whose supply differs from the row before' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, hour, position)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: one row per vault and hour, its first sample; `(chain_id, vault, hour, position)`.';
 
 -- The day's first sample is its hour's first too: daily rows are those hourly ones, once more and close together, so
 -- that a year of days is not read from among its hours.
 CREATE TABLE IF NOT EXISTS vault_daily (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  day Date,
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') COMMENT 'of the sample' CODEC(DoubleDelta, ZSTD(1)),
-  total_assets Nullable(UInt256) COMMENT 'asset base units' CODEC(ZSTD(1)),
-  total_supply Nullable(UInt256) COMMENT 'share base units' CODEC(ZSTD(1)),
-  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, shares or none: asset base units' CODEC(ZSTD(1)),
-  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL also where there is no share' CODEC(ZSTD(1)),
-  apy_1h Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_1d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_7d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1)),
-  apy_30d Nullable(Float64) COMMENT 'fraction per year' CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  day Date COMMENT 'UTC day',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the sample''s block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  total_assets Nullable(UInt256) COMMENT 'assets of the vault, asset base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  total_supply Nullable(UInt256) COMMENT 'all shares, share base units; NULL: the contract did not answer' CODEC(ZSTD(1)),
+  share_price_raw Nullable(UInt256) COMMENT 'what the contract says of one whole share, whether or not there are shares: asset base units' CODEC(ZSTD(1)),
+  share_price Nullable(Float64) COMMENT 'assets per whole share; NULL: unknown, or no share' CODEC(ZSTD(1)),
+  apy_1h Nullable(Float64) COMMENT 'APY over the last hour, fraction per year (0.05 is 5 %); NULL: unknown' CODEC(ZSTD(1)),
+  apy_1d Nullable(Float64) COMMENT 'APY over the last day, fraction per year; NULL: unknown' CODEC(ZSTD(1)),
+  apy_7d Nullable(Float64) COMMENT 'APY over the last 7 days, fraction per year; NULL: unknown' CODEC(ZSTD(1)),
+  apy_30d Nullable(Float64) COMMENT 'APY over the last 30 days, fraction per year; NULL: unknown' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: one row per vault and UTC day: the rows of vault_hourly that open a day; retracted ones included.';
 
 CREATE VIEW IF NOT EXISTS vault_daily_rows AS
 SELECT chain_id, vault, toDate(hour) AS day, position, block_number, timestamp, total_assets, total_supply,

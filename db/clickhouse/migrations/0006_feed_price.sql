@@ -1,18 +1,19 @@
 -- Prices as feeds reported them. Which asset a feed prices is a registry fact (kind 'feed').
 CREATE TABLE IF NOT EXISTS feed_price (
-  chain_id UInt32,
-  feed LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  source LowCardinality(String),
-  answer Int256 COMMENT 'quote currency per whole unit, times 10^decimals' CODEC(ZSTD(1)),
-  decimals UInt8,
-  price Float64 COMMENT 'quote currency per whole unit' CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  feed LowCardinality(String) COMMENT 'address of the price feed, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  source LowCardinality(String) COMMENT 'kind of the feed, e.g. chainlink',
+  answer Int256 COMMENT 'price × 10^decimals' CODEC(ZSTD(1)),
+  decimals UInt8 COMMENT 'decimals of the answer',
+  price Float64 COMMENT 'quote currency (USD) per whole unit' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, feed, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per report of a feed; `(chain_id, feed, timestamp, position)`.';
 
 CREATE VIEW IF NOT EXISTS feed_price_rows AS
 SELECT

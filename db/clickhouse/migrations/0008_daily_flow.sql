@@ -1,25 +1,26 @@
 -- Flows of a vault's UTC day, running: one row per flow with the day's figures after it, so that the day as of any
 -- position is its last visible row.
 CREATE TABLE IF NOT EXISTS daily_flow (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  day Date,
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  account String COMMENT 'owner of this flow' CODEC(ZSTD(1)),
-  kind LowCardinality(String) COMMENT 'deposit, redeem',
-  total_deposits UInt256 COMMENT 'asset base units, in the day so far' CODEC(ZSTD(1)),
-  total_redemptions UInt256 COMMENT 'asset base units, in the day so far' CODEC(ZSTD(1)),
-  deposit_count UInt32 CODEC(ZSTD(1)),
-  redemption_count UInt32 CODEC(ZSTD(1)),
-  unique_depositors UInt32 CODEC(ZSTD(1)),
-  unique_redeemers UInt32 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  day Date COMMENT 'UTC day',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  account String COMMENT 'owner of the shares in this flow, address in lower case' CODEC(ZSTD(1)),
+  kind LowCardinality(String) COMMENT 'of this flow: deposit, redeem',
+  total_deposits UInt256 COMMENT 'deposited on the day so far: asset base units' CODEC(ZSTD(1)),
+  total_redemptions UInt256 COMMENT 'redeemed on the day so far: asset base units' CODEC(ZSTD(1)),
+  deposit_count UInt32 COMMENT 'deposits of the day so far, their number' CODEC(ZSTD(1)),
+  redemption_count UInt32 COMMENT 'redemptions of the day so far, their number' CODEC(ZSTD(1)),
+  unique_depositors UInt32 COMMENT 'different owners who deposited on the day so far' CODEC(ZSTD(1)),
+  unique_redeemers UInt32 COMMENT 'different owners who redeemed on the day so far' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per flow with the day''s figures after it; `(chain_id, vault, day, position)`.';
 
 -- Sums run over the arrays of each day: half the time of window functions, which sort everything again. An account is
 -- new on a day where it is the first of its kind among those seen before and those of the batch.
@@ -85,23 +86,25 @@ ARRAY JOIN list AS flow, deposits AS total_deposits, redemptions AS total_redemp
 -- The head of daily_flow: each day's figures as they are now, the last write wins. It knows of retractions, like holder.
 -- A year of a vault is 365 rows here, however many flows it had.
 CREATE TABLE IF NOT EXISTS daily_flow_head (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  day Date,
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  total_deposits UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
-  total_redemptions UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
-  deposit_count UInt32 CODEC(ZSTD(1)),
-  redemption_count UInt32 CODEC(ZSTD(1)),
-  unique_depositors UInt32 CODEC(ZSTD(1)),
-  unique_redeemers UInt32 CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  day Date COMMENT 'UTC day',
+  position UInt64 COMMENT 'of the last flow, or of the retraction that took some back, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of the block of that flow, or of the last one taken back' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  total_deposits UInt256 COMMENT 'deposited on the day: asset base units' CODEC(ZSTD(1)),
+  total_redemptions UInt256 COMMENT 'redeemed on the day: asset base units' CODEC(ZSTD(1)),
+  deposit_count UInt32 COMMENT 'deposits of the day, their number' CODEC(ZSTD(1)),
+  redemption_count UInt32 COMMENT 'redemptions of the day, their number' CODEC(ZSTD(1)),
+  unique_depositors UInt32 COMMENT 'different owners who deposited on the day' CODEC(ZSTD(1)),
+  unique_redeemers UInt32 COMMENT 'different owners who redeemed on the day' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree(position)
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day)
 SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
-  min_bytes_for_wide_part = 268435456;
+  min_bytes_for_wide_part = 268435456
+COMMENT 'Grain: one row per vault and UTC day with a flow, as it is now; read with FINAL. A day whose flows were all retracted has
+zeros.';
 
 -- What is left of the days of which retractions took flows back; a flow of the batch after the retraction wins.
 CREATE VIEW IF NOT EXISTS daily_flow_head_taken_back_rows AS

@@ -1,19 +1,20 @@
 -- Falls of the share price within a UTC day, running: one row per sample with a price. Days combine: of two stretches
 -- A then B the drawdown is the largest of A's, B's and 1 - B.min_price / A.max_price.
 CREATE TABLE IF NOT EXISTS drawdown (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  day Date,
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  day Date COMMENT 'UTC day',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
   max_price Float64 COMMENT 'assets per whole share, highest of the day so far' CODEC(ZSTD(1)),
   min_price Float64 COMMENT 'lowest of the day so far' CODEC(ZSTD(1)),
-  max_drawdown Float64 COMMENT 'fraction 0..1, largest fall of the day so far' CODEC(ZSTD(1))
+  max_drawdown Float64 COMMENT 'fraction, largest fall from a peak within the day so far' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, day, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per sample with a price, running within the UTC day; `(chain_id, vault, day, position)`.';
 
 CREATE VIEW IF NOT EXISTS drawdown_rows AS
 WITH

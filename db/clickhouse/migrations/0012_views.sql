@@ -1,7 +1,11 @@
 -- What the data team reads: stable names and columns, retracted rows left out, amounts in whole units beside the exact
 -- ones. README.md beside this folder documents each; a test runs its examples.
 CREATE VIEW IF NOT EXISTS retracted_row AS
-SELECT toUInt32(stream) AS chain_id, position FROM retracted;
+SELECT toUInt32(stream) AS chain_id, position FROM retracted
+COMMENT 'Grain: one row per retracted position; other views use it.';
+ALTER TABLE retracted_row
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN position 'a position whose rows are not to be seen';
 
 -- Contracts that an operator has left alone: no view shows what is stored of them as vaults.
 CREATE VIEW IF NOT EXISTS ignored_contracts AS
@@ -13,7 +17,14 @@ FROM (
   WHERE subject LIKE 'contract:%' AND kind = 'ignored' AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
   GROUP BY subject
 )
-WHERE removed = 0;
+WHERE removed = 0
+COMMENT 'Grain: one row per contract that an operator has left alone (`vaultlog ignore`). No other view shows what is stored of it as a
+vault; the tables and `latest_events` do.';
+ALTER TABLE ignored_contracts
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN contract 'address of the contract, lower case',
+  COMMENT COLUMN since 'when it was recorded, UTC',
+  COMMENT COLUMN reason 'in words; empty where none was given';
 
 -- How a vault came to be known: the registry lists it, a factory that the registry names made it, or it was found by its
 -- shape, which anybody can give a contract.
@@ -37,7 +48,12 @@ SELECT known.chain_id AS chain_id, known.vault AS vault, multiIf(
 FROM (
   SELECT DISTINCT chain_id, vault FROM vault
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-) AS known;
+) AS known
+COMMENT 'Grain: one row per vault: how it came to be known.';
+ALTER TABLE vault_standings
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN standing '`listed`, `made` or `found`: see `vaults`';
 
 CREATE VIEW IF NOT EXISTS vaults AS
 SELECT
@@ -73,7 +89,27 @@ LEFT JOIN (
     WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
     GROUP BY chain_id, vault)
   LIMIT 1 BY chain_id, vault
-) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault;
+) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault
+COMMENT 'Grain: one row per vault: catalogue and newest hourly state.';
+ALTER TABLE vaults
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN protocol 'protocol that the vault is of, e.g. erc4626',
+  COMMENT COLUMN name 'name of the share token, as it says itself',
+  COMMENT COLUMN symbol 'symbol of the share token, as it says itself',
+  COMMENT COLUMN decimals 'decimals of the share',
+  COMMENT COLUMN asset 'address of the underlying, lower case',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN asset_decimals 'decimals of the underlying',
+  COMMENT COLUMN deployed_at 'time of the block that deployed it, UTC; NULL: unknown',
+  COMMENT COLUMN standing '`listed`: the registry lists it; `made`: a factory that the registry names made it; `found`: known by its shape alone, and its figures are its own word',
+  COMMENT COLUMN sampled_at 'time of the newest hourly sample, UTC; NULL: never sampled',
+  COMMENT COLUMN share_price 'assets per whole share; NULL: unknown, or no share',
+  COMMENT COLUMN total_assets 'assets of the vault, whole units; NULL: unknown',
+  COMMENT COLUMN total_supply 'all shares, whole units; NULL: unknown',
+  COMMENT COLUMN apy_1d 'APY over the last day, fraction per year (0.05 is 5 %); NULL: unknown',
+  COMMENT COLUMN apy_7d 'APY over the last 7 days, fraction per year; NULL: unknown',
+  COMMENT COLUMN apy_30d 'APY over the last 30 days, fraction per year; NULL: unknown';
 
 CREATE VIEW IF NOT EXISTS share_prices AS
 SELECT
@@ -96,7 +132,22 @@ FROM (
 INNER JOIN (
   SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault;
+) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
+COMMENT 'Grain: one row per vault and hour with a sample.';
+ALTER TABLE share_prices
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN hour 'start of the hour, UTC',
+  COMMENT COLUMN sampled_at 'time of the sample''s block, UTC',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN share_price 'assets per whole share; NULL: unknown, or no share',
+  COMMENT COLUMN total_assets 'assets of the vault, whole units; NULL: unknown',
+  COMMENT COLUMN total_supply 'all shares, whole units; NULL: unknown',
+  COMMENT COLUMN apy_1h 'APY over the last hour, fraction per year (0.05 is 5 %); NULL: unknown',
+  COMMENT COLUMN apy_1d 'APY over the last day, fraction per year; NULL: unknown',
+  COMMENT COLUMN apy_7d 'APY over the last 7 days, fraction per year; NULL: unknown',
+  COMMENT COLUMN apy_30d 'APY over the last 30 days, fraction per year; NULL: unknown',
+  COMMENT COLUMN opens_day '1: first of its UTC day';
 
 CREATE VIEW IF NOT EXISTS daily_flows AS
 SELECT
@@ -119,7 +170,21 @@ FROM (
 INNER JOIN (
   SELECT chain_id, vault, asset_decimals FROM vault FINAL
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON days.chain_id = known.chain_id AND days.vault = known.vault;
+) AS known ON days.chain_id = known.chain_id AND days.vault = known.vault
+COMMENT 'Grain: one row per vault and UTC day with a flow.';
+ALTER TABLE daily_flows
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN day 'UTC day',
+  COMMENT COLUMN deposits 'deposited on the day: assets, whole units',
+  COMMENT COLUMN redemptions 'redeemed on the day: assets, whole units',
+  COMMENT COLUMN net_flow 'deposits − redemptions, whole units',
+  COMMENT COLUMN deposits_raw 'deposited on the day: asset base units',
+  COMMENT COLUMN redemptions_raw 'redeemed on the day: asset base units',
+  COMMENT COLUMN deposit_count 'deposits of the day, their number',
+  COMMENT COLUMN redemption_count 'redemptions of the day, their number',
+  COMMENT COLUMN unique_depositors 'different owners who deposited on the day',
+  COMMENT COLUMN unique_redeemers 'different owners who redeemed on the day';
 
 CREATE VIEW IF NOT EXISTS balances_at AS
 SELECT
@@ -139,7 +204,15 @@ FROM (
 INNER JOIN (
   SELECT chain_id, vault, decimals FROM vault FINAL
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON held.chain_id = known.chain_id AND held.vault = known.vault;
+) AS known ON held.chain_id = known.chain_id AND held.vault = known.vault
+COMMENT 'Grain: one row per vault and holder with a balance at `at` (DateTime, UTC).
+
+`chain_id`: chain, by its id
+`vault`: address of the vault, lower case
+`holder`: address of the holder, lower case
+`balance`: shares, whole units
+`balance_raw`: share base units
+`since`: time of the change that led to it';
 
 CREATE VIEW IF NOT EXISTS holders AS
 SELECT
@@ -155,7 +228,15 @@ FROM (
   SELECT holder, balance AS balance_raw, timestamp AS since
   FROM holder FINAL
   WHERE chain_id = {chain:UInt32} AND vault = {vault:String} AND balance > 0
-);
+)
+COMMENT 'Grain: one row per holder with a balance now, of one `chain` (UInt32) and `vault` (String).
+
+`holder`: address of the holder, lower case
+`balance`: shares, whole units
+`share`: fraction of all held shares
+`place`: 1: the largest
+`balance_raw`: share base units
+`since`: time of the last change, or of the last one taken back (of `balances_at` it is that of the change that counts)';
 
 -- How an asset is priced now: by a feed, by a constant, or like another asset. A feed that missed three reports has stopped:
 -- a heartbeat is a day where the registry does not say it.
@@ -194,7 +275,16 @@ LEFT JOIN (
     maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
     maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
   FROM facts GROUP BY chain_id, asset
-) AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset;
+) AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset
+COMMENT 'Grain: one row per asset with a curated price source.';
+ALTER TABLE asset_price_sources
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN asset 'address of the asset, lower case',
+  COMMENT COLUMN pegged_to 'address of the asset it is priced like; empty: none',
+  COMMENT COLUMN peg_usd 'constant price; NULL: none',
+  COMMENT COLUMN feed 'address of the feed; empty: none',
+  COMMENT COLUMN feed_chain_id 'chain on which the feed reports',
+  COMMENT COLUMN greatest_age 'seconds after a report beyond which it is no price any more: three heartbeats of the feed';
 
 CREATE VIEW IF NOT EXISTS asset_prices AS
 SELECT
@@ -207,7 +297,15 @@ SELECT
 FROM (
   SELECT * FROM feed_price FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
 ) AS prices
-INNER JOIN asset_price_sources AS sources ON sources.feed_chain_id = prices.chain_id AND sources.feed = prices.feed;
+INNER JOIN asset_price_sources AS sources ON sources.feed_chain_id = prices.chain_id AND sources.feed = prices.feed
+COMMENT 'Grain: one row per report of an asset''s feed.';
+ALTER TABLE asset_prices
+  COMMENT COLUMN chain_id 'of the asset',
+  COMMENT COLUMN asset 'address of the asset, lower case',
+  COMMENT COLUMN reported_at 'time of the report''s block, UTC',
+  COMMENT COLUMN price_usd 'USD per whole unit of the asset',
+  COMMENT COLUMN source 'kind of the feed, e.g. chainlink',
+  COMMENT COLUMN feed 'address of the price feed, lower case';
 
 CREATE VIEW IF NOT EXISTS tvl_usd AS
 SELECT
@@ -238,7 +336,18 @@ FROM (
 ASOF LEFT JOIN (
   SELECT chain_id, feed, timestamp, price FROM feed_price FINAL
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.sampled_at >= prices.timestamp;
+) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.sampled_at >= prices.timestamp
+COMMENT 'Grain: one row per vault and hour with a sample.';
+ALTER TABLE tvl_usd
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN standing '`listed`, `made` or `found`: see `vaults`',
+  COMMENT COLUMN hour 'start of the hour, UTC',
+  COMMENT COLUMN sampled_at 'time of the sample''s block, UTC',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN tvl 'assets of the vault, whole units; NULL: unknown',
+  COMMENT COLUMN price_usd 'USD per whole unit at or before sampled_at, no older than `greatest_age`; NULL: unknown',
+  COMMENT COLUMN tvl_usd 'value of these assets, USD; NULL: unknown';
 
 CREATE VIEW IF NOT EXISTS account_flows AS
 SELECT
@@ -261,7 +370,22 @@ FROM (
 INNER JOIN (
   SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault;
+) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault
+COMMENT 'Grain: one row per deposit or redemption.';
+ALTER TABLE account_flows
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN account 'owner of the shares, address in lower case',
+  COMMENT COLUMN timestamp 'time of the block, UTC',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN kind 'deposit, redeem',
+  COMMENT COLUMN assets 'assets, whole units',
+  COMMENT COLUMN shares 'shares, whole units',
+  COMMENT COLUMN assets_raw 'asset base units',
+  COMMENT COLUMN shares_raw 'share base units',
+  COMMENT COLUMN sender 'who called the vault, address in lower case',
+  COMMENT COLUMN tx_hash 'hash of the transaction',
+  COMMENT COLUMN log_index 'place of the log in its block';
 
 CREATE VIEW IF NOT EXISTS latest_events AS
 SELECT toUInt32(stream) AS chain_id, position, timestamp, type, block_number, contract, tx_hash,
@@ -271,4 +395,15 @@ WHERE stream = toInt32({chain:UInt32})
   AND position > (SELECT toInt64(max(position)) - 1000 FROM event WHERE stream = toInt32({chain:UInt32}))
   AND position NOT IN (SELECT position FROM retracted WHERE stream = toInt32({chain:UInt32}))
   AND type != 'BlockRetracted'
-ORDER BY position DESC;
+ORDER BY position DESC
+COMMENT 'Grain: the newest events of one `chain` (UInt32), at most 1,000.
+
+`chain_id`: chain, by its id
+`position`: place of the event that the row follows from, in the chain''s stream of events
+`timestamp`: time of the block, UTC
+`type`: what happened, as in db/events/vocabulary.ts
+`block_number`: number of that event''s block
+`contract`: address of the contract that emitted it, lower case
+`tx_hash`: hash of the transaction
+`log_index`: place of the log in its block; NULL: not from a log
+`data`: what the event says, JSON; on-chain integers are decimal strings in base units';

@@ -1,18 +1,20 @@
 -- What a vault's own events say of its settings, one row per change: fees, caps, pauses. The last visible row of a
 -- (setting, market) is what holds; all rows of 'paused' are its history.
 CREATE TABLE IF NOT EXISTS vault_setting (
-  chain_id UInt32,
-  vault String,
-  setting LowCardinality(String) COMMENT 'fee:<kind>, cap:<kind> or paused',
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault String COMMENT 'address of the vault, lower case',
+  setting LowCardinality(String) COMMENT 'fee:performance, fee:management …, cap:deposit, cap:supply …, paused',
   market String COMMENT 'market or scope within the vault; empty: the whole vault',
-  position UInt64,
-  block_number UInt64,
-  timestamp DateTime('UTC'),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
   value Nullable(UInt256) COMMENT 'fee: fraction scaled by 1e18; cap: asset base units; paused: 1 or 0; NULL: changed to what the event does not say'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, setting, market, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per change that a vault''s own events tell; `(chain_id, vault, setting, market, position)`. What holds is the
+last of a (vault, setting, market); the rows of `paused` are its history.';
 
 CREATE VIEW IF NOT EXISTS vault_setting_rows AS
 SELECT

@@ -1,74 +1,78 @@
 -- Morpho Blue. A market is its bytes32 id, which no other protocol's events have for a market: ids of 66 characters are
 -- what these views look at. All amounts are as the contract stores them, interest being accrued only by its own events.
 CREATE TABLE IF NOT EXISTS morpho_market (
-  chain_id UInt32,
-  morpho LowCardinality(String),
-  market String,
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  loan_asset String,
-  collateral_asset Nullable(String),
-  oracle Nullable(String),
-  irm Nullable(String) COMMENT 'none: the market bears no interest',
-  lltv_wad UInt256
+  chain_id UInt32 COMMENT 'chain, by its id',
+  morpho LowCardinality(String) COMMENT 'address of the Morpho contract, lower case',
+  market String COMMENT 'market id, bytes32',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  loan_asset String COMMENT 'address of the asset that is lent, lower case',
+  collateral_asset Nullable(String) COMMENT 'address of the asset that secures; NULL: none',
+  oracle Nullable(String) COMMENT 'address of the price oracle; NULL: none',
+  irm Nullable(String) COMMENT 'address of the rate model; NULL: the market bears no interest',
+  lltv_wad UInt256 COMMENT 'liquidation loan-to-value, 1e18 = 1'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, market, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Morpho Blue. A market is its bytes32 id, which no other protocol''s events have for a market: ids of 66 characters are what these views look at. All amounts are as the contract stores them, interest being accrued only by its own events. Ordered by (chain_id, market, timestamp, position).';
 
 -- Who is given the fee of interest, from the event on; before the first it is the zero address.
 CREATE TABLE IF NOT EXISTS morpho_fee_recipient (
-  chain_id UInt32,
-  morpho LowCardinality(String),
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  account String
+  chain_id UInt32 COMMENT 'chain, by its id',
+  morpho LowCardinality(String) COMMENT 'address of the Morpho contract, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  account String COMMENT 'address that is given the fee, lower case'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, morpho, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Who is given the fee of interest, from the event on; before the first it is the zero address. Ordered by (chain_id, morpho, timestamp, position).';
 
 -- A market's totals after each event that changes them: the struct Market of Morpho.sol, and the rate of the last accrual.
 CREATE TABLE IF NOT EXISTS morpho_state (
-  chain_id UInt32,
-  morpho LowCardinality(String),
-  market String,
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  supply_assets Int256 CODEC(ZSTD(1)),
-  supply_shares Int256 CODEC(ZSTD(1)),
-  borrow_assets Int256 CODEC(ZSTD(1)),
-  borrow_shares Int256 CODEC(ZSTD(1)),
-  collateral Int256 COMMENT 'of all positions; the contract does not keep this sum' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  morpho LowCardinality(String) COMMENT 'address of the Morpho contract, lower case',
+  market String COMMENT 'market id, bytes32',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  supply_assets Int256 COMMENT 'lent by all, base units of the loan asset' CODEC(ZSTD(1)),
+  supply_shares Int256 COMMENT 'supply shares, base units' CODEC(ZSTD(1)),
+  borrow_assets Int256 COMMENT 'owed by all, base units of the loan asset' CODEC(ZSTD(1)),
+  borrow_shares Int256 COMMENT 'borrow shares, base units' CODEC(ZSTD(1)),
+  collateral Int256 COMMENT 'collateral of all positions, base units of the collateral asset; the contract does not keep this sum' CODEC(ZSTD(1)),
   last_update UInt32 COMMENT 'unix seconds up to which interest is in the totals',
-  fee_wad UInt256,
-  borrow_rate_wad Nullable(UInt256) COMMENT 'per second, of the last accrual; none before the first',
+  fee_wad UInt256 COMMENT 'share of the interest, 1e18 = 1',
+  borrow_rate_wad Nullable(UInt256) COMMENT 'rate of borrowers per second, scaled by 1e18, of the last accrual; NULL before the first',
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, market, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'A market''s totals after each event that changes them: the struct Market of Morpho.sol, and the rate of the last accrual. Ordered by (chain_id, market, timestamp, position).';
 
 -- A position after each event that changes it: the struct Position of Morpho.sol.
 CREATE TABLE IF NOT EXISTS morpho_position (
-  chain_id UInt32,
-  morpho LowCardinality(String),
-  account String CODEC(ZSTD(1)),
-  market String CODEC(ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  supply_shares Int256 CODEC(ZSTD(1)),
-  borrow_shares Int256 CODEC(ZSTD(1)),
-  collateral Int256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  morpho LowCardinality(String) COMMENT 'address of the Morpho contract, lower case',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  market String COMMENT 'market id, bytes32' CODEC(ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  supply_shares Int256 COMMENT 'supply shares, base units' CODEC(ZSTD(1)),
+  borrow_shares Int256 COMMENT 'borrow shares, base units' CODEC(ZSTD(1)),
+  collateral Int256 COMMENT 'collateral of the account, base units of the collateral asset' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, market, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'A position after each event that changes it: the struct Position of Morpho.sol. Ordered by (chain_id, account, market, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS morpho_market_rows AS
 SELECT

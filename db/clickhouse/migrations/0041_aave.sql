@@ -1,110 +1,117 @@
 -- Aave v3. Reserves as listed; the configurator says it, so which pool they are of is told by aave_token.
 CREATE TABLE IF NOT EXISTS aave_reserve (
-  chain_id UInt32,
-  configurator LowCardinality(String),
-  asset String,
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  a_token String,
-  variable_debt_token String
+  chain_id UInt32 COMMENT 'chain, by its id',
+  configurator LowCardinality(String) COMMENT 'address of the PoolConfigurator, lower case',
+  asset String COMMENT 'address of the underlying token, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  a_token String COMMENT 'address of the aToken, lower case',
+  variable_debt_token String COMMENT 'address of the variable debt token, lower case'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, configurator, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Aave v3. Reserves as listed; the configurator says it, so which pool they are of is told by aave_token. Ordered by (chain_id, configurator, asset, timestamp, position).';
 
 CREATE TABLE IF NOT EXISTS aave_token (
-  chain_id UInt32,
-  a_token String,
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  pool LowCardinality(String),
-  asset String,
-  decimals UInt8 COMMENT 'of the asset and of its tokens',
-  symbol String
+  chain_id UInt32 COMMENT 'chain, by its id',
+  a_token String COMMENT 'address of the aToken, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  pool LowCardinality(String) COMMENT 'address of the Pool, lower case',
+  asset String COMMENT 'address of the underlying token, lower case',
+  decimals UInt8 COMMENT 'decimals of the asset and of its tokens',
+  symbol String COMMENT 'symbol of the aToken, as it says itself'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, a_token, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Aave v3. Tokens of reserves and the pools that they are of, one row per initialized aToken. Ordered by (chain_id, a_token, timestamp, position).';
 
 -- Rates per year and indexes, in ray, after each update of a reserve.
 CREATE TABLE IF NOT EXISTS aave_index (
-  chain_id UInt32,
-  pool LowCardinality(String),
-  asset LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  liquidity_rate UInt256 CODEC(ZSTD(1)),
-  variable_borrow_rate UInt256 CODEC(ZSTD(1)),
-  liquidity_index UInt256 CODEC(ZSTD(1)),
-  variable_borrow_index UInt256 CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  pool LowCardinality(String) COMMENT 'address of the Pool, lower case',
+  asset LowCardinality(String) COMMENT 'address of the underlying token, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  liquidity_rate UInt256 COMMENT 'rate of lenders per year, ray (1e27 = 1)' CODEC(ZSTD(1)),
+  variable_borrow_rate UInt256 COMMENT 'rate of borrowers per year, ray (1e27 = 1)' CODEC(ZSTD(1)),
+  liquidity_index UInt256 COMMENT 'what a scaled unit of an aToken is worth, ray' CODEC(ZSTD(1)),
+  variable_borrow_index UInt256 COMMENT 'what a scaled unit of variable debt is worth, ray' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, pool, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Rates per year and indexes, in ray, after each update of a reserve. Ordered by (chain_id, pool, asset, timestamp, position).';
 
 -- Every change of a setting of a reserve ('' : of the whole deployment), of an eMode category or of an oracle; `source`
 -- is the contract that said it.
 CREATE TABLE IF NOT EXISTS aave_setting (
-  chain_id UInt32,
-  source LowCardinality(String),
-  market LowCardinality(String),
-  key LowCardinality(String),
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  value String
+  chain_id UInt32 COMMENT 'chain, by its id',
+  source LowCardinality(String) COMMENT 'address of the contract that said it, lower case',
+  market LowCardinality(String) COMMENT 'address of the reserve''s asset, the eMode category, or empty: the whole deployment',
+  key LowCardinality(String) COMMENT 'name of the setting',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  value String COMMENT 'what it is set to, as text'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, source, market, key, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Every change of a setting of a reserve ('''' : of the whole deployment), of an eMode category or of an oracle; `source` is the contract that said it. Ordered by (chain_id, source, market, key, timestamp, position).';
 
 -- What a user chose in a pool: which reserves serve as collateral (market: the asset), which eMode (market: '').
 CREATE TABLE IF NOT EXISTS aave_choice (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  pool LowCardinality(String),
-  market LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  pool LowCardinality(String) COMMENT 'address of the Pool, lower case',
+  market LowCardinality(String) COMMENT 'address of the asset that serves as collateral or not; empty: the eMode',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
   value UInt8 COMMENT 'collateral: 1 or 0; eMode: the category'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, pool, market, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'What a user chose in a pool: which reserves serve as collateral (market: the asset), which eMode (market: ''''). Ordered by (chain_id, account, pool, market, timestamp, position).';
 
 -- Scaled balances of aTokens and variable debt tokens, after each change.
 CREATE TABLE IF NOT EXISTS aave_balance (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  token LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  delta Int256 CODEC(ZSTD(1)),
-  scaled Int256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  token LowCardinality(String) COMMENT 'address of the aToken or debt token, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  delta Int256 COMMENT 'scaled units, signed' CODEC(ZSTD(1)),
+  scaled Int256 COMMENT 'scaled units, after this change' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, token, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Scaled balances of aTokens and variable debt tokens, after each change: those of the tokens'' scaledBalanceOf, whichever way their version of the code rounds (`aave_revision`). Of pools of v3.5 and later (revision 9) that takes a node that knows the state of the block; where it does not, the block is among the dead letters and each change in it may be a unit off. Ordered by (chain_id, account, token, timestamp, position).';
 
 -- Scaled total supply of the same tokens.
 CREATE TABLE IF NOT EXISTS aave_total (
-  chain_id UInt32,
-  token LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  scaled Int256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  token LowCardinality(String) COMMENT 'address of the aToken or debt token, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  scaled Int256 COMMENT 'scaled units, after this change' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, token, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Scaled total supply of the same tokens. Ordered by (chain_id, token, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS aave_reserve_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS configurator, JSONExtractString(data, 'asset') AS asset, timestamp, position,

@@ -2,23 +2,24 @@
 -- side: 'loan' is what is lent and borrowed, 'collateral' what only secures (Aave has one kind of asset, always 'loan').
 -- market: where a market has several assets of a side, the asset (Aave; collateral of Compound v3).
 CREATE TABLE IF NOT EXISTS lending_event (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  contract LowCardinality(String),
-  market String CODEC(ZSTD(1)),
-  side LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  contract LowCardinality(String) COMMENT 'address of the pool, Morpho or Comet, lower case',
+  market String COMMENT 'market: bytes32 id of Morpho Blue, the asset of Aave v3; of Compound v3 the Comet, or the asset where it is collateral' CODEC(ZSTD(1)),
+  side LowCardinality(String) COMMENT 'loan: what is lent and borrowed; collateral: what only secures',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
   event_type LowCardinality(String) COMMENT 'supply, withdraw, borrow, repay, liquidation',
-  assets UInt256 COMMENT 'base units' CODEC(ZSTD(1)),
-  tx_hash String CODEC(ZSTD(1)),
-  log_index UInt32,
+  assets UInt256 COMMENT 'base units of the asset' CODEC(ZSTD(1)),
+  tx_hash String COMMENT 'hash of the transaction' CODEC(ZSTD(1)),
+  log_index UInt32 COMMENT 'place of the log in its block',
   part UInt8 COMMENT 'of the event: 1 is what a liquidation took, which may be of the asset that it repaid'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, contract, market, side, timestamp, position, part)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'What accounts did in lending markets, by account: one row per asset that moved, so that a liquidation has two. side: ''loan'' is what is lent and borrowed, ''collateral'' what only secures (Aave has one kind of asset, always ''loan''). market: where a market has several assets of a side, the asset (Aave; collateral of Compound v3). Ordered by (chain_id, account, contract, market, side, timestamp, position, part).';
 
 CREATE VIEW IF NOT EXISTS lending_event_rows AS
 SELECT toUInt32(stream) AS chain_id, account, contract, moved.1 AS market, moved.2 AS side, timestamp, position, block_number,

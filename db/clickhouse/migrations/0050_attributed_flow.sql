@@ -2,22 +2,23 @@
 -- the ERC-8021 suffix is that key's public code. Whose the key is, is told by api_key in Postgres.
 CREATE TABLE IF NOT EXISTS attributed_flow (
   code LowCardinality(String) COMMENT 'public code of the API key',
-  chain_id UInt32,
-  day Date,
-  vault LowCardinality(String),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  account String COMMENT 'owner of the shares' CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  day Date COMMENT 'UTC day',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  account String COMMENT 'owner of the shares, address in lower case' CODEC(ZSTD(1)),
   kind LowCardinality(String) COMMENT 'deposit, redeem',
   assets UInt256 COMMENT 'asset base units' CODEC(ZSTD(1)),
   shares UInt256 COMMENT 'share base units' CODEC(ZSTD(1)),
-  tx_hash String CODEC(ZSTD(1)),
-  log_index UInt32
+  tx_hash String COMMENT 'hash of the transaction' CODEC(ZSTD(1)),
+  log_index UInt32 COMMENT 'place of the log in its block'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (code, chain_id, day, vault, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per deposit and redemption of a transaction with the suffix of an API key; `(code, chain_id, day, vault, position)`.';
 
 CREATE VIEW IF NOT EXISTS attributed_flow_rows AS
 SELECT
@@ -85,4 +86,23 @@ FROM (
     WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
   ) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.timestamp >= prices.timestamp
 )
-GROUP BY code, chain_id, vault, day;
+GROUP BY code, chain_id, vault, day
+COMMENT 'Grain: one row per API key, vault and UTC day with deposits or redemptions whose transactions bear the key''s suffix
+(`/v2/transactions/suffix`, and every payload of the API). What a vault passed on to another in the same transaction is
+not counted again. `vaultlog flows` shows the same with the names of the keys.';
+ALTER TABLE attributed_daily_flows
+  COMMENT COLUMN code 'public code of the API key (`vaultlog keys list`)',
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN day 'UTC day',
+  COMMENT COLUMN asset 'address of the underlying, lower case',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN deposits 'deposited on the day: assets, whole units',
+  COMMENT COLUMN redemptions 'redeemed on the day: assets, whole units',
+  COMMENT COLUMN deposits_usd 'deposited on the day: USD at the price of each moment; NULL: one of them has no known price',
+  COMMENT COLUMN redemptions_usd 'redeemed on the day: USD at the price of each moment; NULL: one of them has no known price',
+  COMMENT COLUMN deposits_raw 'deposited on the day: asset base units',
+  COMMENT COLUMN redemptions_raw 'redeemed on the day: asset base units',
+  COMMENT COLUMN deposit_count 'deposits of the day, their number',
+  COMMENT COLUMN redemption_count 'redemptions of the day, their number',
+  COMMENT COLUMN accounts 'different owners of the shares';

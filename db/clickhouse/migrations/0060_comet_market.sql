@@ -1,115 +1,121 @@
 -- Compound v3. A Comet is one market; the configuration it answers, each time it was read (at first sight and when its
 -- code changed). Rates are per second; rates, kinks and factors are fractions scaled by 1e18.
 CREATE TABLE IF NOT EXISTS comet_market (
-  chain_id UInt32,
-  comet LowCardinality(String),
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  base_asset String,
-  base_oracle String,
+  chain_id UInt32 COMMENT 'chain, by its id',
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  base_asset String COMMENT 'address of the asset that is lent and borrowed, lower case',
+  base_oracle String COMMENT 'address of the feed of its price, lower case',
   base_scale UInt256 COMMENT '10^decimals of the base asset',
   base_borrow_min UInt256 COMMENT 'base units: a smaller debt is refused',
   target_reserves UInt256 COMMENT 'base units: collateral is sold while reserves are below',
-  store_front_price_factor_wad UInt256,
-  supply_kink_wad UInt256,
-  supply_rate_base_wad UInt256,
-  supply_rate_slope_low_wad UInt256,
-  supply_rate_slope_high_wad UInt256,
-  borrow_kink_wad UInt256,
-  borrow_rate_base_wad UInt256,
-  borrow_rate_slope_low_wad UInt256,
-  borrow_rate_slope_high_wad UInt256
+  store_front_price_factor_wad UInt256 COMMENT 'share of the liquidation penalty that buyers of collateral get',
+  supply_kink_wad UInt256 COMMENT 'utilization at which the slope changes',
+  supply_rate_base_wad UInt256 COMMENT 'per second, without utilization',
+  supply_rate_slope_low_wad UInt256 COMMENT 'per second, below the kink',
+  supply_rate_slope_high_wad UInt256 COMMENT 'per second, above the kink',
+  borrow_kink_wad UInt256 COMMENT 'utilization at which the slope changes',
+  borrow_rate_base_wad UInt256 COMMENT 'per second, without utilization',
+  borrow_rate_slope_low_wad UInt256 COMMENT 'per second, below the kink',
+  borrow_rate_slope_high_wad UInt256 COMMENT 'per second, above the kink'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, comet, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Compound v3. A Comet is one market; the configuration it answers, each time it was read (at first sight and when its code changed). Rates are per second; rates, kinks and factors are fractions scaled by 1e18. Ordered by (chain_id, comet, timestamp, position).';
 
 -- The collateral assets of those configurations.
 CREATE TABLE IF NOT EXISTS comet_asset (
-  chain_id UInt32,
-  comet LowCardinality(String),
-  asset String,
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
+  chain_id UInt32 COMMENT 'chain, by its id',
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  asset String COMMENT 'address of the asset, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
   offset UInt8 COMMENT 'place in the market''s list',
-  oracle String,
+  oracle String COMMENT 'address of the feed or oracle of its price, lower case',
   scale UInt256 COMMENT '10^decimals of the asset',
-  borrow_collateral_factor_wad UInt256,
-  liquidate_collateral_factor_wad UInt256,
-  liquidation_factor_wad UInt256,
-  supply_cap UInt256 COMMENT 'base units'
+  borrow_collateral_factor_wad UInt256 COMMENT 'of the value counts for borrowing',
+  liquidate_collateral_factor_wad UInt256 COMMENT 'of the value counts before liquidation',
+  liquidation_factor_wad UInt256 COMMENT 'of the value is paid when absorbed',
+  supply_cap UInt256 COMMENT 'most that may be supplied, base units of the asset'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, comet, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'The collateral assets of those configurations. Ordered by (chain_id, comet, asset, timestamp, position).';
 
 -- totalsBasic() at the ends of blocks with logs of the market, and hourly. Interest is accrued by the contract up to
 -- updated_at; a principal times its index, divided by 1e15 and rounded down, is the amount.
 CREATE TABLE IF NOT EXISTS comet_state (
-  chain_id UInt32,
-  comet LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  supply_index UInt256 COMMENT 'scaled by 1e15' CODEC(ZSTD(1)),
-  borrow_index UInt256 COMMENT 'scaled by 1e15' CODEC(ZSTD(1)),
-  supply_principal UInt256 CODEC(ZSTD(1)),
-  borrow_principal UInt256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  supply_index UInt256 COMMENT 'what a unit of supply principal is worth, scaled by 1e15' CODEC(ZSTD(1)),
+  borrow_index UInt256 COMMENT 'what a unit of borrow principal is worth, scaled by 1e15' CODEC(ZSTD(1)),
+  supply_principal UInt256 COMMENT 'lent by all, before interest: base units at an index of 1e15' CODEC(ZSTD(1)),
+  borrow_principal UInt256 COMMENT 'owed by all, before interest: base units at an index of 1e15' CODEC(ZSTD(1)),
   updated_at UInt32 COMMENT 'unix seconds up to which interest is in the indexes',
   pause_flags UInt8 COMMENT 'bits from the lowest: supply, transfer, withdraw, absorb, buy',
-  reserves Nullable(Int256) COMMENT 'base units' CODEC(ZSTD(1))
+  reserves Nullable(Int256) COMMENT 'reserves of the market, base units; NULL: not read' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, comet, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'totalsBasic() at the ends of blocks with logs of the market, and hourly. Interest is accrued by the contract up to updated_at; a principal times its index, divided by 1e15 and rounded down, is the amount. Ordered by (chain_id, comet, timestamp, position).';
 
 -- The principal of an account at the ends of blocks with base logs of it: lent, or below zero owed, before interest.
 CREATE TABLE IF NOT EXISTS comet_principal (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  comet LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  principal Int256 CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  principal Int256 COMMENT 'before interest, base units at an index of 1e15; below zero owed' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, comet, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'The principal of an account at the ends of blocks with base logs of it: lent, or below zero owed, before interest. A debt that passes from one account to another which owes as well, by a transfer of base, is told by no log: the principals of both are read again at the next log of theirs. Interest accrued by a call without a log (accrueAccount, claims of rewards) is seen at the next sample, hourly at the latest. Ordered by (chain_id, account, comet, timestamp, position).';
 
 -- Collateral balances after each change.
 CREATE TABLE IF NOT EXISTS comet_collateral (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  comet LowCardinality(String),
-  asset LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  delta Int256 CODEC(ZSTD(1)),
-  balance Int256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  asset LowCardinality(String) COMMENT 'address of the asset, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  delta Int256 COMMENT 'change by this event, base units, signed' CODEC(ZSTD(1)),
+  balance Int256 COMMENT 'base units of the asset, after this change' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, comet, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Collateral balances after each change. Ordered by (chain_id, account, comet, asset, timestamp, position).';
 
 -- Collateral of all accounts together; what was absorbed and not sold yet is not in it.
 CREATE TABLE IF NOT EXISTS comet_collateral_total (
-  chain_id UInt32,
-  comet LowCardinality(String),
-  asset LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  total Int256 CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  comet LowCardinality(String) COMMENT 'address of the market (a Comet), lower case',
+  asset LowCardinality(String) COMMENT 'address of the asset, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  total Int256 COMMENT 'base units of the asset, after this change' CODEC(ZSTD(1)),
   INDEX by_position position TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, comet, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Collateral of all accounts together; what was absorbed and not sold yet is not in it. Ordered by (chain_id, comet, asset, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS comet_market_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS comet, timestamp, position, block_number,

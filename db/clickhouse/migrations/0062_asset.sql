@@ -1,17 +1,18 @@
 -- Tokens that lending markets name, as they describe themselves. Assets of vaults are described by `vault`.
 CREATE TABLE IF NOT EXISTS asset (
-  chain_id UInt32,
-  asset String,
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  name String,
-  symbol String,
-  decimals UInt8
+  chain_id UInt32 COMMENT 'chain, by its id',
+  asset String COMMENT 'address of the token, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  name String COMMENT 'name of the token, as it says itself',
+  symbol String COMMENT 'symbol of the token, as it says itself',
+  decimals UInt8 COMMENT 'decimals of the token'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, asset, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Tokens that lending markets name, as they describe themselves. Assets of vaults are described by `vault`. Ordered by (chain_id, asset, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS asset_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS asset, timestamp, position, block_number, fields.name AS name,

@@ -37,4 +37,17 @@ FROM (
     GROUP BY chain_id, token, block_number) AS b
     ON i.chain_id = b.chain_id AND i.variable_debt_token = b.token AND i.block_number >= b.block_number
 )
-WHERE (chain_id, position) NOT IN (SELECT toUInt32(stream), position FROM retracted);
+WHERE (chain_id, position) NOT IN (SELECT toUInt32(stream), position FROM retracted)
+COMMENT 'What share of what is lent was owed, at each state that lending markets left: reserves of Aave v3, markets of Morpho Blue, base assets of Compound v3. Amounts are as of the row''s own moment, interest included up to it. What was retracted is left out.';
+ALTER TABLE lending_utilization
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN protocol 'aave-v3, morpho-blue or compound-v3',
+  COMMENT COLUMN contract 'address of the pool, Morpho or Comet, lower case',
+  COMMENT COLUMN market 'market id: bytes32 for Morpho Blue, the asset for Aave, the Comet for Compound v3',
+  COMMENT COLUMN asset 'address of what is lent, lower case',
+  COMMENT COLUMN timestamp 'time of the block, UTC',
+  COMMENT COLUMN position 'place of the event that the row follows from, in the chain''s stream of events',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN supplied 'lent to the market, base units of the asset',
+  COMMENT COLUMN borrowed 'owed to the market, base units of the asset',
+  COMMENT COLUMN utilization 'borrowed over supplied, a fraction; 0 where nothing is supplied';

@@ -1,83 +1,88 @@
 -- Euler v2. What a lending vault says of itself after each act; interest is in it up to the row's block.
 CREATE TABLE IF NOT EXISTS evk_status (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  total_shares UInt256 COMMENT 'share base units' CODEC(ZSTD(1)),
-  total_borrows UInt256 COMMENT 'base units, rounded up' CODEC(ZSTD(1)),
-  accumulated_fees UInt256 COMMENT 'share base units' CODEC(ZSTD(1)),
-  cash UInt256 COMMENT 'base units' CODEC(ZSTD(1)),
-  accumulator_ray UInt256 CODEC(ZSTD(1)),
-  interest_rate_ray UInt256 COMMENT 'per second, from the row on' CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  total_shares UInt256 COMMENT 'all shares, share base units' CODEC(ZSTD(1)),
+  total_borrows UInt256 COMMENT 'what is owed to the vault, asset base units, rounded up' CODEC(ZSTD(1)),
+  accumulated_fees UInt256 COMMENT 'fees not paid out yet, share base units' CODEC(ZSTD(1)),
+  cash UInt256 COMMENT 'what the vault holds of its asset, base units' CODEC(ZSTD(1)),
+  accumulator_ray UInt256 COMMENT 'what a debt of one ray at the beginning has become' CODEC(ZSTD(1)),
+  interest_rate_ray UInt256 COMMENT 'rate of borrowers per second, ray (1e27 = 1), from the row on' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Euler v2. What a lending vault says of itself after each act; interest is in it up to the row''s block. Ordered by (chain_id, vault, timestamp, position).';
 
 -- The debt of a vault with 31 bits of fraction, at the ends of blocks with acts in it.
 CREATE TABLE IF NOT EXISTS evk_total (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  owed UInt256 COMMENT 'base units times 2^31' CODEC(ZSTD(1)),
-  accumulator_ray UInt256 CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  owed UInt256 COMMENT 'debt, asset base units times 2^31' CODEC(ZSTD(1)),
+  accumulator_ray UInt256 COMMENT 'what a debt of one ray at the beginning has become' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'The debt of a vault with 31 bits of fraction, at the ends of blocks with acts in it. Ordered by (chain_id, vault, timestamp, position).';
 
 -- The debt of an account with 31 bits of fraction, at the ends of blocks in which it changed: later it is that times the
 -- vault's accumulator, divided by the one of the row.
 CREATE TABLE IF NOT EXISTS evk_debt (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  owed UInt256 COMMENT 'base units times 2^31' CODEC(ZSTD(1)),
-  accumulator_ray UInt256 CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  owed UInt256 COMMENT 'debt, asset base units times 2^31' CODEC(ZSTD(1)),
+  accumulator_ray UInt256 COMMENT 'what a debt of one ray at the beginning has become' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'The debt of an account with 31 bits of fraction, at the ends of blocks in which it changed: later it is that times the vault''s accumulator, divided by the one of the row. Ordered by (chain_id, account, vault, timestamp, position).';
 
 -- Against which vaults' shares a vault lends, and how much.
 CREATE TABLE IF NOT EXISTS evk_ltv (
-  chain_id UInt32,
-  vault LowCardinality(String),
-  collateral LowCardinality(String),
-  timestamp DateTime('UTC'),
-  position UInt64,
-  block_number UInt64,
-  borrow_ltv_bps UInt16,
-  liquidation_ltv_bps UInt16,
-  initial_liquidation_ltv_bps UInt16,
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault LowCardinality(String) COMMENT 'address of the vault, lower case',
+  collateral LowCardinality(String) COMMENT 'address of the vault whose shares secure, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  borrow_ltv_bps UInt16 COMMENT 'of the value counts for borrowing, hundredths of a percent',
+  liquidation_ltv_bps UInt16 COMMENT 'of the value counts before liquidation',
+  initial_liquidation_ltv_bps UInt16 COMMENT 'what counted before the change',
   target_at UInt32 COMMENT 'unix seconds at which the liquidation LTV holds; the initial one ramps down to it',
-  ramp_seconds UInt32
+  ramp_seconds UInt32 COMMENT 'length of the ramp'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, collateral, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Against which vaults'' shares a vault lends, and how much. Ordered by (chain_id, vault, collateral, timestamp, position).';
 
 -- What accounts enabled in the connector: vaults that secure them (collateral), the vault that lends to them (controller).
 CREATE TABLE IF NOT EXISTS evk_enabled (
-  chain_id UInt32,
-  account String CODEC(ZSTD(1)),
+  chain_id UInt32 COMMENT 'chain, by its id',
+  account String COMMENT 'address of the account, lower case' CODEC(ZSTD(1)),
   role LowCardinality(String) COMMENT 'collateral or controller',
-  vault LowCardinality(String),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  enabled UInt8
+  vault LowCardinality(String) COMMENT 'address of the vault that is enabled, lower case',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  enabled UInt8 COMMENT '1: enabled, 0: not any more'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, account, role, vault, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'What accounts enabled in the connector: vaults that secure them (collateral), the vault that lends to them (controller). Ordered by (chain_id, account, role, vault, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS evk_status_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, timestamp, position, block_number,

@@ -15,4 +15,10 @@ INNER JOIN (
     GROUP BY chain_id, account, comet
   )
   GROUP BY chain_id, comet
-) AS p ON s.chain_id = p.chain_id AND s.comet = p.comet;
+) AS p ON s.chain_id = p.chain_id AND s.comet = p.comet
+COMMENT 'Whether the principals known of a Comet''s accounts add up to the totals it says. A difference is a debt that went from one account to another which owes as well: no log tells of it, and the accounts are read again at their next log. A Comet whose history is not stored from its beginning shows what its earlier accounts have.';
+ALTER TABLE comet_drift
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN comet 'address of the market (a Comet), lower case',
+  COMMENT COLUMN supply_drift 'total less the sum over accounts, before interest',
+  COMMENT COLUMN borrow_drift 'total less the sum over accounts, before interest';

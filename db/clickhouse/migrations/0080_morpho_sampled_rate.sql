@@ -1,16 +1,17 @@
 -- What the rate model of a Morpho market answered at the ends of blocks with events of it, where its model is not the
 -- adaptive one, whose logs are morpho_rate.
 CREATE TABLE IF NOT EXISTS morpho_sampled_rate (
-  chain_id UInt32,
-  market String,
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  rate_wad UInt256 COMMENT 'per second, from the row on' CODEC(ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  market String COMMENT 'market id, bytes32',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1)),
+  rate_wad UInt256 COMMENT 'rate of borrowers per second, scaled by 1e18, from the row on' CODEC(ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, market, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'What the rate model of a Morpho market answered at the ends of blocks with events of it and hourly, where its model is not the adaptive one. Ordered by (chain_id, market, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS morpho_sampled_rate_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.market AS market, timestamp, position, block_number,
