@@ -1,18 +1,23 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** Run by `npm run test:slow` alone. */
 export const SLOW = [
+  'test/aave/directed.e2e.test.ts',
   'test/faults/instances.e2e.test.ts',
   'test/faults/kills.e2e.test.ts',
   'test/faults/reorgs.e2e.test.ts',
+  'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
+  'test/processors/backfill.e2e.test.ts',
 ]
 
 /** Minutes each: begun last, one of them would run alone. */
 const LONGEST = [
   'test/jobs/projections.int.test.ts',
-  'test/faults/suite.e2e.test.ts',
-  'test/processors/backfill.e2e.test.ts',
+  'test/chain/scenario.e2e.test.ts',
+  'test/hostile/strangers.e2e.test.ts',
+  'test/operations.e2e.test.ts',
   'test/lending.e2e.test.ts',
   'test/read-api/fuzz.e2e.test.ts',
 ]
@@ -27,8 +32,6 @@ class LongestFirst extends BaseSequencer {
 }
 
 export const settings = {
-  include: ['test/**/*.{unit,int,e2e}.test.ts'],
-  globalSetup: ['test/setup.ts'],
   setupFiles: ['test/seed.ts'],
   testTimeout: 120_000,
   // Only what fails takes that long.
@@ -42,4 +45,27 @@ export const settings = {
   env: { PROCESSOR_METRICS_PORT: 'off', WORKER_METRICS_PORT: 'off', API_METRICS_PORT: 'off' },
 }
 
-export default defineConfig({ test: { ...settings, exclude: [...configDefaults.exclude, ...SLOW] } })
+/** A level of tests: what stands on nothing, on databases, on databases and nodes. */
+const level = (
+  name: 'unit' | 'int' | 'e2e',
+  more: { globalSetup?: string[]; pool?: 'threads'; isolate?: boolean },
+) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/**/*.${name}.test.ts`],
+    exclude: [...configDefaults.exclude, ...SLOW],
+    ...more,
+  },
+})
+
+export default defineConfig({
+  test: {
+    ...settings,
+    projects: [
+      level('unit', { pool: 'threads', isolate: false }),
+      level('int', { globalSetup: ['test/setup.ts'] }),
+      level('e2e', { globalSetup: ['test/setup.ts'] }),
+    ],
+  },
+})

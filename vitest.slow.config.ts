@@ -5,6 +5,7 @@ import { SLOW, settings } from './vitest.config.ts'
 export default defineConfig({
   test: {
     ...settings,
+    globalSetup: ['test/setup.ts'],
     include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts', 'test/jobs/projections.int.test.ts'],
     env: { ...settings.env, FUZZ_RUNS: '20', HISTORIES: '2' },
     testTimeout: 300_000,

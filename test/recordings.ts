@@ -5,7 +5,7 @@ import { describe, test } from 'vitest'
 import { z } from 'zod'
 import type { RawLog } from '../processors/protocol.ts'
 
-/** Recorded chain data; they are no part of the repository. */
+/** Recorded chain data; but for the receipts they are no part of the repository. */
 export const RECORDINGS = process.env.RECORDINGS_DIR ?? join(import.meta.dirname, '../../shared/data')
 
 /** A suite over recordings: skipped where they are absent, and says so. */
@@ -34,9 +34,11 @@ const rpcReceipt = z.object({
 
 export type RecordedReceipt = z.infer<typeof rpcReceipt> & { chainId: number }
 
-/** All receipts of receipts/, in file order. */
+/** Receipts of real transactions of ten chains, with what a decoder reads of their logs. */
 export function recordedReceipts(): RecordedReceipt[] {
-  const text = gunzipSync(readFileSync(join(RECORDINGS, 'receipts/receipts.jsonl.gz'))).toString('utf8')
+  const text = gunzipSync(readFileSync(join(import.meta.dirname, 'fixtures/receipts.jsonl.gz'))).toString(
+    'utf8',
+  )
   const line = z.object({ chainId: z.number(), receipt: rpcReceipt })
   return text
     .trim()

@@ -31,18 +31,35 @@ async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded>
   }
 }
 
+interface Servers {
+  embedded: Promise<Embedded>
+  folder: string
+  users: number
+}
+
+/** Each level of tests loads this module anew, in one process. */
+const shared = globalThis as typeof globalThis & { testServers?: Servers }
+
+function startServers(): Servers {
+  const folder = newFolder('vaultlog-test-')
+  return { folder, embedded: startOnFreePorts(folder), users: 0 }
+}
+
 /**
  * One Postgres and one ClickHouse for the whole run, in a folder of their own; those named by DATABASE_URL and
  * CLICKHOUSE_URL are used instead. Every test makes databases of its own on them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = newFolder('vaultlog-test-')
-  const embedded = await startOnFreePorts(folder)
+  shared.testServers ??= startServers()
+  const servers = shared.testServers
+  servers.users++
+  const embedded = await servers.embedded
   project.provide('postgresUrl', embedded.databaseUrl)
   project.provide('clickhouseUrl', embedded.clickhouseUrl)
   project.provide('graphqlUrl', embedded.graphqlDatabaseUrl ?? '')
   return async () => {
+    if (--servers.users > 0) return
     await embedded.stop()
-    await rm(folder, { recursive: true, force: true })
+    await rm(servers.folder, { recursive: true, force: true })
   }
 }

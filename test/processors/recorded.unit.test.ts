@@ -1,5 +1,5 @@
 import { toEventSelector } from 'viem'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
 import { vocabulary } from '../../db/events/vocabulary.ts'
 import { networkOfChain } from '../../db/networks.ts'
@@ -102,7 +102,7 @@ function countShapes(logs: readonly RawLog[]): Partial<Record<EventType, number>
   return counts
 }
 
-describeRecorded('605 recorded receipts', () => {
+describe('605 recorded receipts', () => {
   const receipts = recordedReceipts()
   const all = receipts.flatMap(r => r.logs)
 
