@@ -141,6 +141,8 @@ export interface VaultTransactions {
 /** One kind of vault: how it is recognised on chain, and what is done with it. */
 export interface TransactionFamily {
   readonly name: string
+  /** Takes any vault that nothing more special claims. */
+  readonly isGeneral?: boolean
   /** Read once for each vault, to find its family. */
   probes(vault: VaultRef): Views
   /** The vault as one of this family; undefined where the answers say that it is not. */
@@ -150,6 +152,7 @@ export interface TransactionFamily {
 /** Types the answers by the views that asked for them. */
 export function defineFamily<V extends Views>(family: {
   name: string
+  isGeneral?: boolean
   probes(vault: VaultRef): V
   bind(vault: VaultRef, values: Answers<V>): VaultTransactions | undefined
 }): TransactionFamily {

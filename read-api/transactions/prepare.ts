@@ -3,8 +3,8 @@ import { NATIVE_ADDRESS } from '../chain/native-coins.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { RefusedError } from '../http/errors.ts'
 import { createDryRunner } from './dry-run.ts'
-import { createFamilyFinder } from './families.ts'
 import type { ActionName, Amount, Standing, Token, TransactionFamily, VaultRef } from './family.ts'
+import { createFamilyFinder } from './family-finder.ts'
 import { type Bundle, createFinisher, pinnedReads } from './finish.ts'
 
 /** Addresses that stand for the chain's own coin. */

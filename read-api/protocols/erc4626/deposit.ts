@@ -238,6 +238,7 @@ const becauseOf = ({ because }: Pick<Limits, 'because'>) => (because === undefin
 /** Any vault that nothing more special claims. */
 export const erc4626 = defineFamily({
   name: 'erc4626',
+  isGeneral: true,
   probes: () => ({}),
   bind: vault => bindErc4626(vault, { family: 'erc4626', views: () => ({}) }),
 })

@@ -2,10 +2,10 @@ import type { Address, Hex } from 'viem'
 import { networkOfChain } from '../../../db/networks.ts'
 import type { ChainReader } from '../../chain/reader.ts'
 import { RefusedError } from '../../http/errors.ts'
+import { borrowFamilies } from '../../load-protocols.ts'
 import type { createDryRunner } from '../dry-run.ts'
 import { type Bundle, createFinisher, pinnedReads } from '../finish.ts'
 import { tokenOf } from './bounds.ts'
-import { borrowFamilies } from './families.ts'
 import type {
   AssetFigures,
   BorrowAction,

@@ -1,32 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { ChainReader } from '../chain/reader.ts'
 import type { View } from '../chain/view.ts'
-import { aaveV3 } from '../protocols/aave-v3/deposit.ts'
-import { compoundV3 } from '../protocols/compound-v3/deposit.ts'
-import { erc4626 } from '../protocols/erc4626/deposit.ts'
-import { erc7540 } from '../protocols/erc7540/deposit.ts'
-import { eulerEvk } from '../protocols/euler-v2/deposit.ts'
-import { metamorpho } from '../protocols/metamorpho/deposit.ts'
-import { morphoVaultV2 } from '../protocols/morpho-vault-v2/deposit.ts'
-import { stakedToken } from '../protocols/staked-token/deposit.ts'
-import { stakedUsde } from '../protocols/staked-usde/deposit.ts'
+import { vaultFamilies } from '../load-protocols.ts'
 import type { TransactionFamily, VaultRef, VaultTransactions } from './family.ts'
 
-/** The special before the general; the last takes what is left. */
-export const families: readonly TransactionFamily[] = [
-  erc7540,
-  stakedUsde,
-  stakedToken,
-  aaveV3,
-  compoundV3,
-  metamorpho,
-  morphoVaultV2,
-  eulerEvk,
-  erc4626,
-]
-
 /** Finds the family of a vault by asking its contract, once; afterwards it is known. */
-export function createFamilyFinder(reader: ChainReader, known: readonly TransactionFamily[] = families) {
+export function createFamilyFinder(reader: ChainReader, known: readonly TransactionFamily[] = vaultFamilies) {
   const found = new LRUCache<string, Promise<VaultTransactions | undefined>>({ max: 20_000, ttl: 3_600_000 })
 
   const find = async (vault: VaultRef): Promise<VaultTransactions | undefined> => {

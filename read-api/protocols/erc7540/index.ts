@@ -1,0 +1,4 @@
+import { defineApiProtocol } from '../../protocol.ts'
+import { erc7540 as vaults } from './deposit.ts'
+
+export default defineApiProtocol({ vaults })

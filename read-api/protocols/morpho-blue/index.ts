@@ -1,0 +1,4 @@
+import { defineApiProtocol } from '../../protocol.ts'
+import { morphoBlue as borrow } from './borrow.ts'
+
+export default defineApiProtocol({ borrow })
