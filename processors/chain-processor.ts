@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { ChainDatabase, type Committed, StoppedError } from '../db/events/chain-database.ts'
-import { readCollateralHolders, readStandingLogs } from '../db/events/event-store.ts'
+import { ChainDatabase, type Committed } from '../db/events/chain-database.ts'
+import { StoppedError } from '../db/events/chain-errors.ts'
+import { readCollateralHolders } from '../db/events/event-store.ts'
 import { readOlderSources } from '../db/events/older-logs.ts'
+import { readStandingLogs } from '../db/events/teaching.ts'
 import {
   type PendingSource,
   reconcileSources,
@@ -23,6 +25,7 @@ import { History, type HistoryOptions, namesOf } from './knowledge/history.ts'
 import { IgnoredWatch, withoutContracts } from './knowledge/ignored.ts'
 import { KnownContracts } from './knowledge/known-contracts.ts'
 import { OlderLogs } from './knowledge/older-logs.ts'
+import { learnAnew, Teaching } from './knowledge/teaching.ts'
 import { observeCommit, sourceRestarts } from './metrics.ts'
 import type { ResolvedFeed } from './prices/chainlink.ts'
 import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
@@ -169,6 +172,7 @@ async function runOnce(
   const protocols = isSame ? before.protocols : withFeeds(options, feeds)
   const aggregators = watchAggregators(options, rpc, feeds)
   const decoder = createDecoder(protocols, network.name)
+  const teaching = new Teaching(protocols)
   let contracts = new KnownContracts(protocols)
   let position: number | undefined
   let failure: unknown
@@ -181,6 +185,7 @@ async function runOnce(
     pool,
     stream: network.chainId,
     name: network.name,
+    teaches: teaching.teaches,
     getBlockHash: async height => (await rpc?.header(height))?.hash,
     onCommit: async committed => {
       contracts.commit()
@@ -207,6 +212,7 @@ async function runOnce(
       .filter(({ contract }) => !ignored.contracts.has(contract))
     await takeSourcesBack(pool, network.chainId, ignored.contracts)
     const from = await firstBlock(options, decoder, rpc)
+    await learnAnew(pool, network.chainId, teaching, decoder.sources(options.contracts), from)
     const unfinished = await reconcileSources(pool, network.chainId, sources, from)
     const pending = unfinished.filter(({ contract }) => !ignored.contracts.has(contract))
     const isKnown = isSame && pending.length === 0 && before.position === state.position

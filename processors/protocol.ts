@@ -111,6 +111,13 @@ export interface ContractReader {
 export interface Protocol {
   name: string
   sources: readonly Source[]
+  /**
+   * Event types that `watches`, `samples` and `candidates` answer for: they are asked of no others. What they learn of an
+   * event is known at every start.
+   */
+  teaches?: readonly EventType[]
+  /** Event types that reads ask for as facts (`unless`, `isWanted`, `amend`). */
+  remembers?: readonly EventType[]
   /** Contracts that have to be watched from now on because of this event. */
   watches?(event: DomainEvent): { kind: string; contract: string }[]
   /** Contracts that may be vaults of ours and deserve a look: given to `inspect` once. */

@@ -7,62 +7,21 @@ import type {
 } from '@subsquid/util-internal-processor-tools'
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
-import { ConfigError, VaultlogError } from '../process/errors.ts'
+import { ConfigError } from '../process/errors.ts'
+import {
+  CursorMovedError,
+  ForkedWhileOfflineError,
+  LockLostError,
+  SecondWriterError,
+  StoppedError,
+} from './chain-errors.ts'
 import type { BlockEvents } from './event-store.ts'
 import { appendEvents, lockStreamHead, registerStream, UnknownStreamError } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
 import { HOT_BLOCKS, type HotBlock, rememberHotBlocks, retraction } from './hot-blocks.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
+import { retractTeaching, storeTeaching, type Teaches } from './teaching.ts'
 import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
-
-/** Another process appends to the same stream. */
-export class SecondWriterError extends VaultlogError {
-  readonly code = 'SECOND_WRITER'
-  constructor(name: string) {
-    super(
-      `Another processor of ${name} is running on this event store. Stop it first: a stream has one writer.`,
-    )
-  }
-}
-
-/** The store's cursor is not where this processor thinks it is. */
-export class CursorMovedError extends VaultlogError {
-  readonly code = 'CURSOR_MOVED'
-  override readonly retryable = true
-  constructor(name: string, expected: string, found: string) {
-    super(
-      `The cursor of ${name} moved from ${expected} to ${found} meanwhile. The processor starts again from there.`,
-    )
-  }
-}
-
-/** The connection that holds the stream's lock is gone, and with it the right to write. */
-export class LockLostError extends VaultlogError {
-  readonly code = 'LOCK_LOST'
-  override readonly retryable = true
-  constructor(name: string) {
-    super(`The connection that holds the lock of ${name} was lost. The processor takes it again.`)
-  }
-}
-
-/** The processor was told to stop: nothing is stored any more. */
-export class StoppedError extends VaultlogError {
-  readonly code = 'STOPPED'
-  constructor(name: string) {
-    super(`The processor of ${name} is stopping.`)
-  }
-}
-
-/** Blocks stored as hot had been replaced while no processor looked: they are retracted, and the batch is to be handled again. */
-export class ForkedWhileOfflineError extends VaultlogError {
-  readonly code = 'FORKED_OFFLINE'
-  override readonly retryable = true
-  constructor(name: string, blocks: number) {
-    super(
-      `${blocks} stored blocks of ${name} were replaced while its processor was stopped. They are retracted; going on from there.`,
-    )
-  }
-}
 
 export interface Committed {
   /** Stream position after the transaction. */
@@ -105,6 +64,8 @@ export interface ChainDatabaseOptions {
   pool: pg.Pool
   stream: number
   name: string
+  /** Which events are to be known at every start. */
+  teaches?: Teaches
   /** Hash of a canonical block, asked when a hot block became final without the source saying its hash. */
   getBlockHash?: (height: number) => Promise<string | undefined>
   onCommit?: (committed: Committed) => void | Promise<void>
@@ -327,7 +288,9 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       .map(retraction)
     const base = await appendEvents(tx, stream, position, retractions)
     const next = await appendEvents(tx, stream, base, blocks)
+    await storeTeaching(tx, stream, base, blocks, this.options.teaches)
     if (orphans.length > 0) {
+      await retractTeaching(tx, stream, orphans)
       await lowerSourceCursors(tx, stream, Math.min(...orphans.map(({ height }) => height)) - 1)
       await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
         stream,
@@ -378,6 +341,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       if (!state) throw new UnknownStreamError(stream)
       if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
       const head = await appendEvents(tx, stream, state.head, blocks)
+      await storeTeaching(tx, stream, state.head, blocks, this.options.teaches)
       await tx.query('UPDATE stream SET head = $2, updated_at = clock_timestamp() WHERE id = $1', [
         stream,
         head,

@@ -127,41 +127,6 @@ export async function readEvents(
   return rows
 }
 
-/**
- * Logs of contracts whose discovery was retracted, and which stand nevertheless: those of blocks below the fork that
- * were fetched when the contract was first seen. As `<block hash> <log index>`. All of a contract's events were stored
- * from the transaction on that first told of it, whose rows share their recorded_at, so nothing older is read.
- */
-export async function readStandingLogs(
-  db: pg.Pool,
-  stream: number,
-  contracts: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await db.query<{ log: string }>(
-    `WITH first AS (
-       SELECT position, recorded_at FROM event_log
-       WHERE stream = $1 AND type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated',
-           'ImplementationChanged')
-         AND EXISTS (SELECT FROM unnest($2::text[]) AS c(contract) WHERE strpos(data::text, contract) > 0)
-       ORDER BY position LIMIT 1
-     ), before AS (
-       SELECT coalesce((SELECT e.position FROM event_log e, first
-         WHERE e.stream = $1 AND e.position < first.position AND e.recorded_at <> first.recorded_at
-         ORDER BY e.position DESC LIMIT 1), 0) AS position
-     ), gone AS (
-       SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
-       FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' AND position > (SELECT position FROM before)
-     )
-     SELECT DISTINCT '0x' || encode(block_hash, 'hex') || ' ' || log_index AS log
-     FROM event_log e
-     WHERE stream = $1 AND position > (SELECT position FROM before) AND log_index IS NOT NULL
-       AND contract = ANY (SELECT decode(substr(c, 3), 'hex') FROM unnest($2::text[]) AS c)
-       AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)`,
-    [stream, contracts],
-  )
-  return new Set(rows.map(({ log }) => log))
-}
-
 /** Accounts that ever had collateral in a market which is the contract itself (Compound v3): whoever owes is one of them. */
 export async function readCollateralHolders(
   db: pg.Pool,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError } from '../process/errors.ts'
-import { SecondWriterError } from './chain-database.ts'
+import { SecondWriterError } from './chain-errors.ts'
 
 /** Notes that a chain is not indexed any more. Refused while its processor runs, and where nothing of it is stored. */
 export async function retireChain(pool: pg.Pool, stream: number, name: string): Promise<void> {

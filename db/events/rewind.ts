@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
-import { SecondWriterError } from './chain-database.ts'
+import { SecondWriterError } from './chain-errors.ts'
 import { appendEvents, type BlockEvents, lockStreamHead } from './event-store.ts'
+import { retractTeaching } from './teaching.ts'
 
 /**
  * Takes back everything a chain's stream holds above a block, by retractions, and sets the cursor there, so that the
@@ -59,6 +60,7 @@ export async function rewindChain(
       }),
     )
     const next = await appendEvents(tx, stream, head, retractions)
+    await retractTeaching(tx, stream, rows)
     await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height > $2', [stream, toBlock])
     await tx.query('DELETE FROM watched_source WHERE stream = $1 AND learned AND from_block > $2', [
       stream,

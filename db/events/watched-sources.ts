@@ -114,6 +114,21 @@ export async function takeSourcesBack(
   )
 }
 
+/** Stored events name more to watch than was known: its history is to be fetched from a block on. */
+export async function watchAlso(
+  tx: pg.PoolClient,
+  stream: number,
+  sources: readonly WatchedSource[],
+  from: number,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO watched_source (stream, kind, contract, from_block, cursor, learned)
+     SELECT $1, kind, contract, $4::bigint, $4::bigint - 1, true FROM unnest($2::text[], $3::text[]) AS now(kind, contract)
+     ON CONFLICT (stream, kind, contract) DO NOTHING`,
+    [stream, sources.map(({ kind }) => kind), sources.map(({ contract }) => contract), from],
+  )
+}
+
 /**
  * Keeps how far sources are, in the transaction that stores their history.
  *

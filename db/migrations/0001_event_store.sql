@@ -31,11 +31,6 @@ CREATE TABLE event_log (
   PRIMARY KEY (stream, position)
 ) PARTITION BY LIST (stream);
 
--- What a processor must know at start (which contracts it watches) without reading its whole history.
-CREATE INDEX event_log_subjects ON event_log (stream, position)
-  WHERE type IN ('VaultCreated', 'VaultDiscovered', 'VaultRejected', 'ReserveListed', 'MarketCreated', 'BlockRetracted',
-    'ImplementationChanged', 'CometConfigured', 'CometAssetConfigured', 'AssetDescribed');
-
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'event_log is append-only: % refused. Append a retraction instead.', TG_OP

@@ -224,6 +224,7 @@ class BlockDecoding {
     checkAmounts(event)
     this.found.push({ event, owner })
     const { protocol } = owner
+    if (!protocol.teaches?.includes(event.type)) return
     if (protocol.watches) for (const w of protocol.watches(event)) this.fresh.add(w.kind + w.contract)
     if (!protocol.candidates) return
     for (const contract of protocol.candidates(event)) {

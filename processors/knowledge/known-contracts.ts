@@ -1,24 +1,9 @@
 import type pg from 'pg'
-import { decodeEventData } from '../../db/events/event-json.ts'
-import { readEvents } from '../../db/events/event-store.ts'
-import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
+import { readTeaching } from '../../db/events/teaching.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { SourceCursor, WatchedSource } from '../../db/events/watched-sources.ts'
 import type { Protocol, StateRead, VaultTerms } from '../protocol.ts'
-
-/** Event types that name contracts to watch; the partial index event_log_subjects serves them. */
-export const SUBJECTS: readonly EventType[] = [
-  'VaultCreated',
-  'VaultDiscovered',
-  'VaultRejected',
-  'ReserveListed',
-  'MarketCreated',
-  'ImplementationChanged',
-  'CometConfigured',
-  'CometAssetConfigured',
-  'AssetDescribed',
-  'CollateralOracleNamed',
-  'PoolRevisionSampled',
-]
+import { Teaching, taughtBy } from './teaching.ts'
 
 interface Learned {
   /** Block of the event that taught it; -1 for what configuration says. */
@@ -61,7 +46,7 @@ interface Fact extends Learned {
  * still being fetched are known apart from those that come with the blocks; what one of the two has is left alone by the other.
  */
 export class KnownContracts {
-  private readonly protocols: readonly Protocol[]
+  private readonly teaching: Teaching
   private others: readonly KnownContracts[] = []
   private readonly watched = new Map<string, Map<string, Learned>>()
   private readonly inspected = new Map<string, Inspected>()
@@ -79,7 +64,7 @@ export class KnownContracts {
   private readonly fresh = new Map<string, WatchedSource & { learnedAt: number }>()
 
   constructor(protocols: readonly Protocol[]) {
-    this.protocols = protocols
+    this.teaching = new Teaching(protocols)
   }
 
   /** Contracts that no event of these has to name: configuration, a protocol's own table or an unfinished history does. */
@@ -104,18 +89,10 @@ export class KnownContracts {
   }
 
   async load(db: pg.Pool, stream: number): Promise<void> {
-    const events = await readEvents(db, stream, { after: 0, types: [...SUBJECTS, 'BlockRetracted'] })
-    const retracted = events
-      .filter(event => event.type === 'BlockRetracted')
-      .map(event => decodeEventData('BlockRetracted', event.data))
-    for (const event of events) {
-      if (event.type === 'BlockRetracted') continue
-      const data = decodeEventData(event.type, event.data)
-      const taught = { type: event.type, contract: event.contract ?? '', data } as DomainEvent
-      if (
-        retracted.some(range => range.fromPosition <= event.position && event.position <= range.toPosition)
-      ) {
-        for (const { contract } of this.watchedBecauseOf(taught)) {
+    for (const event of await readTeaching(db, stream)) {
+      const taught = taughtBy(event)
+      if (event.is_retracted) {
+        for (const { contract } of this.teaching.watches(taught)) {
           for (const one of [this, ...this.others]) one.forgotten.add(contract)
         }
       } else {
@@ -128,7 +105,7 @@ export class KnownContracts {
 
   /** Whether an event was taught by one of these contracts, or is of a vault among them. */
   private owns(event: DomainEvent): boolean {
-    const watches = event.type === 'VaultDiscovered' ? this.watchedBecauseOf(event) : []
+    const watches = event.type === 'VaultDiscovered' ? this.teaching.watches(event) : []
     if (watches.length > 0) return watches.some(({ kind, contract }) => this.isWatched(kind, contract))
     return [...this.watched.values()].some(contracts => contracts.has(event.contract))
   }
@@ -183,13 +160,10 @@ export class KnownContracts {
       const { vault, reason } = event.data
       this.judge(vault, { block, until: reason.startsWith(UNREADABLE) ? timestamp + LOOK_AGAIN : undefined })
     }
-    if (SUBJECTS.includes(event.type)) this.add(this.facts, learnedKey(event), { block, event })
-    for (const protocol of this.protocols) {
-      for (const { subject, read } of protocol.samples?.(event) ?? []) {
-        this.add(this.readsOf(subject), read.key, { block, read })
-      }
-    }
-    return this.watchedBecauseOf(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
+    if (this.teaching.isRemembered(event.type)) this.add(this.facts, learnedKey(event), { block, event })
+    for (const { subject, read } of this.teaching.samples(event))
+      this.add(this.readsOf(subject), read.key, { block, read })
+    return this.teaching.watches(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
   }
 
   /** From here on; false where it is watched already. */
@@ -203,10 +177,6 @@ export class KnownContracts {
   /** What is watched since the last commit. */
   watchedLately(): Omit<SourceCursor, 'cursor'>[] {
     return [...this.fresh.values()]
-  }
-
-  private watchedBecauseOf(event: DomainEvent): { kind: string; contract: string }[] {
-    return this.protocols.flatMap(protocol => protocol.watches?.(event) ?? [])
   }
 
   /** Known once, by an event that a fork or a rewind retracted: part of its logs may be stored already. */

@@ -91,6 +91,7 @@ const protocol = {
     { kind: 'any', at: 'anywhere', decoders: [decoder(DEPOSIT, 'Deposited')] },
     { kind: 'vault', at: 'discovered', decoders: [decoder(TRANSFER, 'ShareTransferred')] },
   ],
+  teaches: ['VaultDiscovered', 'Deposited'],
   candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
   inspect: async (contract: string) => [
     {

@@ -34,6 +34,7 @@ async function looks(reason: string): Promise<number[]> {
         ],
       },
     ],
+    teaches: ['Deposited'],
     candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
     inspect: async (vault: string, reader: { blockNumber: number }) => {
       asked.push(reader.blockNumber)

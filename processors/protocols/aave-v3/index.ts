@@ -218,6 +218,8 @@ const sources: Source[] = [
 export default defineProtocol({
   name: 'aave-v3',
   sources,
+  teaches: ['VaultDiscovered', 'ReserveListed', 'OracleChanged', 'OwnerChanged'],
+  remembers: ['PoolRevisionSampled'],
   inspect: inspectAToken,
   wants: event => {
     const token = event.contract

@@ -38,6 +38,7 @@ function describeAsset(asset: string): StateRead {
 export default defineProtocol({
   name: 'asset',
   sources: [],
+  remembers: ['AssetDescribed'],
   wants: event => {
     const assets = assetsOf(event).filter(asset => asset !== undefined)
     if (assets.length === 0) return undefined

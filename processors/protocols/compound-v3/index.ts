@@ -220,6 +220,8 @@ export default defineProtocol({
       ],
     },
   ],
+  teaches: ['ImplementationChanged', 'CometConfigured', 'CometAssetConfigured'],
+  remembers: ['CometConfigured', 'VaultDiscovered'],
   watches: event =>
     event.type === 'ImplementationChanged'
       ? [{ kind: 'compound-v3-comet', contract: event.data.market }]

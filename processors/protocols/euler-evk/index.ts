@@ -195,6 +195,7 @@ export default defineProtocol({
       ],
     },
   ],
+  teaches: ['VaultCreated', 'CollateralOracleNamed'],
   // The vaults of Euler Earn come under the same name; they have none of these logs.
   watches: event => {
     if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler') return []

@@ -154,6 +154,7 @@ export default defineProtocol({
       ],
     },
   ],
+  teaches: ['MarketCreated'],
   // Whatever model a market has, only the adaptive one has logs.
   watches: event =>
     event.type === 'MarketCreated' && event.data.irm !== undefined

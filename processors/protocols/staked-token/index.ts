@@ -99,6 +99,7 @@ export default defineProtocol({
       ],
     },
   ],
+  teaches: ['VaultDiscovered'],
   inspect: inspectStakedToken,
   watches: event =>
     event.type === 'VaultDiscovered' && event.data.protocol === STAKED_TOKEN

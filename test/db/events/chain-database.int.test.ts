@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  ChainDatabase,
-  ForkedWhileOfflineError,
-  SecondWriterError,
-  StoppedError,
-} from '../../../db/events/chain-database.ts'
+import { ChainDatabase } from '../../../db/events/chain-database.ts'
+import { ForkedWhileOfflineError, SecondWriterError, StoppedError } from '../../../db/events/chain-errors.ts'
 import { readEvents } from '../../../db/events/event-store.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'

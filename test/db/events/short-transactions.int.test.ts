@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ChainDatabase, CursorMovedError } from '../../../db/events/chain-database.ts'
+import { ChainDatabase } from '../../../db/events/chain-database.ts'
+import { CursorMovedError } from '../../../db/events/chain-errors.ts'
 import { readEvents } from '../../../db/events/event-store.ts'
 import type { EventWriter } from '../../../db/events/event-writer.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
