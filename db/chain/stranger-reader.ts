@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { type Hex, numberToHex, size } from 'viem'
 import {
   ANSWER_BYTES,
@@ -9,6 +11,7 @@ import {
   fitting,
   TOO_LONG,
 } from './bounded-reader.ts'
+import type { AskOptions } from './endpoint.ts'
 import { RpcRefusedError, StateMissingError } from './errors.ts'
 import type { Ask } from './failover.ts'
 import { openFoundLimit } from './found-limit.ts'
@@ -34,6 +37,15 @@ const TIMEOUT = 10_000
 /** Milliseconds for which what was found of a node and of a block is believed. */
 const BELIEVED = 2_000
 const FORGOTTEN = 600_000
+/**
+ * Times that a contract has to fail beside one that answers, and what lies between, milliseconds, more each time: a limit
+ * of calls a second, said in words that nobody knows, befalls both or is over by the last.
+ */
+const FAILURES = 3
+const PAUSE = 500
+const LONGEST_PAUSE = 2_000
+/** Times that it is asked at most, beside one that often does not answer either. */
+const MOST_TRIES = 8
 /** The identity precompile: it answers what it is asked, everywhere. */
 const IDENTITY = '0x0000000000000000000000000000000000000004'
 const NOBODY = '0x0000000000000000000000000000000000000000'
@@ -49,14 +61,18 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   /** When the node did not run code that was sent with a call. */
   let unableAt = Number.NEGATIVE_INFINITY
   let takesGas = true
+  /** Contracts that were found to fail: once more is enough. */
+  const failing = new LRUCache<string, true>({ max: 10_000, ttl: FORGOTTEN })
   const controls = new Map<string, { at: number; verdict: Promise<void> }>()
 
   const bounded = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT, attempts: 2 }
-  const call = (to: string, data: string, at: BlockParameter) =>
+  /** Longer than a limit of calls a second lasts. */
+  const patient = { ...bounded, attempts: 3 }
+  const call = (to: string, data: string, at: BlockParameter, options: AskOptions = bounded) =>
     ask(
       'eth_call',
       [{ to, data, ...(takesGas ? { gas: numberToHex(CALL_GAS) } : {}) }, at],
-      bounded,
+      options,
     ) as Promise<Hex>
 
   /** Whether the node runs code that is sent with a call. */
@@ -84,35 +100,60 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   }
 
   async function judge(at: BlockParameter, failure: RpcRefusedError): Promise<void> {
-    if (await works(() => call(IDENTITY, QUESTION, at))) return
-    if (takesGas && (await works(() => ask('eth_call', [{ to: IDENTITY, data: QUESTION }, at], bounded)))) {
+    if (await works(() => call(IDENTITY, QUESTION, at, patient))) return
+    if (takesGas && (await works(() => ask('eth_call', [{ to: IDENTITY, data: QUESTION }, at], patient)))) {
       // A node that lets nobody say how much gas a call may use: it has a limit of its own.
       takesGas = false
       return
     }
     await ask('eth_blockNumber', [])
-    if (at !== 'latest' && (await works(() => call(IDENTITY, QUESTION, 'latest')))) {
+    if (at !== 'latest' && (await works(() => call(IDENTITY, QUESTION, 'latest', patient)))) {
       // Calls are answered: those at that block, too, or it is the block.
-      if (await works(() => call(IDENTITY, QUESTION, at))) return
+      if (await works(() => call(IDENTITY, QUESTION, at, patient))) return
     } else if (await works(() => ask('eth_getBalance', [NOBODY, at]))) throw failure
     throw new StateMissingError(nameOf(at), failure)
   }
 
-  async function alone({ to, data }: BoundedCall, at: BlockParameter): Promise<BoundedAnswer> {
-    for (let isSecond = false; ; isSecond = true) {
-      try {
-        const answer = await call(to, data, at)
-        if (!isHex(answer)) return { data: undefined, trouble: 'the node answered something else than hex' }
-        if (answer === '0x') return { data: undefined }
-        return size(answer) > ANSWER_BYTES ? { data: undefined, trouble: TOO_LONG } : { data: answer }
-      } catch (error) {
-        if (!(error instanceof RpcRefusedError)) throw error
-        if (error.isPlain && (error.rpcCode === 3 || /revert/i.test(error.said))) return { data: undefined }
-        await control(at, error)
-        // What was of the moment is over by now.
-        if (isSecond) return { data: undefined, trouble: error.message }
-      }
+  /** What a contract says, or with which words the node met the call. */
+  async function once(
+    { to, data }: BoundedCall,
+    at: BlockParameter,
+    options?: AskOptions,
+  ): Promise<BoundedAnswer | RpcRefusedError> {
+    try {
+      const answer = await call(to, data, at, options)
+      if (!isHex(answer)) return { data: undefined, trouble: 'the node answered something else than hex' }
+      if (answer === '0x') return { data: undefined }
+      return size(answer) > ANSWER_BYTES ? { data: undefined, trouble: TOO_LONG } : { data: answer }
+    } catch (error) {
+      if (!(error instanceof RpcRefusedError)) throw error
+      return error.isPlain && (error.rpcCode === 3 || /revert/i.test(error.said))
+        ? { data: undefined }
+        : error
     }
+  }
+
+  async function alone(one: BoundedCall, at: BlockParameter): Promise<BoundedAnswer> {
+    let answer = await once(one, at)
+    const needed = failing.has(one.to) ? 1 : FAILURES
+    for (let failed = 0, tries = 0; answer instanceof RpcRefusedError; tries++) {
+      if (failed === needed) {
+        failing.set(one.to, true)
+        return { data: undefined, trouble: answer.message }
+      }
+      if (tries === MOST_TRIES) throw answer
+      await control(at, answer)
+      await sleep(Math.min(LONGEST_PAUSE, PAUSE * tries))
+      // In one moment, the contract first: what refuses it for the moment's sake refuses the other, too.
+      const beside = { ...bounded, attempts: 1 }
+      const [again, other] = await Promise.all([
+        once(one, at, beside),
+        works(() => call(IDENTITY, QUESTION, at, beside)),
+      ])
+      answer = again
+      if (other) failed++
+    }
+    return answer
   }
 
   async function together(

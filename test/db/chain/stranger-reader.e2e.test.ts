@@ -116,6 +116,25 @@ describe.each(vendors)('a node %s', (_, refuses) => {
   })
 })
 
+test('a limit of calls a second, in words that nobody knows, is no verdict on a contract', async () => {
+  const sent: number[] = []
+  const vendor = await startVendor(request => {
+    const refusal = needsReceiver(request)
+    if (refusal) return refusal
+    const now = Date.now()
+    while ((sent[0] ?? now) < now - 1_000) sent.shift()
+    if (sent.length >= 25) return { code: -39_997, message: 'the oracle is tired' }
+    sent.push(now)
+    return undefined
+  })
+  const reader = openStrangerReader(openFailover([vendor.url]))
+  const { hash } = await node.head()
+  const calls = Array.from({ length: 120 }, () => ({ to: GOOD, data: '0x01' }))
+  const answers = await reader.read(calls, { blockHash: hash })
+  expect(answers).toEqual(calls.map(() => ({ data: ANSWER })))
+  vendor.stop()
+})
+
 test('a block that the node has no state of is told apart, in whatever words', async () => {
   const vendor = await startVendor(({ method }) =>
     /^eth_(call|getBalance|getCode)$/.test(method)
