@@ -209,7 +209,9 @@ export class Endpoint {
   }
 
   private again(call: Waiting, error: NoAnswerError, isHalved: boolean): void {
-    if (call.failures >= call.attempts || (error.isFinal && call.failures > 1)) {
+    // The same question has as long an answer.
+    const isSame = error.isTooLong && !isHalved
+    if (isSame || call.failures >= call.attempts || (error.isFinal && call.failures > 1)) {
       call.reject(this.refusal(call, error))
       return
     }
@@ -228,7 +230,7 @@ export class Endpoint {
 
   private refusal({ method }: Call, error: NoAnswerError | SaidError | undefined) {
     if (error instanceof NoAnswerError) {
-      const { status, isLate, isGone, message } = error
+      const { status, isLate, isGone, isTooLong, message } = error
       return new RpcRefusedError({
         method,
         host: this.host,
@@ -236,6 +238,7 @@ export class Endpoint {
         status,
         isLate,
         isGone,
+        isTooLong,
       })
     }
     const { code = 0, message = '', data } = error ?? {}

@@ -15,6 +15,8 @@ interface Refusal {
   isLate?: boolean
   /** There was no connection, or it broke. */
   isGone?: boolean
+  /** The answer had more bytes than are read of one. */
+  isTooLong?: boolean
 }
 
 /** A node answered a request with an error, or not at all. */
@@ -26,8 +28,9 @@ export class RpcRefusedError extends UnavailableError {
   readonly data: unknown
   readonly isLate: boolean
   readonly isGone: boolean
+  readonly isTooLong: boolean
   constructor(
-    { method, host, said, status, code, data, isLate = false, isGone = false }: Refusal,
+    { method, host, said, status, code, data, isLate = false, isGone = false, isTooLong = false }: Refusal,
     options?: ErrorOptions,
   ) {
     const words = said.slice(0, 300)
@@ -40,6 +43,7 @@ export class RpcRefusedError extends UnavailableError {
     this.data = data
     this.isLate = isLate
     this.isGone = isGone
+    this.isTooLong = isTooLong
   }
 
   /** The node itself said so of this very request; otherwise it was out of reach, silent, or something before it answered. */

@@ -32,11 +32,11 @@ export function openFailover(
       } catch (error) {
         if (!(error instanceof RpcRefusedError)) throw error
         if (error.isPlain) throw error
-        if (!error.isAnswered) {
+        if (!error.isAnswered && !error.isTooLong) {
           failedAt.set(endpoint, Date.now())
           onFailure?.(error)
         }
-        if (!told?.isAnswered) told = error
+        if (!told?.isAnswered && !told?.isTooLong) told = error
       }
     }
     throw told ?? new RpcRefusedError({ method, host: 'nowhere', said: 'no endpoint is configured' })

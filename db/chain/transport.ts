@@ -18,6 +18,7 @@ interface NoAnswer {
   status?: number
   isLate?: boolean
   isGone?: boolean
+  isTooLong?: boolean
   /** Milliseconds. */
   retryAfter?: number | undefined
 }
@@ -28,10 +29,12 @@ export class NoAnswerError extends Error {
   readonly isLate: boolean
   /** There was no connection, or it broke. */
   readonly isGone: boolean
+  /** It was answered, by more bytes than are read of one answer. */
+  readonly isTooLong: boolean
   readonly retryAfter: number | undefined
   constructor(
     message: string,
-    { status, isLate = false, isGone = false, retryAfter }: NoAnswer = {},
+    { status, isLate = false, isGone = false, isTooLong = false, retryAfter }: NoAnswer = {},
     cause?: unknown,
   ) {
     super(message, { cause })
@@ -39,6 +42,7 @@ export class NoAnswerError extends Error {
     this.status = status
     this.isLate = isLate
     this.isGone = isGone
+    this.isTooLong = isTooLong
     this.retryAfter = retryAfter
   }
 
@@ -156,7 +160,8 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   let length = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length
-    if (length > maxBytes) throw new NoAnswerError(`an answer of more than ${maxBytes} bytes`)
+    if (length > maxBytes)
+      throw new NoAnswerError(`an answer of more than ${maxBytes} bytes`, { isTooLong: true })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

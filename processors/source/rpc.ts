@@ -9,6 +9,7 @@ import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
+import { type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const headerSchema = z.object({ number: hex, hash: hex, parentHash: hex, timestamp: hex })
@@ -89,8 +90,9 @@ const HEAD_PAUSE = 200
 /** Milliseconds after which a node that had no state is asked for it again. */
 const STATE_AGAIN = 600_000
 
-export function openChainRpc(urls: readonly string[]): ChainRpc {
+export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): ChainRpc {
   const ask = openFailover(urls)
+  const receipts = openReceiptLogs(ask, onLeftOut)
   const strangers = openStrangerReader(ask)
 
   async function header(height: number): Promise<ChainHeader | undefined> {
@@ -115,6 +117,36 @@ export function openChainRpc(urls: readonly string[]): ChainRpc {
 
   const widest = openFoundLimit(LOG_RANGE)
 
+  /** undefined where the node refuses several blocks at once: fewer are less. */
+  async function logsAtOnce(
+    { address, topics }: { address?: string[]; topics?: string[][] },
+    from: number,
+    to: number,
+  ): Promise<unknown> {
+    const filter = { ...(address ? { address } : {}), ...(topics ? { topics } : {}) }
+    if (from === to && receipts.isNeeded(filter)) return receipts.read(from, filter)
+    const wanted = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+    try {
+      // Both go with one request: a node that is behind says of blocks to come that they have no logs.
+      for (let tries = 1; ; tries++) {
+        const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
+        if (end) {
+          receipts.answered(filter)
+          return found
+        }
+        if (tries === TRIES_AT_HEAD)
+          throw new UnavailableError(`The node was asked for logs up to block ${to} and does not have it.`)
+        await sleep(HEAD_PAUSE)
+      }
+    } catch (error) {
+      // A node that cannot be reached would not answer for fewer blocks either.
+      if (!(error instanceof RpcRefusedError) || error.isGone) throw error
+      if (from < to) return undefined
+      receipts.refused(filter)
+      return receipts.read(from, filter)
+    }
+  }
+
   async function logs(filter: {
     address?: string[]
     topics?: string[][]
@@ -124,26 +156,8 @@ export function openChainRpc(urls: readonly string[]): ChainRpc {
     const blocks = new Map<number, BlockLogs>()
     for (let from = filter.from; from <= filter.to; ) {
       const to = Math.min(filter.to, from + widest.now() - 1)
-      const wanted = {
-        ...(filter.address ? { address: filter.address } : {}),
-        topics: filter.topics,
-        fromBlock: numberToHex(from),
-        toBlock: numberToHex(to),
-      }
-      let answer: unknown
-      try {
-        // Both go with one request: a node that is behind says of blocks to come that they have no logs.
-        for (let tries = 1; ; tries++) {
-          const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
-          answer = found
-          if (end) break
-          if (tries === TRIES_AT_HEAD)
-            throw new UnavailableError(`The node was asked for logs up to block ${to} and does not have it.`)
-          await sleep(HEAD_PAUSE)
-        }
-      } catch (error) {
-        // A node that cannot be reached would not answer for fewer blocks either.
-        if (from === to || !(error instanceof RpcRefusedError) || error.isGone) throw error
+      const answer = await logsAtOnce(filter, from, to)
+      if (!answer) {
         widest.refused(to - from + 1)
         continue
       }
@@ -291,7 +305,8 @@ export function openChainRpc(urls: readonly string[]): ChainRpc {
         else absent = middle
       }
       const block = await header(present)
-      return block && { block: block.number, timestamp: block.timestamp }
+      if (!block) throw new UnavailableError(`The node knows the state of block ${present}, and not the block.`)
+      return { block: block.number, timestamp: block.timestamp }
     } catch (error) {
       if (error instanceof RpcRefusedError && error.isAnswered) return undefined
       throw error
