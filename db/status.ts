@@ -21,6 +21,8 @@ export interface StreamStatus {
   deadLetters: number
   /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
   withoutState: number | undefined
+  /** State reads in which another endpoint differs from the one that was believed. */
+  differing: number
 }
 
 /** Where every stream and projection stands. */
@@ -37,6 +39,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     without_state: number | null
     retired: boolean
     dead: number
+    differing: number
     older: number
     backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
@@ -46,6 +49,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
        (SELECT max(d.block_number)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL
           AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
+       (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL AND d.stage = 'cross_check') AS differing,
        (SELECT count(DISTINCT contract)::int FROM older_logs o WHERE o.stream = s.id) AS older,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
@@ -77,6 +81,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     olderLogs: row.older,
     deadLetters: row.dead,
     withoutState: row.without_state ?? undefined,
+    differing: row.differing,
   }))
 }
 
@@ -164,6 +169,7 @@ export const DEAD_LETTER_STAGES = [
   'decode',
   'inspect',
   'sample',
+  'cross_check',
   'mirror',
   'project',
   'registry',

@@ -60,6 +60,7 @@ export function statusTable(now: Look, before?: Look): string {
     ...all.flatMap(historyOf),
     ...all.flatMap(olderOf),
     ...all.flatMap(stateOf),
+    ...all.flatMap(differingOf),
   ].join('\n')
 }
 
@@ -85,6 +86,14 @@ function stateOf({ name, withoutState }: StreamStatus): string[] {
   if (withoutState === undefined) return []
   return [
     `${name}: the node keeps no state of old blocks (met at block ${withoutState}): samples begin where its state does. An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
+  ]
+}
+
+/** One of the endpoints is wrong, or was. */
+function differingOf({ name, differing: count }: StreamStatus): string[] {
+  if (count === 0) return []
+  return [
+    `${name}: in ${count} state read${count === 1 ? '' : 's'} another endpoint of RPC_<NETWORK> says something else: \`deadletters --stage cross_check\` has both answers. Find out which endpoint is wrong; \`deadletters resolve\` ends this line.`,
   ]
 }
 

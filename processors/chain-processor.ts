@@ -31,10 +31,12 @@ import type { ResolvedFeed } from './prices/chainlink.ts'
 import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
 import { blocksOf } from './samples/hours.ts'
+import { CrossCheck } from './source/cross-check.ts'
 import { evenPace, type Pace } from './source/head.ts'
+import type { OnLeftOut } from './source/receipt-logs.ts'
 import { Rhythm } from './source/rhythm.ts'
 import { WrongChainError } from './source/right-chain.ts'
-import { openChainRpc } from './source/rpc.ts'
+import { type ChainRpc, openChainRpc } from './source/rpc.ts'
 import { FilterExtended, runSource } from './source/source.ts'
 
 export interface ChainProcessorOptions {
@@ -55,6 +57,10 @@ export interface ChainProcessorOptions {
   finality?: number
   /** Milliseconds between looks at the chain's head; unset: by the rhythm of its blocks. */
   pollInterval?: number
+  /** Looks at the head for each block, in the mean, where no interval is set. */
+  headLooks?: number
+  /** Milliseconds until a part of what was read is asked of another endpoint. */
+  crossCheckMs?: number
   samples?: boolean
   /** Milliseconds between looks at which aggregators stand behind price feeds. */
   feedInterval?: number
@@ -88,7 +94,9 @@ export async function runChain(options: ChainProcessorOptions): Promise<void> {
   const { network, pool, signal } = options
   let failures = 0
   const kept: Kept = { isRight: false, deadLetters: new DeadLetterBox(pool, network) }
-  const pace = options.pollInterval ? evenPace(options.pollInterval) : new Rhythm(network.blockTime * 1000)
+  const pace = options.pollInterval
+    ? evenPace(options.pollInterval)
+    : new Rhythm(network.blockTime * 1000, options.headLooks)
   while (!signal?.aborted) {
     // After a failure the next endpoint has its turn.
     const turn = failures % Math.max(1, options.rpcUrls.length)
@@ -153,10 +161,8 @@ async function runOnce(
 ): Promise<void> {
   const { network, pool, signal } = options
   const ignored = await IgnoredWatch.open(pool, network.chainId)
-  const rpc =
-    options.rpcUrls.length > 0
-      ? withoutContracts(openChainRpc(options.rpcUrls), ignored.contracts)
-      : undefined
+  const [plain, crossCheck] = openNodes(options, ignored.contracts, kept.deadLetters)
+  const rpc = plain && (crossCheck?.wrap(plain) ?? plain)
   const assertRightChain = async () => {
     if (!rpc) return
     const found = await rpc.chainId()
@@ -318,12 +324,42 @@ async function runOnce(
     throw error
   } finally {
     aggregators.stop()
+    crossCheck?.stop()
     history?.stop()
     older?.stop()
     await database.close()
     if (failure instanceof FilterExtended && position !== undefined && !history)
       kept.known = { contracts, position, protocols, feeds, ignored: ignored.contracts }
   }
+}
+
+/** What the nodes of a chain are asked by, and what holds one of them against another where there are several. */
+function openNodes(
+  { network, rpcUrls, crossCheckMs }: ChainProcessorOptions,
+  ignored: ReadonlySet<string>,
+  deadLetters: DeadLetterBox,
+): [ChainRpc | undefined, CrossCheck | undefined] {
+  if (rpcUrls.length === 0) return [undefined, undefined]
+  const onLeftOut: OnLeftOut = ({ block, hash, transaction, reason }) =>
+    deadLetters.keep([
+      {
+        stage: 'decode',
+        block: { number: block, hash, timestamp: Number.NaN },
+        contract: '',
+        reason:
+          `Logs of transaction ${transaction} are left out: they are more than any answer that is read may have (${reason}). ` +
+          `Everything else goes on; what they say is missing of the contracts in it.`,
+      },
+    ])
+  const rpc = withoutContracts(openChainRpc(rpcUrls, onLeftOut), ignored)
+  if (rpcUrls.length === 1) return [rpc, undefined]
+  const check = new CrossCheck(rpc, {
+    chain: network.name,
+    second: openChainRpc(rpcUrls.slice(1)),
+    onDifference: letters => deadLetters.keep(letters),
+    patienceMs: crossCheckMs,
+  })
+  return [rpc, check]
 }
 
 function openHistory(

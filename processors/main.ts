@@ -61,6 +61,7 @@ async function main(): Promise<void> {
     startBlock: env.startBlock[network.name],
     finality: env.finality[network.name],
     pollInterval: env.POLL_INTERVAL_MS,
+    headLooks: env.headLooks[network.name],
     samples: env.SAMPLES,
     signal: stop.signal,
     onCommit: ({ head, appended, retracted }) => {

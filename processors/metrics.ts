@@ -51,6 +51,14 @@ export const deadLetters = new Counter({
   registers,
 })
 
+/** `result`: equal, different, unanswered (the other endpoint has no state of the block, or is away), left out (too many waited). */
+export const crossChecks = new Counter({
+  name: 'vaultlog_cross_checks_total',
+  help: 'State reads that another endpoint was asked about, too, by result',
+  labelNames: ['chain', 'result'] as const,
+  registers,
+})
+
 /** `reason`: the code of the error, or `unavailable` for what a dependency threw. */
 export const sourceRestarts = new Counter({
   name: 'vaultlog_source_restarts_total',

@@ -19,4 +19,4 @@ CREATE INDEX event_log_block ON event_log USING brin (block_number) WITH (autosu
 
 ALTER TABLE dead_letter DROP CONSTRAINT dead_letter_stage_check;
 ALTER TABLE dead_letter ADD CONSTRAINT dead_letter_stage_check
-  CHECK (stage IN ('decode', 'inspect', 'sample', 'mirror', 'project', 'registry', 'verify', 'ledger'));
+  CHECK (stage IN ('decode', 'inspect', 'sample', 'mirror', 'project', 'registry', 'verify', 'ledger', 'cross_check'));

@@ -140,6 +140,7 @@ export const networkVariables = {
   GATEWAY_: gatewayUrl,
   START_BLOCK_: block,
   FINALITY_: block,
+  HEAD_LOOKS_: z.coerce.number().min(0.05).max(20),
 } as const
 
 export interface Env extends z.infer<typeof envSchema> {
@@ -154,6 +155,8 @@ export interface Env extends z.infer<typeof envSchema> {
   startBlock: Readonly<Record<string, number>>
   /** Blocks after which a block is taken as final, by network name; in place of the table's. */
   finality: Readonly<Record<string, number>>
+  /** Looks for each block at the head, in the mean, by network name. */
+  headLooks: Readonly<Record<string, number>>
 }
 
 /** Names that begin so may be another program's: what resembles none of our networks is left alone. */
@@ -209,6 +212,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   const gateway = byNetwork('GATEWAY_', networkVariables.GATEWAY_)
   const startBlock = byNetwork('START_BLOCK_', networkVariables.START_BLOCK_)
   const finality = byNetwork('FINALITY_', networkVariables.FINALITY_)
+  const headLooks = byNetwork('HEAD_LOOKS_', networkVariables.HEAD_LOOKS_)
   if (!parsed.success || problems.length > 0) {
     throw new ConfigError(
       `The environment is not valid:\n${problems.map(p => `  ${p}`).join('\n')}\nSee .env.example.`,
@@ -231,6 +235,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     gateway,
     startBlock,
     finality,
+    headLooks,
   }
 }
 

@@ -21,7 +21,7 @@ export interface SourceBlock {
 
 /** A log or state read that gave no event, for the dead-letter table. */
 export interface DeadLetter {
-  stage: 'decode' | 'inspect' | 'sample'
+  stage: 'decode' | 'inspect' | 'sample' | 'cross_check'
   block: BlockRef
   contract: string
   reason: string

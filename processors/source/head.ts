@@ -18,19 +18,24 @@ export interface HeadClient {
   }): { close(): void }
 }
 
-type GoTo = (head: { height: number; hash: string }) => Promise<void>
+/** A block's header, as it is looked up and as subscriptions tell of it; timestamp in seconds. */
+export const headSchema = z
+  .object({
+    number: z.string().regex(/^0x[0-9a-f]+$/i),
+    hash: z.string(),
+    parentHash: z.string(),
+    timestamp: z.string().regex(/^0x[0-9a-f]+$/i),
+    logsBloom: z.string().optional(),
+  })
+  .transform(({ number, hash, parentHash, timestamp, logsBloom }) => ({
+    height: Number(number),
+    hash: hash.toLowerCase(),
+    parentHash: parentHash.toLowerCase(),
+    timestamp: Number(timestamp),
+    logsBloom,
+  }))
 
-/** The parts of evm-processor's RPC source that look for new blocks, without and with a subscription. */
-export interface HotSource {
-  polling(goTo: GoTo, isEnd: () => boolean): Promise<void>
-  subscription(goTo: GoTo, isEnd: () => boolean): Promise<void>
-}
-
-const header = z
-  .object({ number: z.string().regex(/^0x[0-9a-f]+$/i), hash: z.string() })
-  .transform(({ number, hash }) => ({ height: Number(number), hash }))
-
-type Head = z.infer<typeof header>
+export type Head = z.infer<typeof headSchema>
 
 /** When to look for the head. */
 export interface Pace {
@@ -62,7 +67,7 @@ const PAUSE = 100
 export async function followHead(
   client: HeadClient,
   pace: Pace,
-  goTo: GoTo,
+  goTo: (head: Head) => Promise<void>,
   isEnd: () => boolean,
 ): Promise<void> {
   const news = client.supportsNotifications() ? listen(client) : undefined
@@ -74,7 +79,7 @@ export async function followHead(
     while (!isEnd()) {
       const asked = head === undefined
       head ??=
-        header.nullable().parse(await client.call('eth_getBlockByNumber', ['latest', false])) ?? undefined
+        headSchema.nullable().parse(await client.call('eth_getBlockByNumber', ['latest', false])) ?? undefined
       if (head) {
         pace.saw({ at: performance.now(), height: head.height })
         // Found by a look: the node did not tell of it.
@@ -119,7 +124,7 @@ function listen(client: HeadClient): News {
     notification: 'eth_subscription',
     unsubscribe: 'eth_unsubscribe',
     onMessage(message) {
-      newest = header.safeParse(message).data ?? newest
+      newest = headSchema.safeParse(message).data ?? newest
       tell()
     },
     onError: error => log.warn({ error: error.message }, 'no subscription to new heads: asking for them'),

@@ -30,7 +30,7 @@ export interface ConnectedClient {
 
 /**
  * Has evm-processor ask an endpoint as it bears to be asked. By itself it repeats a batch that is too long, or too many
- * calls a second, as they were, and it tells a range of logs that is too wide by two wordings of all that there are.
+ * calls a second, as they were.
  */
 export function paced(client: ConnectedClient, url: string, attempts: number): void {
   const { con } = client
@@ -48,7 +48,6 @@ export function paced(client: ConnectedClient, url: string, attempts: number): v
     } catch (error) {
       if (!(error instanceof RpcRefusedError) || error.isGone) throw error
       const { rpcCode: code = -32_603, said } = error
-      if (method === 'eth_getLogs') return { ...response, error: { code, message: `${TOO_MUCH}: ${said}` } }
       if (!error.isAnswered) throw error
       return { ...response, error: { code, message: said } }
     }
@@ -60,6 +59,3 @@ export function paced(client: ConnectedClient, url: string, attempts: number): v
     batchCall: (batch, timeout) => Promise.all(batch.map(request => call(request, timeout))),
   }
 }
-
-/** On these words evm-processor asks for half of the range, and at last for receipts: whatever was refused, that is less. */
-const TOO_MUCH = 'query returned more than the node allows'

@@ -3,9 +3,13 @@ const PART = 0.1
 const SHORTEST = 100
 const LONGEST = 1000
 /** Heads by which the time between blocks is known, and how many make it known. */
-const REMEMBERED = 16
+const REMEMBERED = 48
 const ENOUGH = 4
-/** Looks without a new block that may be saved up; a block earns one. */
+/** Heads after which a chain that was caught up with says nothing of its rhythm. */
+const CAUGHT_UP = 16
+/** Looks for each block in the mean, unless it is set: the one that finds it, and one in vain. */
+const LOOKS = 2
+/** Looks in vain that may be saved up. */
 const SAVED = 8
 
 interface Seen {
@@ -14,9 +18,10 @@ interface Seen {
 }
 
 /**
- * When to look for the next block, so that looks that find none are no more than one for each block in the mean, whatever the
- * chain does: from the moment on at which it is expected by those before, every tenth of their distance. All times are in
- * milliseconds of one clock; those of the chain itself say nothing of when a node has a block.
+ * When to look for the next block, so that looks that find none are no more than so many for each block in the mean, whatever
+ * the chain does: from the moment on at which it is expected by those before, every tenth of their distance, or more closely
+ * where more looks are allowed. With less than one look a block several blocks are found at once. All times are in milliseconds
+ * of one clock; those of the chain itself say nothing of when a node has a block.
  */
 export class Rhythm {
   private blockTime: number
@@ -25,15 +30,30 @@ export class Rhythm {
   private phase = 0
   private lookedAt = 0
   private misses = 0
+  /** Blocks in a row that were there at the first look: how long they had been is not known. */
+  private hits = 0
+  private readonly looks: number
   private spare = SAVED / 2
 
-  constructor(blockTime: number) {
+  /** @param looks for each block, in the mean */
+  constructor(blockTime: number, looks = LOOKS) {
     this.blockTime = blockTime
+    this.looks = looks
   }
 
   /** Between two looks for a block that is due. */
   private get step(): number {
+    return this.measure / Math.max(1, this.looks - 1)
+  }
+
+  /** By which expectations are mended. */
+  private get measure(): number {
     return Math.max(SHORTEST, Math.min(LONGEST, this.blockTime * PART))
+  }
+
+  /** From 0 to 1: how many looks there are to spare, beyond half of what may be saved up. */
+  private get plenty(): number {
+    return Math.min(1, Math.max(0, (2 * this.spare) / SAVED - 1))
   }
 
   /** A look, or news, said that this is the newest block. */
@@ -43,22 +63,37 @@ export class Rhythm {
     if (last && height <= last.height) {
       // Replaced by another one, or nothing new.
       this.misses++
-      this.spare = Math.max(0, this.spare - 1)
+      // Until there is a rhythm it is looked for closely.
+      if (this.seen.length > ENOUGH) this.spare = Math.max(-SAVED, this.spare - 1)
       return
     }
     const blocks = last ? height - last.height : 1
-    // Caught up after a pause: that says nothing of the rhythm.
-    if (blocks > REMEMBERED) this.seen = []
-    this.seen = [...this.seen, { at, height }].slice(-REMEMBERED)
-    const expected = this.phase + blocks * this.blockTime
-    const late = this.misses === 0 ? -this.step / 8 : at - this.step / 2 - expected
-    if (this.seen.length <= ENOUGH) this.phase = at
-    else this.phase = Math.min(at, expected + Math.max(-this.step / 8, Math.min(this.step, late / 2)))
-    // What is far off is no rhythm.
-    if (at - this.phase > this.blockTime) this.phase = at
+    if (blocks > CAUGHT_UP) this.seen = []
+    this.follow(at, blocks)
+    this.seen = [...this.seen, { at: this.phase, height }].slice(-REMEMBERED)
     this.learn()
     this.misses = 0
-    this.spare = Math.min(SAVED, this.spare + blocks)
+    this.spare = Math.min(
+      SAVED * Math.max(1, this.looks - 1),
+      this.spare + blocks * Math.max(0, this.looks - 1),
+    )
+  }
+
+  private follow(at: number, blocks: number): void {
+    const expected = this.phase + blocks * this.blockTime
+    if (this.seen.length < ENOUGH) this.phase = at
+    else if (this.misses === 0) {
+      // The more of them, and the more looks there are to spare, the earlier is the next one looked for.
+      this.hits++
+      const earlier = this.measure * Math.min(1, 2 ** this.hits / 16) * Math.max(1 / 8, this.plenty)
+      this.phase = Math.min(at, expected) - earlier
+    } else {
+      this.hits = 0
+      const late = at - this.step / 2 - expected
+      this.phase = Math.min(at, expected + Math.max(-this.measure / 8, Math.min(this.measure, late / 2)))
+    }
+    // What is far off is no rhythm.
+    if (at - this.phase > this.blockTime) this.phase = at
   }
 
   private learn(): void {
@@ -79,9 +114,13 @@ export class Rhythm {
   /** When to look next. `isTold`: the node says by itself when there is a block; then only in case it went quiet. */
   next(isTold = false): number {
     if (isTold && this.misses === 0) return this.lookedAt + Math.max(LONGEST, 3 * this.blockTime)
+    if (this.looks < 1) return this.lookedAt + Math.max(SHORTEST, this.blockTime / this.looks)
     if (this.seen.length <= ENOUGH) return this.lookedAt + this.step
-    if (this.misses > 0)
-      return this.lookedAt + (this.spare > 0 ? this.step : Math.max(this.step, this.blockTime))
+    if (this.misses > 0) {
+      const wait =
+        this.spare >= 1 ? this.step * (this.plenty > 0 ? 1 : 2 ** (this.misses - 1)) : this.blockTime
+      return this.lookedAt + Math.max(this.step, Math.min(this.blockTime, wait))
+    }
     return Math.max(this.lookedAt + Math.min(this.step, SHORTEST), this.phase + this.blockTime)
   }
 }

@@ -8,20 +8,8 @@ export interface SqdBlock {
   transactions: { hash: string; to?: string | undefined; input: string }[]
 }
 
-/** A block with all its logs as evm-processor's RPC client gives it: it has checked that the logs are the block's. */
-export interface RpcBlock {
-  height: number
-  block: { hash: string; parentHash: string; timestamp: string; transactions: (RpcTransaction | string)[] }
-  logs?: RpcLog[]
-}
-
-interface RpcTransaction {
-  hash: string
-  to?: string | null
-  input: string
-}
-
-interface RpcLog {
+/** A log as a node gives it. */
+export interface RpcLog {
   address: string
   topics: string[]
   data: string
@@ -58,14 +46,15 @@ export function openLogSelector(
 }
 
 /**
- * Takes from blocks what is subscribed to, as evm-processor's own mapping does. That one makes objects with weak
- * references to one another of everything in a block first: more work than all the rest of indexing it.
+ * Takes from all the logs of a block what is subscribed to, as evm-processor's own mapping does, and says whose transactions
+ * are wanted with them. That one makes objects with weak references to one another of everything in a block first: more
+ * work than all the rest of indexing it.
  */
-export function openBlockReader(
+export function openLogReader(
   subscriptions: readonly Partial<Subscription>[],
-): (block: RpcBlock) => SqdBlock {
+): (found: readonly RpcLog[]) => { logs: SqdBlock['logs']; withTransaction: ReadonlySet<string> } {
   const select = openLogSelector(subscriptions)
-  return ({ height, block, logs: found = [] }) => {
+  return found => {
     const logs: SqdBlock['logs'] = []
     const withTransaction = new Set<string>()
     for (const log of found) {
@@ -81,18 +70,7 @@ export function openBlockReader(
       })
       if (selected.transaction) withTransaction.add(transactionHash)
     }
-    const transactions: SqdBlock['transactions'] = []
-    for (const transaction of withTransaction.size > 0 ? block.transactions : []) {
-      if (typeof transaction === 'string' || !withTransaction.has(lower(transaction.hash))) continue
-      const { hash, to, input } = transaction
-      transactions.push({ hash: hex(hash), to: to ? hex(to) : undefined, input: hex(input) })
-    }
-    const timestamp = Number(hex(block.timestamp)) * 1000
-    return {
-      header: { height, hash: hex(block.hash), parentHash: hex(block.parentHash), timestamp },
-      logs,
-      transactions,
-    }
+    return { logs, withTransaction }
   }
 }
 

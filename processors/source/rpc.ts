@@ -305,7 +305,8 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         else absent = middle
       }
       const block = await header(present)
-      if (!block) throw new UnavailableError(`The node knows the state of block ${present}, and not the block.`)
+      if (!block)
+        throw new UnavailableError(`The node knows the state of block ${present}, and not the block.`)
       return { block: block.number, timestamp: block.timestamp }
     } catch (error) {
       if (error instanceof RpcRefusedError && error.isAnswered) return undefined

@@ -7,8 +7,8 @@ import { log } from '../../db/process/log.ts'
 import type { SourceBlock } from '../handling/chain-handler.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { finalBlocks } from './final-blocks.ts'
-import { followHead, type HeadClient, type HotSource, type Pace } from './head.ts'
-import { added } from './log-queries.ts'
+import type { HeadClient, Pace } from './head.ts'
+import { HotBlocks } from './hot-blocks.ts'
 import { type ConnectedClient, paced } from './paced-connection.ts'
 import { type ChainRpc, eachOnce } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
@@ -64,7 +64,7 @@ type Config = RunnerConfig<unknown, unknown>
 interface ProcessorParts {
   getBatchRequests(): Config['requests']
   getArchiveDataSource(): Config['archive']
-  getHotDataSource(): NonNullable<Config['hotDataSource']> & HotSource
+  getHotDataSource(): NonNullable<Config['hotDataSource']>
   getChainRpcClient(): HeadClient & ConnectedClient & { close(error?: Error): void }
   getLogger(): Logger
 }
@@ -106,16 +106,17 @@ export async function runSource<Store>(
     const hot = parts.getHotDataSource()
     const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
     const { client: rpc } = options.rpc
-    const follow: typeof hot.polling = (goTo, isEnd) => followHead(client, options.pace, goTo, isEnd)
-    hot.polling = follow
-    hot.subscription = follow
+    const blocks = new HotBlocks({ client, rpc, subscriptions, finality, pace: options.pace })
+    const ask = hot.getFinalizedHeight.bind(hot)
+    hot.getFinalizedHeight = async () => blocks.finalHeight() ?? ask()
+    hot.processHotBlocks = (requests, state, process) => {
+      takesMore = true
+      return blocks.follow(state, requests.at(-1)?.range.to ?? Number.POSITIVE_INFINITY, process)
+    }
     hot.getFinalizedBlocks = async function* (requests, stopOnHead = false) {
       takesMore = true
       const ranges = requests.map(({ range }) => range)
       yield* finalBlocks(ranges, { rpc, subscriptions, finality, span, stopOnHead, pollInterval })
-      takesMore = false
-      // What comes after them is asked for as it was at the start.
-      if (added(asked, subscriptions()).length > 0) throw new FilterExtended()
     }
   }
   let before: SqdBlock | undefined

@@ -8,13 +8,14 @@ interface Run {
   blocks: number
   /** What the table of networks says. */
   blockTime: number
+  looks?: number
 }
 
 /** Looks at a chain when the rhythm says: requests for a block (looks, and one for its logs), and how late it was seen. */
-function follow({ gaps, blocks, blockTime }: Run) {
+function follow({ gaps, blocks, blockTime, looks }: Run) {
   const born: number[] = [5_000]
   for (let i = 1; i < blocks; i++) born.push((born[i - 1] ?? 0) + gaps(i))
-  const rhythm = new Rhythm(blockTime)
+  const rhythm = new Rhythm(blockTime, looks)
   const late: number[] = []
   let requests = 0
   let seen = 0
@@ -69,5 +70,28 @@ describe('looks for new blocks', () => {
     expect(missed.p50).toBeLessThanOrEqual(1_000)
     const wild = follow({ gaps: () => -2_000 * Math.log(1 - random.next()), blocks: 3_000, blockTime: 2_000 })
     expect(wild.requestsPerBlock).toBeLessThanOrEqual(3.1)
+  })
+
+  test('that waver are found as soon as those that do not', () => {
+    const random = seededRandom(8)
+    const gaps = () => 12_000 * (0.95 + 0.1 * random.next())
+    const { requestsPerBlock, p50, p99 } = follow({ gaps, blocks: 2_000, blockTime: 12_000 })
+    expect(requestsPerBlock).toBeLessThanOrEqual(3)
+    expect(p50).toBeLessThanOrEqual(600)
+    expect(p99).toBeLessThanOrEqual(2_000)
+  })
+
+  test('are as eager as is asked for', () => {
+    const random = seededRandom(9)
+    const run = { gaps: () => 1_600 + 800 * random.next(), blocks: 3_000, blockTime: 2_000 }
+    const usual = follow(run)
+    const eager = follow({ ...run, looks: 6 })
+    expect(eager.p50).toBeLessThan(usual.p50 / 2)
+    expect(eager.requestsPerBlock).toBeLessThanOrEqual(7)
+    const sparing = follow({ ...run, looks: 1.2 })
+    expect(sparing.requestsPerBlock).toBeLessThanOrEqual(2.21)
+    const rare = follow({ ...run, looks: 0.2 })
+    expect(rare.requestsPerBlock).toBeLessThanOrEqual(1.21)
+    expect(rare.p99).toBeLessThanOrEqual(11_000)
   })
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { Subscription } from '../../processors/handling/decode.ts'
-import { openBlockReader, type RpcBlock } from '../../processors/source/rpc-block.ts'
+import { openLogReader } from '../../processors/source/rpc-block.ts'
 
 const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 const ADDRESSES = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}`)
@@ -98,14 +98,8 @@ function mapped(block: unknown, logs: Partial<Subscription>[]) {
       ...(transaction === undefined ? {} : { transaction }),
     })),
   } as Parameters<typeof toMappingRequest>[0])
-  const { header, ...items } = mapBlock(block as Parameters<typeof mapBlock>[0], request)
+  const items = mapBlock(block as Parameters<typeof mapBlock>[0], request)
   return {
-    header: {
-      height: header.height,
-      hash: header.hash,
-      parentHash: header.parentHash,
-      timestamp: header.timestamp,
-    },
     logs: items.logs.map(({ address, topics, data, logIndex, transactionHash }) => ({
       address,
       topics,
@@ -113,7 +107,7 @@ function mapped(block: unknown, logs: Partial<Subscription>[]) {
       logIndex,
       transactionHash,
     })),
-    transactions: items.transactions.map(({ hash, to, input }) => ({ hash, to, input })),
+    withTransaction: new Set(items.transactions.map(({ hash }) => hash)),
   }
 }
 
@@ -125,14 +119,14 @@ describe('a block by RPC', () => {
           fc.tuple(fc.constant(some), rpcBlock(some.some(({ transaction }) => transaction))),
         ),
         ([some, block]) => {
-          expect(openBlockReader(some)(block)).toEqual(mapped(block, some))
+          expect(openLogReader(some)(block.logs)).toEqual(mapped(block, some))
         },
       ),
       { numRuns: 500 },
     )
   })
 
-  test('is refused where a wanted log, or the header, is not what it should be', () => {
+  test('is refused where a wanted log is not what it should be', () => {
     const log = {
       address: ADDRESSES[0] ?? '',
       topics: [TOPICS[0] ?? ''],
@@ -140,17 +134,10 @@ describe('a block by RPC', () => {
       logIndex: '0x0',
       transactionHash: hash(1),
     }
-    const block = { hash: hash(2), parentHash: hash(3), timestamp: '0x10', transactions: [] }
-    const read = (change: object, header: object = {}) =>
-      openBlockReader([{ topic0: TOPICS }])({
-        height: 1,
-        block: { ...block, ...header },
-        logs: [{ ...log, ...change }],
-      } as RpcBlock)
-    expect(read({}).logs).toHaveLength(1)
+    const read = (change: object) => openLogReader([{ topic0: TOPICS }])([{ ...log, ...change }]).logs
+    expect(read({})).toHaveLength(1)
     expect(() => read({ data: '0xno' })).toThrow(UnavailableError)
     expect(() => read({ data: null })).toThrow(UnavailableError)
-    expect(() => read({}, { timestamp: undefined })).toThrow(UnavailableError)
-    expect(read({ topics: [hash(9)], data: '0xno' }).logs).toEqual([])
+    expect(read({ topics: [hash(9)], data: '0xno' })).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex } from 'viem'
+import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex, toHex } from 'viem'
 import { seededRandom } from '../../chain/random.ts'
 import type { ChainBlock } from './blocks.ts'
 import { type GeneratedChain, type GeneratedVault, toQuantity } from './generated-chain.ts'
@@ -43,6 +43,10 @@ export interface NodeFaults {
   twice?: boolean
   /** The first log of this block is left out of every answer. */
   hidesIn?: number
+  /** eth_getLogs that names neither contracts nor topics is refused. */
+  needsFilter?: boolean
+  /** Contracts' answers of one word are one too many. */
+  lies?: boolean
   /** Milliseconds before each answer. */
   delay?: number
 }
@@ -232,7 +236,8 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
         return served.codeAt(String(params[0]).toLowerCase(), stateAt(params[1]).number)
       case 'eth_call': {
         const { to, data } = params[0] as { to: string; data: Hex }
-        return view(served, to.toLowerCase(), data, stateAt(params[1]))
+        const found = view(served, to.toLowerCase(), data, stateAt(params[1]))
+        return node.faults.lies && found.length === 66 ? toHex(BigInt(found) + 1n, { size: 32 }) : found
       }
       default:
         throw new Refused(-32601, `the method ${method} does not exist`)
@@ -250,6 +255,9 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
   function logsOf(filter: LogFilter): unknown[] {
     const { faults } = node
     const { chain: served, head } = known()
+    // In the words of PublicNode.
+    if (faults.needsFilter && !filter.address && !filter.topics?.length)
+      throw new Refused(-32701, 'Please specify an address in your request')
     const from = filter.blockHash ? undefined : Number(filter.fromBlock ?? head.number)
     const to = Math.min(Number(filter.toBlock ?? head.number), head.number)
     const blocks =
