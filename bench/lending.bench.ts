@@ -63,10 +63,11 @@ async function fill(pool: pg.Pool): Promise<number> {
     const number = last.number + 1
     last = { number, hash: hash(number), timestamp: BEGINS + number * 12 }
     const log = { transactionHash: hash(number * 8) }
+    const protocol = number % 2 === 0 ? 'morpho-blue' : 'aave-v3'
     const acts = number % 2 === 0 ? morphoAct(random, owed) : aaveAct(random, last.number)
     return {
       block: last,
-      events: acts.map((event, logIndex) => ({ ...event, ...log, logIndex }) as DomainEvent),
+      events: acts.map((event, logIndex) => ({ ...event, protocol, ...log, logIndex }) as DomainEvent),
     }
   }
   let stored = 0
@@ -93,6 +94,7 @@ const reserves = Array.from({ length: 20 }, (_, n) => ({
 function listings(): DomainEvent[] {
   const created = Array.from({ length: MARKETS }, (_, n) => ({
     type: 'MarketCreated' as const,
+    protocol: 'morpho-blue',
     contract: MORPHO,
     data: {
       market: hash(n + 1),
@@ -106,11 +108,13 @@ function listings(): DomainEvent[] {
   const listed = reserves.flatMap(({ asset, aToken, debtToken }): DomainEvent[] => [
     {
       type: 'ReserveTokenInitialized',
+      protocol: 'aave-v3',
       contract: aToken,
       data: { market: asset, pool: POOL, decimals: 18, symbol: 'a' },
     },
     {
       type: 'ReserveListed',
+      protocol: 'aave-v3',
       contract: address('9b', 0),
       data: { market: asset, asset, aToken, variableDebtToken: debtToken },
     },

@@ -122,7 +122,7 @@ export async function fillStore(
       contract: vault,
       data: {
         vault,
-        protocol: 'erc4626',
+        protocol: 'erc-4626',
         name: `Bench vault ${n + 1}`,
         symbol: `bv${n + 1}`,
         decimals: 6,

@@ -109,7 +109,7 @@ async function copyRange(
   const rows = client.query(
     copyTo(
       `COPY (
-        SELECT stream, position, type, block_number, '0x' || encode(block_hash, 'hex'), lpad(block_time::text, 10, '0'),
+        SELECT stream, position, type, protocol, block_number, '0x' || encode(block_hash, 'hex'), lpad(block_time::text, 10, '0'),
                coalesce('0x' || encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295),
                coalesce('0x' || encode(contract, 'hex'), ''), data
         FROM event_log WHERE stream = ${Number(stream)} AND position > ${Number(from)} AND position <= ${Number(to)}

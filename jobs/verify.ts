@@ -132,10 +132,10 @@ export async function sumOf(
 }
 
 /** A sum over the same text of every event, as Postgres and as ClickHouse reckon it. */
-const STORE_SUM = `coalesce(sum(('x' || left(md5(concat_ws('|', e.position, type, block_number, encode(block_hash, 'hex'), block_time,
+const STORE_SUM = `coalesce(sum(('x' || left(md5(concat_ws('|', e.position, type, protocol, block_number, encode(block_hash, 'hex'), block_time,
          coalesce(encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295), coalesce(encode(contract, 'hex'), ''), data)), 15))::bit(60)::bigint), 0)::text`
 const MIRROR_SUM = `toString(sum(toUInt128(reinterpretAsUInt64(reverse(unhex(concat('0', left(lower(hex(MD5(concatWithSeparator('|',
-       toString(position), type, toString(block_number), substring(block_hash, 3), toString(toUnixTimestamp(timestamp)),
+       toString(position), type, protocol, toString(block_number), substring(block_hash, 3), toString(toUnixTimestamp(timestamp)),
        substring(tx_hash, 3), toString(log_index), substring(contract, 3), data)))), 15))))))))`
 
 /** The same sum over the same text of every event up to the mirror's checkpoint, reckoned by either database. */

@@ -1,4 +1,5 @@
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { ProtocolSlug } from '../db/protocols.ts'
 import type { NetworkName } from './chains.ts'
 
 /** A log as a chain gives it; hex is lower case. */
@@ -44,6 +45,8 @@ export interface LogDecoder {
 /** Contracts of one kind, and the logs that matter on them. */
 export interface Source {
   kind: string
+  /** Slug of the protocol that these contracts are of, where it is another than the module's name. */
+  protocol?: ProtocolSlug
   decoders: readonly LogDecoder[]
   /**
    * 'anywhere': by topic on every contract (discovery by shape; only for rare events).
@@ -109,6 +112,7 @@ export interface ContractReader {
 
 /** A protocol: which contracts it watches, which logs, and what they mean. One module, default export. */
 export interface Protocol {
+  /** Its slug. */
   name: string
   sources: readonly Source[]
   /**
@@ -132,6 +136,50 @@ export interface Protocol {
   reconcile?(events: DomainEvent[]): DomainEvent[]
 }
 
+/** A protocol whose events bear its slug, or that of their source. */
 export function defineProtocol(protocol: Protocol): Protocol {
-  return protocol
+  const { name, inspect, samples, wants, reconcile } = protocol
+  return {
+    ...protocol,
+    sources: protocol.sources.map(source => ({
+      ...source,
+      decoders: source.decoders.map(decoder => ({
+        ...decoder,
+        decode: (log, vault) => named(source.protocol ?? name, decoder.decode(log, vault)),
+      })),
+    })),
+    ...(inspect && { inspect: async (...asked) => named(name, await inspect(...asked)) }),
+    ...(samples && {
+      samples: event =>
+        samples(event).map(({ subject, read }) => ({ subject, read: ofProtocol(name, read) })),
+    }),
+    ...(wants && {
+      wants: event => {
+        const wanted = wants(event)
+        return wanted && namedWants(name, wanted)
+      },
+    }),
+    ...(reconcile && { reconcile: events => named(name, reconcile(events)) }),
+  }
+}
+
+/** A read whose events bear a protocol's slug, where they have none yet. */
+export function ofProtocol<T extends StateRead>(slug: string, read: T): T {
+  return { ...read, events: answers => named(slug, read.events(answers)) }
+}
+
+function named(slug: string, events: DomainEvent[]): DomainEvent[] {
+  for (const event of events) event.protocol ??= slug
+  return events
+}
+
+function namedWants(slug: string, { reads, ofHolders, lessons, ...wanted }: Wanted): Wanted {
+  return {
+    ...wanted,
+    ...(reads && { reads: reads.map(read => ofProtocol(slug, read)) }),
+    ...(ofHolders && {
+      ofHolders: { ...ofHolders, read: account => ofProtocol(slug, ofHolders.read(account)) },
+    }),
+    ...(lessons && { lessons: lessons.map(lesson => ofProtocol(slug, lesson)) }),
+  }
 }

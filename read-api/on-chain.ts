@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { ProtocolSlug } from '../db/protocols.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
 import type { Vault } from './catalogue/vault.ts'
@@ -35,11 +36,11 @@ export function createOnChain(options: OnChainOptions) {
   const preparer = createPreparer(reader)
   const tokenOf = createTokenFinder(reader)
   const networks = Object.keys(options.rpc).filter(network => reader.rpc.serves(network))
-  const addressesOf = (protocol: RegExp) => (network: string) =>
+  const addressesOf = (protocol: ProtocolSlug) => (network: string) =>
     catalogue
       .current()
       .shown(false)
-      .vaults.filter(vault => vault.network.name === network && protocol.test(vault.protocol.name))
+      .vaults.filter(vault => vault.network.name === network && vault.state.protocol === protocol)
       .map(vault => vault.state.address as Address)
   const rewards = createRewards({
     networks,
@@ -49,11 +50,11 @@ export function createOnChain(options: OnChainOptions) {
         ? [merkl({ reader, baseUrl: proofs.merkl, distributors: options.merklDistributors })]
         : []),
       ...(proofs.morphoUrd ? [morphoUrd({ reader, tokenOf, baseUrl: proofs.morphoUrd })] : []),
-      aaveRewards({ reader, tokenOf, tokensOn: addressesOf(/^aave(-v3)?$/) }),
+      aaveRewards({ reader, tokenOf, tokensOn: addressesOf('aave-v3') }),
       compoundRewards({
         reader,
         tokenOf,
-        cometsOn: addressesOf(/^compound(-v3)?$/),
+        cometsOn: addressesOf('compound-v3'),
         contracts: options.cometRewards,
       }),
     ],

@@ -173,8 +173,8 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
 
   test('the walk met what it is meant to meet', async () => {
     const [met] = await pipeline.rows<Record<string, number>>(`SELECT
-      toUInt32(countIf(type = 'Liquidated' AND length(JSONExtractString(data, 'market')) = 66)) AS morpho_liquidations,
-      toUInt32(countIf(type = 'Liquidated' AND length(JSONExtractString(data, 'market')) = 42)) AS aave_liquidations,
+      toUInt32(countIf(type = 'Liquidated' AND protocol = 'morpho-blue')) AS morpho_liquidations,
+      toUInt32(countIf(type = 'Liquidated' AND protocol = 'aave-v3')) AS aave_liquidations,
       toUInt32(countIf(toUInt256OrZero(JSONExtractString(data, 'badDebtAssets')) > 0)) AS bad_debts,
       toUInt32(countIf(toUInt256OrZero(JSONExtractString(data, 'feeShares')) > 0)) AS fees,
       toUInt32(countIf(type = 'ScaledTransferred')) AS transfers,
@@ -187,9 +187,9 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
       toUInt32(countIf(type = 'CollateralTransferred')) AS collateral_transfers,
       toUInt32(countIf(type = 'BaseTransferred' AND NOT JSONExtractBool(data, 'unnamed'))) AS base_transfers,
       toUInt32(countIf(type = 'BaseTransferred' AND JSONExtractBool(data, 'unnamed'))) AS unnamed_transfers,
-      toUInt32(countIf(type = 'Repaid' AND JSONExtractString(data, 'market') = contract)) AS comet_repayments,
+      toUInt32(countIf(type = 'Repaid' AND protocol = 'compound-v3')) AS comet_repayments,
       toUInt32(countIf(type = 'CometConfigured')) > 1 AS comet_configurations,
-      toUInt32(countIf(type = 'Liquidated' AND startsWith(JSONExtractString(data, 'market'), 'evk:'))) AS evk_liquidations,
+      toUInt32(countIf(type = 'Liquidated' AND protocol = 'euler-v2')) AS evk_liquidations,
       toUInt32(countIf(type = 'DebtSocialized')) AS debts_socialized,
       toUInt32(countIf(type = 'DebtTransferred')) AS debts_pulled,
       toUInt32(countIf(type = 'LtvChanged')) AS ltv_changes,
@@ -198,6 +198,22 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
       FROM event`)
     console.info(met)
     for (const [what, times] of Object.entries(met ?? {})) expect(times, what).toBeGreaterThan(0)
+  })
+
+  test('every event says which protocol told of it, but for what none tells', async () => {
+    const told = await pipeline.rows<{ protocol: string; types: string[] }>(
+      'SELECT protocol, arraySort(groupUniqArray(type)) AS types FROM event WHERE stream > 0 GROUP BY protocol',
+    )
+    const typesOf = new Map(told.map(({ protocol, types }) => [protocol, types]))
+    expect(typesOf.get('') ?? []).toEqual([])
+    for (const protocol of ['aave-v3', 'compound-v3', 'euler-v2', 'morpho-blue'])
+      expect(typesOf.get(protocol), protocol).toContain('Borrowed')
+    const settings = await pipeline.rows<{ protocol: string }>(
+      'SELECT DISTINCT protocol FROM lending_setting ORDER BY protocol',
+    )
+    expect(settings.map(({ protocol }) => protocol)).toEqual(
+      expect.arrayContaining(['aave-v3', 'morpho-blue']),
+    )
   })
 
   test('each sampled price is what the oracle says at its block', async () => {

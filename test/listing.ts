@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { appendFacts, REGISTRY_STREAM, registerStream } from '../db/events/event-store.ts'
 import { inTransaction } from '../db/postgres.ts'
+import { protocolName } from '../db/protocols.ts'
 
 /**
  * Lists every vault of the store in the registry, as an installation does with those that it vouches for, but for
@@ -23,7 +24,12 @@ export async function listVaults(pool: pg.Pool, strangers: ReadonlySet<string> =
     data: {
       subject,
       kind: 'listed',
-      value: JSON.stringify({ protocol, description: '', lendUrl: '', protocolVaultUrl: '' }),
+      value: JSON.stringify({
+        protocol: protocolName(protocol),
+        description: '',
+        lendUrl: '',
+        protocolVaultUrl: '',
+      }),
     },
   }))
   const {

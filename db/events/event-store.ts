@@ -63,7 +63,7 @@ export async function appendEvents(
   if (count === 0) return head
   const copy = tx.query(
     copyFrom(
-      'COPY event_log (stream, position, type, block_number, block_hash, block_time, tx_hash, log_index, contract, data) FROM STDIN',
+      'COPY event_log (stream, position, type, protocol, block_number, block_hash, block_time, tx_hash, log_index, contract, data) FROM STDIN',
     ),
   )
   const failed = new Promise<never>((_, reject) => copy.once('error', reject))
@@ -73,7 +73,7 @@ export async function appendEvents(
     const middle = `\t${block.number}\t\\\\x${block.hash.slice(2)}\t${block.timestamp}\t`
     for (const event of events) {
       position++
-      lines += `${stream}\t${position}\t${event.type}${middle}${bytea(event.transactionHash)}\t${
+      lines += `${stream}\t${position}\t${event.type}\t${event.protocol ?? ''}${middle}${bytea(event.transactionHash)}\t${
         event.logIndex ?? '\\N'
       }\t${bytea(event.contract)}\t${copyText(encodeEventData(event.data))}\n`
       if (lines.length > 1 << 18) {
@@ -101,6 +101,8 @@ export interface StoredEvent {
   stream: number
   position: number
   type: DomainEvent['type']
+  /** Empty where no protocol told of it. */
+  protocol: string
   block_number: number
   block_hash: string
   block_time: number
@@ -117,7 +119,7 @@ export async function readEvents(
   range: { after: number; to?: number; limit?: number; types?: readonly string[] },
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query<StoredEvent>(
-    `SELECT stream, position, type, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
+    `SELECT stream, position, type, protocol, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
             '0x' || encode(tx_hash, 'hex') AS tx_hash, log_index, '0x' || encode(contract, 'hex') AS contract, data
      FROM event_log
      WHERE stream = $1 AND position > $2 AND position <= $3 AND ($5::text[] IS NULL OR type = ANY ($5))

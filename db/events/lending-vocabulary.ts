@@ -93,7 +93,7 @@ export const lendingVocabulary = {
    */
   ReserveLiquiditySampled: z.object({ market: text, available: uint }),
 
-  // ---- Euler v2; `market` is 'evk:' and the vault that lends
+  // ---- Euler v2; `market` is the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
   VaultStatusChanged: z.object({
     market: text,

@@ -75,7 +75,7 @@ export async function readTeaching(
   stream: number,
 ): Promise<Omit<TeachingEvent, 'stream' | 'block_hash' | 'tx_hash' | 'log_index'>[]> {
   const { rows } = await db.query<TeachingEvent>(
-    `SELECT position, type, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data, is_retracted
+    `SELECT position, type, protocol, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data, is_retracted
      FROM teaching_event t JOIN event_log e USING (stream, position) WHERE t.stream = $1 ORDER BY position`,
     [stream],
   )
@@ -118,7 +118,7 @@ export async function readEventsToLearn(
   { after, limit }: { after: number; limit: number },
 ): Promise<TeachingEvent[]> {
   const { rows } = await tx.query<TeachingEvent>(
-    `SELECT position, type, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data,
+    `SELECT position, type, protocol, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data,
             EXISTS (SELECT FROM event_log r WHERE r.stream = $1 AND r.type = 'BlockRetracted'
               AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint) AS is_retracted
      FROM event_log e WHERE stream = $1 AND position > $2 AND type = ANY ($3) ORDER BY position LIMIT $4`,

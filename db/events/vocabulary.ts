@@ -48,6 +48,7 @@ export const vocabulary = {
   VaultCreated: z.object({
     vault: address,
     factory: address,
+    /** Slug of what its factory makes. */
     protocol: text,
     asset: address.optional(),
     /** Whom the vault asks for prices, where it lends. */
@@ -55,6 +56,7 @@ export const vocabulary = {
   }),
   VaultDiscovered: z.object({
     vault: address,
+    /** Slug of what it is: of the factory that made it, else of the module that took it for a vault. */
     protocol: text,
     name: text,
     symbol: text,
@@ -390,10 +392,15 @@ export const vocabulary = {
 export type EventType = keyof typeof vocabulary
 export type EventData<T extends EventType = EventType> = z.infer<(typeof vocabulary)[T]>
 
-/** One fact, before it has a place in a stream. logIndex and transactionHash are absent on state reads and retractions. */
+/**
+ * One fact, before it has a place in a stream. protocol: slug of the protocol that told of it (db/protocols.ts), by the kind of
+ * contract that logged it or the module that asked; absent on what no protocol tells, retractions and curated facts.
+ * logIndex and transactionHash are absent on state reads and retractions.
+ */
 export type DomainEvent<T extends EventType = EventType> = {
   [K in T]: {
     type: K
+    protocol?: string
     contract: string
     logIndex?: number
     transactionHash?: string

@@ -20,6 +20,8 @@ CREATE TABLE event_log (
   stream int NOT NULL REFERENCES stream (id),
   position bigint NOT NULL CHECK (position > 0),
   type text NOT NULL,
+  -- Slug of the protocol that told of it; empty: no protocol did (retractions, the registry's facts).
+  protocol text NOT NULL DEFAULT '',
   block_number bigint NOT NULL,
   block_hash bytea NOT NULL,
   block_time bigint NOT NULL,
@@ -103,8 +105,8 @@ CREATE TABLE checkpoint (
 
 -- The raw events as GraphQL and people read them.
 CREATE VIEW event AS
-  SELECT stream || '-' || lpad(position::text, 14, '0') AS id, stream, position, type, block_number,
-    '0x' || encode(block_hash, 'hex') AS block_hash, to_timestamp(block_time) AS block_time,
+  SELECT stream || '-' || lpad(position::text, 14, '0') AS id, stream, position, type,
+    nullif(protocol, '') AS protocol, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, to_timestamp(block_time) AS block_time,
     '0x' || encode(tx_hash, 'hex') AS transaction_hash, log_index,
     '0x' || encode(contract, 'hex') AS contract, data, recorded_at
   FROM event_log;

@@ -3,7 +3,7 @@ import { defineProjection } from '../projection.ts'
 
 const at = { timestamp: z.number(), position: z.number(), block_number: z.number() }
 
-/** Aave v3: reserves with their rates, indexes and settings; what users chose, their scaled balances and the totals. */
+/** Aave v3: reserves with their rates and indexes; what users chose, their scaled balances and the totals. */
 export default defineProjection({
   name: 'aave_reserve',
   version: 1,
@@ -43,25 +43,6 @@ export default defineProjection({
         variable_borrow_rate: z.string(),
         liquidity_index: z.string(),
         variable_borrow_index: z.string(),
-      }),
-    },
-    {
-      name: 'aave_setting',
-      handles: [
-        'RiskParametersChanged',
-        'CapChanged',
-        'FeeChanged',
-        'ReserveFlagChanged',
-        'OracleChanged',
-        'RateModelChanged',
-      ],
-      row: z.object({
-        chain_id: z.number(),
-        source: z.string(),
-        market: z.string(),
-        key: z.string(),
-        ...at,
-        value: z.string(),
       }),
     },
     {

@@ -19,6 +19,7 @@ export default defineProjection({
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),
+    protocol: z.string(),
     account: z.string(),
     contract: z.string(),
     market: z.string(),

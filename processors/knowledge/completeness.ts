@@ -91,6 +91,7 @@ interface Compared {
   index: number
   contract: string
   type: string
+  protocol: string
   transaction: string
   time: number
 }
@@ -99,14 +100,19 @@ interface Compared {
 type Events = Map<string, Compared & { times: number }>
 
 /** What two events of one place may differ by, besides their fields. */
-const MARKS = ['hash', 'time', 'transaction'] as const
-const WORDS = { hash: 'the block', time: 'the block’s time', transaction: 'the transaction' }
+const MARKS = ['hash', 'time', 'transaction', 'protocol'] as const
+const WORDS = {
+  hash: 'the block',
+  time: 'the block’s time',
+  transaction: 'the transaction',
+  protocol: 'the protocol',
+}
 
 const placeOf = ({ number, index, contract, type }: Compared) => `${number} ${index} ${contract} ${type}`
 
 function add(events: Events, event: Compared, data: unknown): void {
-  const { hash, number, index, contract, type, transaction, time } = event
-  const key = [hash, number, index, contract, type, transaction, time, canonical(data)].join('|')
+  const { hash, number, index, contract, type, protocol, transaction, time } = event
+  const key = [hash, number, index, contract, type, protocol, transaction, time, canonical(data)].join('|')
   const known = events.get(key) ?? { ...event, times: 0 }
   known.times++
   events.set(key, known)
@@ -156,9 +162,9 @@ async function eventsOfChain(
       if (header?.hash !== hash) throw new BranchMismatchError(number)
       const own = logs.filter(({ address }) => !contracts.isIgnored(address))
       for (const event of decoder.decodeBlock(own, contracts).events) {
-        const { logIndex: index, contract, type, transactionHash: transaction = '' } = event
+        const { logIndex: index, contract, type, protocol = '', transactionHash: transaction = '' } = event
         if (index === undefined || contracts.isIgnored(contract)) continue
-        const place = { hash, number, index, contract, type, transaction, time: header.timestamp }
+        const place = { hash, number, index, contract, type, protocol, transaction, time: header.timestamp }
         add(events, place, ofLog(stored(event)))
       }
     }
@@ -190,7 +196,7 @@ async function eventsOfStore(
        FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' AND block_number BETWEEN $2 AND $3
      )
      SELECT '0x' || encode(block_hash, 'hex') AS hash, block_number AS number, log_index AS index,
-       '0x' || encode(contract, 'hex') AS contract, type, coalesce('0x' || encode(tx_hash, 'hex'), '') AS transaction,
+       '0x' || encode(contract, 'hex') AS contract, type, protocol, coalesce('0x' || encode(tx_hash, 'hex'), '') AS transaction,
        block_time AS time, data
      FROM event_log e
      WHERE stream = $1 AND block_number BETWEEN $2 AND $3 AND log_index IS NOT NULL AND type <> 'BlockRetracted'

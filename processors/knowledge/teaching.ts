@@ -72,8 +72,13 @@ export class Teaching {
   }
 }
 
-export const taughtBy = ({ type, contract, data }: Pick<TeachingEvent, 'type' | 'contract' | 'data'>) =>
-  ({ type, contract: contract ?? '', data: decodeEventData(type, data) }) as DomainEvent
+export const taughtBy = ({
+  type,
+  protocol,
+  contract,
+  data,
+}: Pick<TeachingEvent, 'type' | 'protocol' | 'contract' | 'data'>) =>
+  ({ type, protocol, contract: contract ?? '', data: decodeEventData(type, data) }) as DomainEvent
 
 /**
  * Stored events may be of a type that a protocol learns from since lately alone: they are noted now, as if it had been there

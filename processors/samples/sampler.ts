@@ -4,7 +4,7 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter, SourceBlock } from '../handling/chain-handler.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
-import type { Protocol, StateCall, StateRead } from '../protocol.ts'
+import { ofProtocol, type Protocol, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
@@ -174,7 +174,9 @@ export class Sampler {
     try {
       const list = [
         ...[...vaults.values()].map(vault => readVault(vault, block.timestamp)),
-        ...[...rewarded].filter(vault => vaults.has(vault)).map(readRewardStream),
+        ...[...rewarded]
+          .filter(vault => vaults.has(vault))
+          .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),
         ...reads.values(),
       ]
       const onTrouble = (contract: string, trouble: string) => {

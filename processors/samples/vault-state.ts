@@ -11,7 +11,7 @@ import { functions as Pool } from '../../abi/aave-v3/Pool.ts'
 import { functions as StakedToken } from '../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
-import type { StateCall, StateRead } from '../protocol.ts'
+import { ofProtocol, type StateCall, type StateRead } from '../protocol.ts'
 import { cometFigures, figureCalls } from '../protocols/compound-v3/vault.ts'
 
 export type SampleReason = EventData<'StateSampled'>['reason']
@@ -22,7 +22,7 @@ export interface SampledVault {
   protocol: string
   decimals: number
   assetDecimals: number
-  /** Of an aToken, or of a Comet, which is its own. */
+  /** Of an aToken. */
   pool?: string | undefined
   reason: SampleReason
 }
@@ -35,9 +35,6 @@ type Figure =
   | 'maxDeposit'
   | 'idleAssets'
   | 'borrowedAssets'
-
-/** Protocol of tokens that are not ERC-4626 vaults but stakes at an exchange rate. */
-export const STAKED_TOKEN = 'staked-token'
 
 const TOTAL_ASSETS = toFunctionSelector('totalAssets()')
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()')
@@ -149,11 +146,8 @@ function pricesBy(
   return prices
 }
 
-function readingOf({ vault, asset, protocol, pool }: SampledVault, amounts: Amounts): Reading {
-  if (pool === vault) return readingOfComet(vault, asset, amounts)
-  if (pool) return readingOfToken(vault, asset, pool, amounts)
-  if (protocol === STAKED_TOKEN) return readingOfStake(vault, asset, amounts)
-  return figureByFigure([
+function figuresOfVault(vault: string, asset: string, amounts: Amounts): [Figure, StateCall][] {
+  return [
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', { to: vault, data: TOTAL_SUPPLY }],
     ...pricesBy(vault, amounts, shares =>
@@ -161,10 +155,20 @@ function readingOf({ vault, asset, protocol, pool }: SampledVault, amounts: Amou
     ),
     ['maxDeposit', { to: vault, data: MAX_DEPOSIT }],
     ['idleAssets', { to: asset, data: balanceOf(vault) }],
-    ...(protocol === 'euler'
-      ? ([['borrowedAssets', { to: vault, data: TOTAL_BORROWS }]] satisfies [Figure, unknown][])
-      : []),
-  ])
+  ]
+}
+
+/** Of vaults that are not read as ERC-4626 has it, by the slug of what they are. */
+const READINGS: Partial<Record<string, (of: SampledVault, amounts: Amounts) => Reading | undefined>> = {
+  'aave-v3': ({ vault, asset, pool }, amounts) =>
+    pool ? readingOfToken(vault, asset, pool, amounts) : undefined,
+  'compound-v3': ({ vault, asset }, amounts) => readingOfComet(vault, asset, amounts),
+  'euler-v2': ({ vault, asset }, amounts) =>
+    figureByFigure([
+      ...figuresOfVault(vault, asset, amounts),
+      ['borrowedAssets', { to: vault, data: TOTAL_BORROWS }],
+    ]),
+  'staked-token': ({ vault, asset }, amounts) => readingOfStake(vault, asset, amounts),
 }
 
 /**
@@ -185,10 +189,11 @@ function withFinePrice({ finePrice, ...figures }: Figures, { whole, fine, fineDi
  * What a vault does not answer is absent.
  */
 export function readVault(sampled: SampledVault, at: number): StateRead {
-  const { vault, decimals, assetDecimals, reason } = sampled
+  const { vault, asset, protocol, decimals, assetDecimals, reason } = sampled
   const amounts = amountsOf(sampled)
-  const { calls, figures } = readingOf(sampled, amounts)
-  return {
+  const own = READINGS[protocol]?.(sampled, amounts)
+  const { calls, figures } = own ?? figureByFigure(figuresOfVault(vault, asset, amounts))
+  return ofProtocol(own ? protocol : 'erc-4626', {
     key: `vault ${vault}`,
     calls,
     events: answers => {
@@ -196,7 +201,7 @@ export function readVault(sampled: SampledVault, at: number): StateRead {
       const data = { vault, reason, ...read, decimals, assetDecimals }
       return [{ type: 'StateSampled', contract: vault, data } as DomainEvent]
     },
-  }
+  })
 }
 
 function toUint(answer: string | undefined): bigint | undefined {

@@ -7,6 +7,7 @@ import * as MetaMorpho from '../../abi/metamorpho/MetaMorphoFactory.ts'
 import * as VaultV2 from '../../abi/metamorpho/VaultV2Factory.ts'
 import * as Yearn from '../../abi/yearn/VaultFactory.ts'
 import { ConfigError } from '../../db/process/errors.ts'
+import type { ProtocolSlug } from '../../db/protocols.ts'
 import factoryTables from '../../db/registry/contracts/vault-factories.json' with { type: 'json' }
 import { on, some } from '../handling/decoder.ts'
 import { addressesByNetwork, byNetwork } from '../knowledge/address-tables.ts'
@@ -15,10 +16,10 @@ import { aaveMarkets } from '../protocols/aave-v3/markets.ts'
 
 const tables = z.record(z.string(), z.unknown()).parse(factoryTables)
 
-function factory(kind: string, decoder: LogDecoder): Source {
+function factory(kind: string, protocol: ProtocolSlug, decoder: LogDecoder): Source {
   const table = tables[kind]
   if (table === undefined) throw new ConfigError(`db/registry/contracts/vault-factories.json has no ${kind}.`)
-  return { kind, at: addressesByNetwork(table), decoders: [decoder] }
+  return { kind, protocol, at: addressesByNetwork(table), decoders: [decoder] }
 }
 
 /** trailingData of an Euler vault is asset, oracle and unit of account, 20 bytes each (abi.encodePacked). */
@@ -32,51 +33,57 @@ function evkParameters(trailingData: string): { asset?: string; oracle?: string 
 export const vaultFactories: Source[] = [
   factory(
     'metamorpho-factory',
+    'metamorpho',
     on(MetaMorpho.CreateMetaMorpho, 'VaultCreated', (a, log) => ({
       vault: a.metaMorpho,
       factory: log.address,
-      protocol: 'morpho',
+      protocol: 'metamorpho',
       asset: a.asset,
     })),
   ),
   factory(
     'morpho-vault-v2-factory',
+    'morpho-vault-v2',
     on(VaultV2.CreateVaultV2, 'VaultCreated', (a, log) => ({
       vault: a.newVaultV2,
       factory: log.address,
-      protocol: 'morpho',
+      protocol: 'morpho-vault-v2',
       asset: a.asset,
     })),
   ),
   factory(
     'euler-evk-factory',
+    'euler-v2',
     on(Evk.ProxyCreated, 'VaultCreated', (a, log) => ({
       vault: a.proxy,
       factory: log.address,
-      protocol: 'euler',
+      protocol: 'euler-v2',
       ...evkParameters(a.trailingData),
     })),
   ),
   factory(
     'euler-earn-factory',
+    'euler-earn',
     on(EulerEarn.CreateEulerEarn, 'VaultCreated', (a, log) => ({
       vault: a.eulerEarn,
       factory: log.address,
-      protocol: 'euler',
+      protocol: 'euler-earn',
       asset: a.asset,
     })),
   ),
   factory(
     'yearn-v3-factory',
+    'yearn-v3',
     on(Yearn.NewVault, 'VaultCreated', (a, log) => ({
       vault: a.vault_address,
       factory: log.address,
-      protocol: 'yearn',
+      protocol: 'yearn-v3',
       asset: a.asset,
     })),
   ),
   factory(
     'fraxlend-deployer',
+    'fraxlend',
     on(Frax.LogDeploy, 'VaultCreated', (a, log) => ({
       vault: a.address_,
       factory: log.address,
@@ -86,6 +93,7 @@ export const vaultFactories: Source[] = [
   ),
   {
     kind: 'aave-stata-factory',
+    protocol: 'aave-v3-stata',
     at: byNetwork(
       Object.fromEntries(
         Object.entries(aaveMarkets).map(([network, markets]) => [
@@ -99,7 +107,7 @@ export const vaultFactories: Source[] = [
       on(Stata.StataTokenCreated, 'VaultCreated', (a, log) => ({
         vault: a.stataToken,
         factory: log.address,
-        protocol: 'aave',
+        protocol: 'aave-v3-stata',
         asset: a.underlying,
       })),
     ],

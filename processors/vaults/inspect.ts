@@ -68,7 +68,7 @@ export async function inspectVault(
 
   const data: EventData<'VaultDiscovered'> = {
     vault,
-    protocol: hint?.type === 'VaultCreated' ? hint.data.protocol : 'erc4626',
+    protocol: hint?.type === 'VaultCreated' ? hint.data.protocol : 'erc-4626',
     name: asText(name),
     symbol: asSymbol(symbol),
     decimals,

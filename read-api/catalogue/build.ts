@@ -1,5 +1,6 @@
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
+import { protocolName } from '../../db/protocols.ts'
 import type { RewardFact } from '../../db/registry/kinds.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
@@ -70,7 +71,7 @@ export function advanceCatalogue(
       network,
       facts: own,
       asset,
-      protocol: profiles.protocol(own.listed?.protocol ?? state.protocol, own.listed),
+      protocol: profiles.protocol(own.listed?.protocol ?? protocolName(state.protocol), own.listed),
       curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
       inner: inner === undefined ? undefined : vaults[inner],
       backing: standingOf(state, own) === 'found' ? backingOf(state, vouchedFor) : undefined,

@@ -93,7 +93,14 @@ export function stretchAround(moments: readonly number[], now: number): { from: 
  * out itself: MetaMorpho and Vault V2, Euler's vaults and Earn, Yearn V3, Fraxlend. Of other vaults the chain does not
  * say it once and for all: a cooldown or a queue can be switched on.
  */
-const SYNCHRONOUS: ReadonlySet<string> = new Set(['morpho', 'euler', 'yearn', 'fraxlend'])
+const SYNCHRONOUS: ReadonlySet<string> = new Set([
+  'metamorpho',
+  'morpho-vault-v2',
+  'euler-v2',
+  'euler-earn',
+  'yearn-v3',
+  'fraxlend',
+])
 
 /** What a curated fact says of a vault's transactions, else what follows from the factory that made it. */
 export function transactionsOf(

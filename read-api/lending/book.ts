@@ -63,9 +63,10 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
     ask(clickhouse, queries.aaveTotals, pinned),
     ask(clickhouse, queries.aaveSettings, pinned),
   ])
+  const assets = new Set(rows.map(({ asset }) => asset))
   const sources = new Map<string, Set<string>>()
   for (const { market, key, value } of settings) {
-    if (key !== 'oracle' || !/^0x[0-9a-f]{40}$/.test(market)) continue
+    if (key !== 'oracle' || !assets.has(market)) continue
     sources.set(market, (sources.get(market) ?? new Set()).add(value))
   }
   const feeds = [...new Set([...sources.values()].flatMap(of => [...of]))]

@@ -36,7 +36,8 @@ export interface RiskParameters {
   liquidationPenalty: number
 }
 
-export type LendingProtocol = 'morpho-blue' | 'aave-v3' | 'compound-v3' | 'euler-v2'
+export const LENDING_PROTOCOLS = ['morpho-blue', 'aave-v3', 'compound-v3', 'euler-v2'] as const
+export type LendingProtocol = (typeof LENDING_PROTOCOLS)[number]
 
 interface MarketBase {
   readonly chainId: number

@@ -55,7 +55,8 @@ export const aaveReserves = defineQuery({
     INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON r.a_token = t.a_token
     INNER JOIN (${newest('aave_index', 'pool, asset')}) AS i ON t.pool = i.pool AND t.asset = i.asset
     LEFT JOIN (${newest('aave_liquidity', 'pool, asset')}) AS l ON t.pool = l.pool AND t.asset = l.asset
-    LEFT JOIN (SELECT source, market, max(position) AS at FROM aave_setting WHERE ${VISIBLE} AND key = 'dropped'
+    LEFT JOIN (SELECT source, market, max(position) AS at FROM lending_setting
+      WHERE ${VISIBLE} AND protocol = 'aave-v3' AND key = 'dropped'
       GROUP BY source, market) AS dropped ON r.configurator = dropped.source AND r.asset = dropped.market
     WHERE dropped.at < r.position
     ORDER BY pool, asset`,
@@ -86,8 +87,8 @@ export const aaveTotals = defineQuery({
 
 export const aaveSettings = defineQuery({
   name: 'aave_settings',
-  sql: `SELECT source, market, key, argMax(value, position) AS value FROM aave_setting WHERE ${VISIBLE}
-    GROUP BY source, market, key`,
+  sql: `SELECT source, market, key, argMax(value, position) AS value FROM lending_setting
+    WHERE ${VISIBLE} AND protocol = 'aave-v3' GROUP BY source, market, key`,
   row: z.object({ source: z.string(), market: z.string(), key: z.string(), value: z.string() }),
 })
 

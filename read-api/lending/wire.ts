@@ -1,23 +1,18 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
+import { PROTOCOLS } from '../../db/protocols.ts'
 import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
-import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
+import { LENDING_PROTOCOLS, type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import type { AssetPosition, LendingPosition } from './positions.ts'
-
-const PROTOCOLS = {
-  'morpho-blue': { name: 'morpho', protocolId: 'morpho-blue', product: 'blue', version: 'v1' },
-  'euler-v2': { name: 'euler', protocolId: 'euler-v2', product: 'evk', version: 'v2' },
-  'compound-v3': { name: 'compound', protocolId: 'compound-v3', product: 'lending', version: 'v3' },
-  'aave-v3': { name: 'aave', protocolId: 'aave-v3', product: 'lending', version: 'v3' },
-} as const
 
 /** Whether markets can be of a protocol of this name or id. */
 export const isLendingProtocol = (name: string) =>
-  Object.values(PROTOCOLS).some(({ name: own, protocolId }) =>
-    [own, protocolId].some(word => word === name.toLowerCase()),
-  )
+  LENDING_PROTOCOLS.some(slug => [PROTOCOLS[slug].name, slug].some(word => word === name.toLowerCase()))
 
-export const protocolOf = (market: LendingMarket) => PROTOCOLS[market.protocol]
+export function protocolOf({ protocol }: LendingMarket) {
+  const { name, product, version } = PROTOCOLS[protocol]
+  return { name, protocolId: protocol, product, version }
+}
 
 /** USD of an amount at the catalogue's price; undefined where there is none and the amount is not 0. */
 export function usdOf({ info }: LendingAsset, amount: bigint): number | undefined {

@@ -22,6 +22,7 @@ export const CHAIN_PROJECTIONS = [
   'oracle_price',
   'asset',
   'lending_event',
+  'lending_setting',
   'vault_setting',
   'reward_claim',
   'reward_period',

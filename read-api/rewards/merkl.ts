@@ -144,7 +144,6 @@ export function merkl(options: {
           decimals: token.decimals,
         },
         amount: cumulative - paid,
-        protocol: 'merkl',
         ...(typeof token.price === 'number' ? { priceUsd: token.price } : {}),
         group,
       }

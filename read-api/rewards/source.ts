@@ -12,14 +12,13 @@ export interface RewardToken {
 export interface Claim {
   /** The same for the same source, network, distributor and token, whatever the amount. */
   claimId: string
+  /** Slug of the protocol that pays. */
   source: string
   network: string
   distributor: Address
   token: RewardToken
   /** What a claim sent now would pay, base units. */
   amount: bigint
-  /** Name of the protocol that pays. */
-  protocol: string
   /** USD per whole token, where the source says. */
   priceUsd?: number
   /** Makes the calls for claims of one source and network; called with all that are wanted at once. */

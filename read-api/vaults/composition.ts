@@ -36,7 +36,7 @@ export function utilizationRate(vault: Vault, { total, parts }: Allocations): nu
     return Math.min(1, ratio(sample.borrowedAssets, sample.totalAssets))
   if (!total) return null
   const idle = parts.find(({ kind }) => kind === 'idle')
-  if (vault.protocol.name === 'fraxlend' && idle) return Math.max(0, 1 - ratio(idle.value, total))
+  if (vault.state.protocol === 'fraxlend' && idle) return Math.max(0, 1 - ratio(idle.value, total))
   if (!parts.some(({ kind }) => kind === 'deployed')) return null
   let explained = 0n
   let lent = 0

@@ -34,6 +34,7 @@ beforeAll(async () => {
             { type: 'VaultRejected', contract: vault, data: { vault, reason: 'no asset()' } },
             {
               type: 'Deposited',
+              protocol: 'erc-4626',
               contract: vault,
               logIndex: 3,
               transactionHash: hash,
@@ -75,7 +76,7 @@ test('raw events are served as stored, filtered and ordered', async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       query: `{ events(where: {stream_eq: 10, type_eq: "Deposited"}, orderBy: position_ASC, limit: 10) {
-        id position blockNumber blockTime contract logIndex data } eventsConnection(orderBy: id_ASC) { totalCount } }`,
+        id protocol position blockNumber blockTime contract logIndex data } eventsConnection(orderBy: id_ASC) { totalCount } }`,
     }),
   })
   expect(await answer.json()).toEqual({
@@ -83,6 +84,7 @@ test('raw events are served as stored, filtered and ordered', async () => {
       events: [
         {
           id: '10-00000000000002',
+          protocol: 'erc-4626',
           position: '2',
           blockNumber: '7',
           blockTime: '2023-11-14T22:13:20.000000Z',

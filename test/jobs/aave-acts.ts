@@ -8,13 +8,13 @@ export const withState = (acts: readonly DomainEvent[]): DomainEvent[] =>
   acts.flatMap((act): DomainEvent[] => {
     if (act.type === 'RateUpdated' && act.data.liquidityIndexRay) {
       const data = { market: act.data.market, available: act.data.liquidityIndexRay }
-      return [act, { type: 'ReserveLiquiditySampled', contract: act.contract, data }]
+      return [act, { type: 'ReserveLiquiditySampled', protocol: 'aave-v3', contract: act.contract, data }]
     }
     if (act.type !== 'ScaledMinted' || act.data.side === 'stableDebt' || act.data.value % 2n === 0n)
       return [act]
     const revision = { pool: act.contract, revision: Number(act.data.value % 12n) }
     return [
       { ...act, data: { ...act.data, scaledChange: act.data.value - 7n } },
-      { type: 'PoolRevisionSampled', contract: act.contract, data: revision },
+      { type: 'PoolRevisionSampled', protocol: 'aave-v3', contract: act.contract, data: revision },
     ]
   })

@@ -13,9 +13,9 @@ export function cometActs(
   const contract = hex('fff', int(2))
   const asset = hex('bbb', int(2))
   const assets = pick([1n, 999n, 10n ** 18n, 123_456_789_012_345_678_901n])
-  const read = { contract }
-  const log = { contract, logIndex, transactionHash: hex('2e', int(1e6), 64) }
-  const evk = { ...log, contract: hex('99', int(2)) }
+  const read = { protocol: 'compound-v3', contract }
+  const log = { protocol: 'compound-v3', contract, logIndex, transactionHash: hex('2e', int(1e6), 64) }
+  const evk = { ...log, protocol: 'euler-v2', contract: hex('99', int(2)) }
   const moved = { market: contract, asset, assets }
   const rates = {
     supplyKinkWad: 8n,
@@ -102,19 +102,25 @@ export function cometActs(
       type: 'OraclePriceSampled',
       ...pick([
         {
-          contract,
+          ...read,
           data: { market: contract, asset, oracle: other, price: assets },
         },
-        { contract: hex('ccc', 0), data: { market: hex('aaa', int(2), 64), oracle: other, price: assets } },
+        {
+          protocol: 'morpho-blue',
+          contract: hex('ccc', 0),
+          data: { market: hex('aaa', int(2), 64), oracle: other, price: assets },
+        },
       ]),
     }),
     () => ({
       type: 'RateAtTargetChanged',
       ...log,
+      protocol: 'morpho-blue',
       data: { market: hex('aaa', int(2), 64), averageRateWad: assets, rateAtTargetWad: BigInt(int(1e9)) },
     }),
     () => ({
       type: 'BorrowRateSampled',
+      protocol: 'morpho-blue',
       contract: hex('ccc', 0),
       data: { market: hex('aaa', int(2), 64), rateWad: assets },
     }),
@@ -122,7 +128,7 @@ export function cometActs(
       type: 'VaultStatusChanged',
       ...evk,
       data: {
-        market: `evk:${evk.contract}`,
+        market: evk.contract,
         totalShares: assets,
         totalBorrows: assets,
         accumulatedFees: 1n,
@@ -133,19 +139,21 @@ export function cometActs(
     }),
     () => ({
       type: 'DebtTotalSampled',
+      protocol: 'euler-v2',
       contract: evk.contract,
-      data: { market: `evk:${evk.contract}`, owed: assets << 31n, accumulatorRay: 10n ** 27n },
+      data: { market: evk.contract, owed: assets << 31n, accumulatorRay: 10n ** 27n },
     }),
     () => ({
       type: 'DebtSampled',
+      protocol: 'euler-v2',
       contract: evk.contract,
-      data: { market: `evk:${evk.contract}`, account, owed: assets << 31n, accumulatorRay: 10n ** 27n },
+      data: { market: evk.contract, account, owed: assets << 31n, accumulatorRay: 10n ** 27n },
     }),
     () => ({
       type: 'LtvChanged',
       ...evk,
       data: {
-        market: `evk:${evk.contract}`,
+        market: evk.contract,
         collateral: asset,
         borrowLtvBps: 8_000,
         liquidationLtvBps: 8_500,
@@ -161,6 +169,7 @@ export function cometActs(
     }),
     () => ({
       type: 'AssetDescribed',
+      protocol: 'erc-20',
       contract: asset,
       data: { asset, name: 'a "name"', symbol: 'MKR', decimals: int(19) },
     }),

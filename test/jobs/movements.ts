@@ -1,6 +1,9 @@
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { Positioned } from './streams.ts'
 
+export const hex = (kind: string, n: number, digits = 40) =>
+  `0x${(Buffer.from(kind).toString('hex') + n.toString(16).padStart(8, '0')).padEnd(digits, '0').slice(0, digits)}`
+
 export const ZERO = '0x0000000000000000000000000000000000000000'
 
 /** By the rules of the vocabulary, written a second time: whose shares an event moves. */

@@ -133,6 +133,7 @@ describe('every projection', () => {
         "feed_price 1",
         "flow 1",
         "lending_event 1",
+        "lending_setting 1",
         "morpho_market 1",
         "morpho_rate 1",
         "morpho_sampled_rate 1",

@@ -4,7 +4,7 @@ import { seededRandom } from '../chain/random.ts'
 import { withState } from './aave-acts.ts'
 import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
-import { movementOf, ZERO } from './movements.ts'
+import { hex, movementOf, ZERO } from './movements.ts'
 import { claims, suffixes } from './reward-acts.ts'
 
 export interface Positioned {
@@ -30,9 +30,7 @@ interface VaultModel {
 }
 
 export { renumbered } from './movements.ts'
-export { movementOf, ZERO }
-export const hex = (kind: string, n: number, digits = 40) =>
-  `0x${(Buffer.from(kind).toString('hex') + n.toString(16).padStart(8, '0')).padEnd(digits, '0').slice(0, digits)}`
+export { hex, movementOf, ZERO }
 
 /**
  * A random history of one chain: vaults discovered late with their past stored after newer blocks of others, deposits
@@ -126,14 +124,15 @@ export class RandomChain {
     const assets = this.pick([1n, 999n, 10n ** 18n, 123_456_789_012_345_678_901n])
     const indexRay = 10n ** 27n + BigInt(this.int(1_000_000)) * 10n ** 20n + 1n
     const flow = { market, sender: account, onBehalf: account, assets, shares: assets * 1_000_000n }
-    const place = (contract: string) => ({
+    const place = (protocol: string, contract: string) => ({
+      protocol,
       contract,
       logIndex: logIndex + 700,
       transactionHash: hex('1e', this.log.length + logIndex, 64),
     })
-    const morpho = place(hex('ccc', 0))
-    const pool = place(hex('ddd', 0))
-    const token = place(hex('eee', this.int(2)))
+    const morpho = place('morpho-blue', hex('ccc', 0))
+    const pool = place('aave-v3', hex('ddd', 0))
+    const token = place('aave-v3', hex('eee', this.int(2)))
     const scaled = { value: assets, balanceIncrease: this.pick([0n, 5n, assets, assets + 7n]), indexRay }
     const side = this.pick(['supply', 'variableDebt', 'stableDebt'] as const)
     const choices: (() => DomainEvent)[] = [
@@ -236,7 +235,7 @@ export class RandomChain {
             {
               type: 'VaultCreated' as const,
               contract: factory,
-              data: { vault: address, factory, protocol: 'erc4626' },
+              data: { vault: address, factory, protocol: 'erc-4626' },
             },
           ]
         : []),
@@ -245,7 +244,7 @@ export class RandomChain {
         contract: vault.address,
         data: {
           vault: vault.address,
-          protocol: 'erc4626',
+          protocol: 'erc-4626',
           name: `Vault ${n} "quoted" \\ Ünïcode`,
           symbol: `v${n}`,
           decimals: vault.decimals,
@@ -432,6 +431,7 @@ export async function store(engine: Engine, stream: number, log: readonly Positi
     stream,
     position,
     type: event.type satisfies EventType,
+    protocol: event.protocol ?? '',
     block_number: block.number,
     block_hash: block.hash,
     timestamp: block.timestamp,

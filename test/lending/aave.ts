@@ -29,7 +29,7 @@ export async function compareAave(
     block,
   )
   const liquidity = await lastRows(pipeline, 'aave_liquidity', 'asset', 'available', block)
-  const settings = await lastRows(pipeline, 'aave_setting', 'market, key', 'value', block)
+  const settings = await lastRows(pipeline, 'lending_setting', 'market, key', 'value', block)
   const choices = await lastRows(pipeline, 'aave_choice', 'account, market', 'value', block)
   const prices = await lastRows(pipeline, 'feed_price', 'feed', 'answer', block)
   const read = (token: Address, functionName: 'scaledTotalSupply' | 'totalSupply') =>

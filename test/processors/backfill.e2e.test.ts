@@ -128,8 +128,8 @@ it('protocols added to an indexed chain have the same history as if they had alw
   const only = (...names: string[]) => all.filter(({ name }) => names.includes(name))
   const { number: start } = await node.head()
   const few = { ...options, contracts: {} }
-  await late.indexTo(start, { ...few, protocols: only('chainlink', 'erc4626') })
-  await later.indexTo(start, { ...few, protocols: only('chainlink', 'erc4626') })
+  await late.indexTo(start, { ...few, protocols: only('chainlink', 'erc-4626') })
+  await later.indexTo(start, { ...few, protocols: only('chainlink', 'erc-4626') })
   const { 'chainlink-feed': feeds = [] } = contracts
   const prices = { ...options, contracts: { 'chainlink-feed': feeds }, protocols: only('chainlink') }
   await bare.indexTo(start, prices)

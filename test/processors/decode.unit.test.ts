@@ -62,14 +62,14 @@ describe('a vault seen for the first time', () => {
     ])
     expect(events[1]?.data).toMatchObject({ ledger: 'transfer' })
     expect(candidates).toEqual([
-      { contract: VAULT, protocol: 'erc4626', hint: expect.objectContaining({ type: 'Deposited' }) },
+      { contract: VAULT, protocol: 'erc-4626', hint: expect.objectContaining({ type: 'Deposited' }) },
     ])
     expect(rejected).toEqual([])
   })
 
   test('gives the same events once it is known, and is no candidate any more', () => {
     const first = decoder.decodeBlock([mint, deposit], watching({})).events
-    const known = decoder.decodeBlock([mint, deposit], watching({ 'erc4626-vault': [VAULT] }, [VAULT]))
+    const known = decoder.decodeBlock([mint, deposit], watching({ 'erc-4626-vault': [VAULT] }, [VAULT]))
     expect(known.events).toEqual(first)
     expect(known.candidates).toEqual([])
   })
@@ -96,7 +96,7 @@ describe('contracts that a log of the same block brings', () => {
     )
     expect(events.map(e => e.type)).toEqual(['ShareTransferred', 'VaultCreated', 'Deposited'])
     expect(candidates).toEqual([
-      { contract: VAULT, protocol: 'erc4626', hint: expect.objectContaining({ type: 'VaultCreated' }) },
+      { contract: VAULT, protocol: 'erc-4626', hint: expect.objectContaining({ type: 'VaultCreated' }) },
     ])
   })
 
@@ -140,7 +140,7 @@ describe('what cannot be read', () => {
   const short: RawLog = { ...good, logIndex: 901, data: '0x' }
 
   test('on a contract of ours is rejected with its reason, and costs no other log', () => {
-    const view = watching({ 'erc4626-vault': [VAULT] }, [VAULT])
+    const view = watching({ 'erc-4626-vault': [VAULT] }, [VAULT])
     const { events, rejected } = decoder.decodeBlock([dirty, good, short], view)
     expect(events.map(e => e.logIndex)).toEqual([good.logIndex])
     expect(rejected).toEqual([
@@ -184,13 +184,13 @@ describe('what cannot be read', () => {
       { ...good, topics: [] },
       { ...good, topics: [`0x${'7'.repeat(64)}`] },
     ]
-    const result = decoder.decodeBlock(logs, watching({ 'erc4626-vault': [VAULT] }))
+    const result = decoder.decodeBlock(logs, watching({ 'erc-4626-vault': [VAULT] }))
     expect(result).toEqual({ events: [], rejected: [], strangers: 0, candidates: [] })
   })
 })
 
 test('what to ask a chain for: vault events anywhere, the rest by address', () => {
-  const sources = decoder.sources({ 'erc4626-vault': [VAULT] })
+  const sources = decoder.sources({ 'erc-4626-vault': [VAULT] })
   const subscriptions = decoder.subscriptions(kind =>
     sources.flatMap(source => (source.kind === kind ? [source.contract] : [])).filter(Boolean),
   )
@@ -217,7 +217,7 @@ describe('Euler: debts that move', () => {
   ])
   type Name = (typeof events)[number]['name']
   const log = (name: Name, ...values: unknown[]) => logOf(VAULT, name, values, events)
-  const view = watching({ 'euler-evk-vault': [VAULT], 'erc4626-vault': [VAULT] }, [VAULT])
+  const view = watching({ 'euler-evk-vault': [VAULT], 'erc-4626-vault': [VAULT] }, [VAULT])
   const typesOf = (logs: RawLog[]) => {
     const { events: decoded, rejected } = decoder.decodeBlock(logs, view)
     expect(rejected).toEqual([])
@@ -272,7 +272,7 @@ describe('Euler: debts that move', () => {
 })
 
 test('amounts that no token has are no event but a rejected log', () => {
-  const known = watching({ 'erc4626-vault': [VAULT], erc4626: [VAULT] }, [VAULT])
+  const known = watching({ 'erc-4626-vault': [VAULT], 'erc-4626': [VAULT] }, [VAULT])
   const largest = 2n ** 192n - 1n
   const [whole, huge, owed] = [
     logOf(VAULT, 'Transfer', [OTHER, ALICE, largest]),

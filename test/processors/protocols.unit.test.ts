@@ -96,13 +96,13 @@ test('what there is: protocol, kind, signature, events', () => {
 })
 
 describe('the loader refuses', () => {
-  const erc4626 = loaded.find(p => p.name === 'erc4626') as Protocol
+  const erc4626 = loaded.find(p => p.name === 'erc-4626') as Protocol
   test('a second protocol of the same name', () => {
-    expect(() => refuseDuplicates([erc4626, { name: 'erc4626', sources: [] }])).toThrow(ConfigError)
+    expect(() => refuseDuplicates([erc4626, { name: 'erc-4626', sources: [] }])).toThrow(ConfigError)
   })
   test('a kind that two protocols claim', () => {
     expect(() => refuseDuplicates([erc4626, { ...erc4626, name: 'other' }])).toThrow(
-      /both claim the kind erc4626/,
+      /both claim the kind erc-4626/,
     )
   })
   test('the same log twice on one kind', () => {

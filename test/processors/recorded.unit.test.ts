@@ -31,7 +31,7 @@ const everything: ContractView = {
 function known(network: string, vaults: Iterable<string> = []): ContractView {
   const fixed = new Set(
     createDecoder(protocols, network)
-      .sources({ 'erc4626-vault': [...vaults] })
+      .sources({ 'erc-4626-vault': [...vaults] })
       .map(({ kind, contract }) => kind + contract),
   )
   return { isWatched: (kind, contract) => fixed.has(kind + contract), isInspected: () => false }

@@ -26,6 +26,7 @@ beforeAll(async () => {
   const minted = (side: 'supply' | 'debt', onBehalf: string): DomainEvent[] => [
     {
       type: 'ScaledMinted',
+      protocol: 'aave-v3',
       contract: token(side),
       data: {
         side: side === 'supply' ? 'supply' : 'variableDebt',
@@ -37,7 +38,12 @@ beforeAll(async () => {
         scaledChange: scaled[side] - (side === 'supply' ? 3_000_000_000n : 1_000_000_000n),
       },
     },
-    { type: 'PoolRevisionSampled', contract: token(side), data: { pool: POOL, revision: 9 } },
+    {
+      type: 'PoolRevisionSampled',
+      protocol: 'aave-v3',
+      contract: token(side),
+      data: { pool: POOL, revision: 9 },
+    },
   ]
   await append([...minted('supply', w.BOB), ...minted('debt', w.ALICE)])
 })
@@ -69,12 +75,14 @@ const RISK = { liquidationBonusBps: 10_500n }
 const risk = (market: string, ltvBps: bigint, liquidationThresholdBps: bigint, eModeCategory?: number) =>
   ({
     type: 'RiskParametersChanged',
+    protocol: 'aave-v3',
     contract: CONFIGURATOR,
     data: { market, ltvBps, liquidationThresholdBps, ...RISK, ...(eModeCategory ? { eModeCategory } : {}) },
   }) as DomainEvent
 const counts = (enabled: boolean) =>
   ({
     type: 'ReserveFlagChanged',
+    protocol: 'aave-v3',
     contract: CONFIGURATOR,
     data: { market: w.ETH_ASSET, flag: 'emode:3:collateral', enabled },
   }) as DomainEvent
@@ -86,7 +94,12 @@ it('health goes by the eMode, in which the zero of a reserve means nothing since
     const { healthFactor } = await get(`/portfolio/positions/${w.ALICE}/mainnet/${POOL}`)
     return Math.round((healthFactor / before) * 8_250)
   }
-  const entered: DomainEvent = { type: 'EModeChanged', contract: POOL, data: { user: w.ALICE, category: 3 } }
+  const entered: DomainEvent = {
+    type: 'EModeChanged',
+    protocol: 'aave-v3',
+    contract: POOL,
+    data: { user: w.ALICE, category: 3 },
+  }
   await append([risk('emode:3', 9_000n, 9_300n, 3), counts(true), entered])
   expect(await threshold()).toBe(9_300)
   await append([risk(w.ETH_ASSET, 0n, 0n)])
@@ -94,6 +107,7 @@ it('health goes by the eMode, in which the zero of a reserve means nothing since
   const upgraded = (['supply', 'debt'] as const).map(
     (side): DomainEvent => ({
       type: 'PoolRevisionSampled',
+      protocol: 'aave-v3',
       contract: token(side, 'e'),
       data: { pool: POOL, revision: 10 },
     }),

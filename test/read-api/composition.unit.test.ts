@@ -3,8 +3,8 @@ import type { Vault } from '../../read-api/catalogue/vault.ts'
 import type { Allocation } from '../../read-api/vaults/allocations.ts'
 import { utilizationRate } from '../../read-api/vaults/composition.ts'
 
-const vault = (sample: Partial<Vault['state']['sample']> = {}, protocol = 'morpho') =>
-  ({ state: { sample }, protocol: { name: protocol } }) as unknown as Vault
+const vault = (sample: Partial<Vault['state']['sample']> = {}, protocol = 'metamorpho') =>
+  ({ state: { sample, protocol } }) as unknown as Vault
 const part = (value: bigint, utilization: number | undefined, kind: Allocation['kind'] = 'deployed') => ({
   name: '',
   address: '0x',

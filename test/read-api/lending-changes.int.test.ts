@@ -33,7 +33,11 @@ async function get(path: string) {
 }
 const assetsOf = async (market: string) => (await get(`/markets/mainnet/${market}`)).assetsData
 const told = (contract: string, event: Pick<DomainEvent, 'type' | 'data'>) =>
-  ({ contract, ...event }) as DomainEvent
+  ({ protocol: protocolOf(contract), contract, ...event }) as DomainEvent
+function protocolOf(contract: string) {
+  if (contract === LENDER || contract === SECURES) return 'euler-v2'
+  return contract === POOL || contract === CONFIGURATOR ? 'aave-v3' : 'compound-v3'
+}
 
 const address = (byte: string) => `0x${byte.repeat(20)}`
 const [LENDER, SECURES] = [w.ETH_VAULT, w.USD_VAULT]
@@ -43,7 +47,7 @@ const status = (totals: typeof EVK_LENDER, accumulatorRay: bigint) =>
   told(LENDER, {
     type: 'VaultStatusChanged',
     data: {
-      market: `evk:${LENDER}`,
+      market: LENDER,
       ...totals,
       accumulatedFees: 0n,
       accumulatorRay,
@@ -112,7 +116,7 @@ it('a debt is told after its lender takes no collateral any more; a pair without
     told(lender, {
       type: 'LtvChanged',
       data: {
-        market: `evk:${lender}`,
+        market: lender,
         collateral,
         borrowLtvBps: 0,
         liquidationLtvBps: 0,

@@ -65,15 +65,20 @@ export interface LendingNames {
   timeOf(hour: number): number
 }
 
+type Happened = Pick<DomainEvent, 'type' | 'data'>
+type Put = (hour: number, contract: string, event: Happened) => void
+
 /** By hour from the beginning of the world. Rates of the pool are zero, so that its amounts stay what they were. */
 export function lendingEvents(names: LendingNames): { hour: number; event: DomainEvent }[] {
   const { usd, eth, usdFeed, ethFeed, alice, bob } = names
   const events: { hour: number; event: DomainEvent }[] = []
-  const put = (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => {
+  const puts = (protocol: string) => (hour: number, contract: string, event: Happened) => {
     const logIndex = 1_000 + events.length
     const transactionHash = `0x${(0xabc000 + events.length).toString(16).padStart(64, '0')}`
-    events.push({ hour, event: { ...event, contract, logIndex, transactionHash } as DomainEvent })
+    events.push({ hour, event: { ...event, protocol, contract, logIndex, transactionHash } as DomainEvent })
   }
+  const put: Put = (hour, contract, event) =>
+    puts(contract === MORPHO ? 'morpho-blue' : 'aave-v3')(hour, contract, event)
   const market = MORPHO_MARKET
   put(3, MORPHO, {
     type: 'MarketCreated',
@@ -173,23 +178,20 @@ export function lendingEvents(names: LendingNames): { hour: number; event: Domai
     data: { market: usd, sender: alice, onBehalf: alice, assets: 1_200_000_000n },
   })
   mint(address('d2'), 'variableDebt', alice, 1_200_000_000n, (RAY * 12n) / 10n)
-  putComet(put, names)
-  putEvk(put, names)
+  putComet(puts('compound-v3'), names)
+  putEvk(puts('euler-v2'), names)
   return events
 }
 
 /** Carol has shares of one vault and owes in the other, where she enabled both. */
-function putEvk(
-  put: (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => void,
-  { carol, lender, secures, eth }: LendingNames,
-): void {
+function putEvk(put: Put, { carol, lender, secures, eth }: LendingNames): void {
   const hour = EVK_AT_HOUR
   const accumulatorRay = 2n * RAY
   for (const [vault, totals, interestRateRay] of [
     [lender, EVK_LENDER, EVK_RATE],
     [secures, EVK_COLLATERAL, 0n],
   ] as const) {
-    const market = `evk:${vault}`
+    const market = vault
     put(hour, vault, {
       type: 'VaultStatusChanged',
       data: { market, ...totals, accumulatedFees: 0n, accumulatorRay, interestRateRay },
@@ -199,7 +201,7 @@ function putEvk(
       data: { market, owed: totals.totalBorrows << 31n, accumulatorRay },
     })
   }
-  const market = `evk:${lender}`
+  const market = lender
   put(hour, lender, {
     type: 'LtvChanged',
     data: {
@@ -239,10 +241,7 @@ function putEvk(
 }
 
 /** Bob lends, Alice has the token that only this market knows as collateral and owes. */
-function putComet(
-  put: (hour: number, contract: string, event: Pick<DomainEvent, 'type' | 'data'>) => void,
-  { usd, usdFeed, alice, bob, timeOf }: LendingNames,
-): void {
+function putComet(put: Put, { usd, usdFeed, alice, bob, timeOf }: LendingNames): void {
   const market = COMET
   const hour = COMET_SAMPLED_AT_HOUR
   const unit = 10n ** 18n

@@ -196,7 +196,7 @@ export function discovered(model: Modelled, name: string, assetSymbol = 'TST'): 
     contract: model.vault,
     data: {
       vault: model.vault,
-      protocol: 'erc4626',
+      protocol: 'erc-4626',
       name: `Vault on ${name}`,
       symbol: 'v',
       decimals: model.decimals,

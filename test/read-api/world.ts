@@ -182,7 +182,7 @@ export function makeWorld(): World {
       contract: vault,
       data: {
         vault,
-        protocol: vault === ETH_VAULT ? 'morpho' : 'erc4626',
+        protocol: vault === ETH_VAULT ? 'metamorpho' : 'erc-4626',
         name,
         symbol,
         decimals,

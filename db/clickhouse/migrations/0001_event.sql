@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS event (
   stream Int32 COMMENT 'chain id; 0 is the registry',
   position UInt64 COMMENT '1, 2, 3 … within the stream',
   type LowCardinality(String) COMMENT 'what happened, as in db/events/vocabulary.ts',
+  protocol LowCardinality(String) COMMENT 'slug of the protocol that told of it; empty: no protocol did (retractions, the registry''s facts)',
   block_number UInt64 COMMENT 'number of that event''s block',
   block_hash String COMMENT 'hash of the block; empty in the registry''s stream' CODEC(ZSTD(1)),
   timestamp DateTime('UTC') COMMENT 'time of the block, UTC',

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS vault (
   position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
   block_number UInt64 COMMENT 'number of that event''s block',
   timestamp DateTime('UTC') COMMENT 'time of the block in which it was discovered, UTC',
-  protocol LowCardinality(String) COMMENT 'protocol that the vault is of, e.g. erc4626',
+  protocol LowCardinality(String) COMMENT 'slug of what it is, e.g. metamorpho; erc-4626: of no factory that is known',
   name String COMMENT 'name of the share token, as it says itself',
   symbol String COMMENT 'symbol of the share token, as it says itself',
   decimals UInt8 COMMENT 'decimals of the share',
@@ -66,11 +66,11 @@ CREATE VIEW IF NOT EXISTS vault_made_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.vault AS vault, position, block_number, timestamp,
   fields.factory AS factory, fields.protocol AS protocol
 FROM (
-  SELECT stream, position, block_number, timestamp, type,
-    JSONExtract(data, 'Tuple(vault String, factory String, protocol String, pool String)') AS fields
+  SELECT stream, position, block_number, timestamp, type, event.protocol AS told_by,
+    JSONExtract(data, 'Tuple(vault String, factory String, protocol String)') AS fields
   FROM event
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
     AND type IN ('VaultCreated', 'VaultDiscovered')
 )
--- The pool of a Comet is itself. What an aToken calls its pool is only its own word.
-WHERE type = 'VaultCreated' OR (fields.protocol = 'compound' AND fields.pool = fields.vault);
+-- Comets are those that the registry and the configurator name; what an aToken calls its pool is only its own word.
+WHERE type = 'VaultCreated' OR told_by = 'compound-v3';

@@ -94,7 +94,7 @@ COMMENT 'Grain: one row per vault: catalogue and newest hourly state.';
 ALTER TABLE vaults
   COMMENT COLUMN chain_id 'chain, by its id',
   COMMENT COLUMN vault 'address of the vault, lower case',
-  COMMENT COLUMN protocol 'protocol that the vault is of, e.g. erc4626',
+  COMMENT COLUMN protocol 'slug of what it is, e.g. metamorpho; erc-4626: of no factory that is known',
   COMMENT COLUMN name 'name of the share token, as it says itself',
   COMMENT COLUMN symbol 'symbol of the share token, as it says itself',
   COMMENT COLUMN decimals 'decimals of the share',

@@ -1,5 +1,5 @@
--- Morpho Blue. A market is its bytes32 id, which no other protocol's events have for a market: ids of 66 characters are
--- what these views look at. All amounts are as the contract stores them, interest being accrued only by its own events.
+-- Morpho Blue. A market is its bytes32 id. All amounts are as the contract stores them, interest being accrued only by its
+-- own events.
 CREATE TABLE IF NOT EXISTS morpho_market (
   chain_id UInt32 COMMENT 'chain, by its id',
   morpho LowCardinality(String) COMMENT 'address of the Morpho contract, lower case',
@@ -83,15 +83,14 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(market String, loanAsset String, collateralAsset Nullable(String), oracle Nullable(String), irm Nullable(String), lltvWad String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'MarketCreated'
-)
-WHERE length(market) = 66;
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue' AND type = 'MarketCreated'
+);
 
 CREATE VIEW IF NOT EXISTS morpho_fee_recipient_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS morpho, timestamp, position, block_number,
   JSONExtractString(data, 'owner') AS account
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue'
   AND type = 'OwnerChanged' AND JSONExtractString(data, 'role') = 'feeRecipient';
 
 -- What each event of Morpho markets adds to totals and to the one position it changes; `account` is empty where it
@@ -121,10 +120,9 @@ FROM (
       feeShares String, previousBorrowRateWad String, feeWad String, repaidAssets String, repaidShares String,
       seizedAssets String, badDebtAssets String, badDebtShares String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue'
     AND type IN ('MarketCreated', 'Supplied', 'Withdrawn', 'CollateralSupplied', 'CollateralWithdrawn', 'Borrowed', 'Repaid',
       'Liquidated', 'InterestAccrued', 'FeeChanged')
-    AND length(JSONExtractString(data, 'market')) = 66
 );
 
 -- borrow_assets: a repayment may be one unit more than what is owed, and the contract then stops at zero. A running sum

@@ -48,23 +48,6 @@ ORDER BY (chain_id, pool, asset, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Rates per year and indexes, in ray, after each update of a reserve. Ordered by (chain_id, pool, asset, timestamp, position).';
 
--- Every change of a setting of a reserve ('' : of the whole deployment), of an eMode category or of an oracle; `source`
--- is the contract that said it.
-CREATE TABLE IF NOT EXISTS aave_setting (
-  chain_id UInt32 COMMENT 'chain, by its id',
-  source LowCardinality(String) COMMENT 'address of the contract that said it, lower case',
-  market LowCardinality(String) COMMENT 'address of the reserve''s asset, the eMode category, or empty: the whole deployment',
-  key LowCardinality(String) COMMENT 'name of the setting',
-  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
-  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
-  block_number UInt64 COMMENT 'number of that event''s block',
-  value String COMMENT 'what it is set to, as text'
-) ENGINE = ReplacingMergeTree
-PARTITION BY chain_id
-ORDER BY (chain_id, source, market, key, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000
-COMMENT 'Every change of a setting of a reserve ('''' : of the whole deployment), of an eMode category or of an oracle; `source` is the contract that said it. Ordered by (chain_id, source, market, key, timestamp, position).';
-
 -- What a user chose in a pool: which reserves serve as collateral (market: the asset), which eMode (market: '').
 CREATE TABLE IF NOT EXISTS aave_choice (
   chain_id UInt32 COMMENT 'chain, by its id',
@@ -117,14 +100,14 @@ CREATE VIEW IF NOT EXISTS aave_reserve_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS configurator, JSONExtractString(data, 'asset') AS asset, timestamp, position,
   block_number, JSONExtractString(data, 'aToken') AS a_token, JSONExtractString(data, 'variableDebtToken') AS variable_debt_token
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'ReserveListed';
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'ReserveListed';
 
 CREATE VIEW IF NOT EXISTS aave_token_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS a_token, timestamp, position, block_number,
   JSONExtractString(data, 'pool') AS pool, JSONExtractString(data, 'market') AS asset,
   toUInt8(JSONExtractUInt(data, 'decimals')) AS decimals, JSONExtractString(data, 'symbol') AS symbol
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'ReserveTokenInitialized';
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'ReserveTokenInitialized';
 
 CREATE VIEW IF NOT EXISTS aave_index_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS pool, fields.market AS asset, timestamp, position, block_number,
@@ -134,32 +117,16 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(market String, liquidityRateRay String, variableBorrowRateRay String, liquidityIndexRay String, variableBorrowIndexRay String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'RateUpdated'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'RateUpdated'
 )
 WHERE fields.liquidityIndexRay != '';
-
-CREATE VIEW IF NOT EXISTS aave_setting_rows AS
-SELECT toUInt32(stream) AS chain_id, contract AS source, JSONExtractString(data, 'market') AS market,
-  pair.1 AS key, timestamp, position, block_number, trim(BOTH '"' FROM pair.2) AS value
-FROM event
-ARRAY JOIN arrayFilter(p -> p.2 != '', multiIf(
-  type = 'RiskParametersChanged', arrayMap(name -> (name, JSONExtractRaw(data, name)),
-    ['ltvBps', 'liquidationThresholdBps', 'liquidationBonusBps', 'eModeCategory', 'label', 'oracle']),
-  type = 'CapChanged', [(concat(JSONExtractString(data, 'kind'), 'Cap'), JSONExtractRaw(data, 'cap'))],
-  type = 'FeeChanged', [(concat(JSONExtractString(data, 'kind'), 'FeeWad'), JSONExtractRaw(data, 'feeWad'))],
-  type = 'ReserveFlagChanged', [(JSONExtractString(data, 'flag'), if(JSONExtractBool(data, 'enabled'), '1', '0'))],
-  type = 'OracleChanged', [('oracle', JSONExtractRaw(data, 'oracle'))],
-  [('rateModel', JSONExtractRaw(data, 'model'))])) AS pair
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
-  AND type IN ('RiskParametersChanged', 'CapChanged', 'FeeChanged', 'ReserveFlagChanged', 'OracleChanged', 'RateModelChanged')
-  AND (JSONHas(data, 'market') OR type = 'OracleChanged') AND length(JSONExtractString(data, 'market')) != 66;
 
 CREATE VIEW IF NOT EXISTS aave_choice_rows AS
 SELECT toUInt32(stream) AS chain_id, JSONExtractString(data, 'user') AS account, contract AS pool,
   JSONExtractString(data, 'market') AS market, timestamp, position, block_number,
   toUInt8(multiIf(type = 'CollateralEnabled', 1, type = 'CollateralDisabled', 0, JSONExtractUInt(data, 'category'))) AS value
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3'
   AND type IN ('CollateralEnabled', 'CollateralDisabled', 'EModeChanged');
 
 -- What a log of a scaled token changed, in scaled units. From v3.5 on its event says it; before, it follows by the rounding
@@ -179,7 +146,7 @@ FROM (
     coalesce(toInt256OrNull(fields.scaledChange), toInt256(if(type = 'ScaledMinted' AND amount >= 0, size, -size))) AS minted,
     toInt256OrZero(fields.scaledValue) AS moved
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3'
     AND type IN ('ScaledMinted', 'ScaledBurned', 'ScaledTransferred') AND JSONExtractString(data, 'side') != 'stableDebt'
 )
 ARRAY JOIN

@@ -137,7 +137,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(baseAsset String, baseOracle String, baseScale String, baseBorrowMin String, targetReserves String, storeFrontPriceFactorWad String, supplyKinkWad String, supplyRateBaseWad String, supplyRateSlopeLowWad String, supplyRateSlopeHighWad String, borrowKinkWad String, borrowRateBaseWad String, borrowRateSlopeLowWad String, borrowRateSlopeHighWad String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'CometConfigured'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometConfigured'
 );
 
 CREATE VIEW IF NOT EXISTS comet_asset_rows AS
@@ -153,7 +153,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(asset String, offset UInt8, oracle String, scale String, borrowCollateralFactorWad String, liquidateCollateralFactorWad String, liquidationFactorWad String, supplyCap String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'CometAssetConfigured'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometAssetConfigured'
 );
 
 CREATE VIEW IF NOT EXISTS comet_state_rows AS
@@ -169,14 +169,14 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(supplyIndex String, borrowIndex String, supplyPrincipal String, borrowPrincipal String, updatedAt UInt32, pauseFlags UInt8, reserves Nullable(String))') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'CometStateSampled'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometStateSampled'
 );
 
 CREATE VIEW IF NOT EXISTS comet_principal_rows AS
 SELECT toUInt32(stream) AS chain_id, JSONExtractString(data, 'account') AS account, contract AS comet, timestamp, position,
   block_number, toInt256OrZero(JSONExtractString(data, 'principal')) AS principal
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'PrincipalSampled';
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'PrincipalSampled';
 
 -- What a log changed of collateral balances; of the other protocols' logs none names a market that is the contract itself.
 CREATE VIEW IF NOT EXISTS comet_movement AS
@@ -186,7 +186,7 @@ FROM (
     JSONExtract(data, 'Tuple(market String, onBehalf String, from String, to String, borrower String, asset String, assets String)') AS fields,
     toInt256OrZero(fields.assets) AS assets
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3'
     AND type IN ('CollateralSupplied', 'CollateralWithdrawn', 'CollateralTransferred', 'CollateralAbsorbed')
 )
 ARRAY JOIN multiIf(

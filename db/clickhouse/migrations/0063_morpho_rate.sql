@@ -21,5 +21,5 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number,
     JSONExtract(data, 'Tuple(market String, averageRateWad String, rateAtTargetWad String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'RateAtTargetChanged'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue' AND type = 'RateAtTargetChanged'
 );

@@ -92,7 +92,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number, type,
     JSONExtract(data, 'Tuple(totalShares String, totalBorrows String, accumulatedFees String, cash String, accumulatorRay String, interestRateRay String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'VaultStatusChanged'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'VaultStatusChanged'
 );
 
 CREATE VIEW IF NOT EXISTS evk_total_rows AS
@@ -102,7 +102,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number, type,
     JSONExtract(data, 'Tuple(owed String, accumulatorRay String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'DebtTotalSampled'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'DebtTotalSampled'
 );
 
 CREATE VIEW IF NOT EXISTS evk_debt_rows AS
@@ -112,7 +112,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number, type,
     JSONExtract(data, 'Tuple(account String, owed String, accumulatorRay String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'DebtSampled'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'DebtSampled'
 );
 
 CREATE VIEW IF NOT EXISTS evk_ltv_rows AS
@@ -123,7 +123,7 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number, type,
     JSONExtract(data, 'Tuple(collateral String, borrowLtvBps UInt16, liquidationLtvBps UInt16, initialLiquidationLtvBps UInt16, targetAt UInt32, rampSeconds UInt32)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'LtvChanged'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'LtvChanged'
 );
 
 CREATE VIEW IF NOT EXISTS evk_enabled_rows AS
@@ -134,5 +134,5 @@ FROM (
   SELECT stream, contract, timestamp, position, block_number, type,
     JSONExtract(data, 'Tuple(account String, vault String, enabled Bool)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type IN ('AccountCollateralChanged', 'AccountControllerChanged')
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type IN ('AccountCollateralChanged', 'AccountControllerChanged')
 );

@@ -19,5 +19,5 @@ SELECT toUInt32(stream) AS chain_id, fields.market AS market, timestamp, positio
 FROM (
   SELECT stream, timestamp, position, block_number, JSONExtract(data, 'Tuple(market String, rateWad String)') AS fields
   FROM event
-  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BorrowRateSampled'
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue' AND type = 'BorrowRateSampled'
 );

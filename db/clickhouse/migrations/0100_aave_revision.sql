@@ -18,4 +18,4 @@ CREATE VIEW IF NOT EXISTS aave_revision_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS token, timestamp, position, block_number,
   JSONExtractString(data, 'pool') AS pool, toUInt32(JSONExtractUInt(data, 'revision')) AS revision
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'PoolRevisionSampled';
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'PoolRevisionSampled';

@@ -17,4 +17,4 @@ CREATE VIEW IF NOT EXISTS aave_liquidity_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS pool, JSONExtractString(data, 'market') AS asset, timestamp, position,
   block_number, toUInt256OrZero(JSONExtractString(data, 'available')) AS available
 FROM event
-WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'ReserveLiquiditySampled';
+WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'ReserveLiquiditySampled';

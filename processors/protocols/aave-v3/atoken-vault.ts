@@ -89,7 +89,7 @@ export async function inspectAToken(vault: string, reader: ContractReader): Prom
   if (decimals === undefined || assetDecimals === undefined) return reject('no decimals are to be had')
   const data: EventData<'VaultDiscovered'> = {
     vault,
-    protocol: 'aave',
+    protocol: 'aave-v3',
     name: asText(name),
     symbol: asSymbol(symbol),
     decimals,

@@ -222,6 +222,7 @@ export default defineProtocol({
   remembers: ['PoolRevisionSampled'],
   inspect: inspectAToken,
   wants: event => {
+    if (event.protocol !== 'aave-v3') return undefined
     const token = event.contract
     if (event.type === 'TokenUpgraded') return { lessons: [readRevision(token, event.logIndex)] }
     if (event.type === 'RateUpdated') return { reads: [readLiquidity(token, event.data.market)] }
@@ -233,11 +234,9 @@ export default defineProtocol({
     }
   },
   watches: event => {
-    if (event.type === 'VaultDiscovered') {
-      const { pool, vault } = event.data
-      if (!pool || pool === vault) return []
-      return [ATOKEN_VAULT, TOKEN_CODE].map(kind => ({ kind, contract: vault }))
-    }
+    if (event.protocol !== 'aave-v3') return []
+    if (event.type === 'VaultDiscovered')
+      return [ATOKEN_VAULT, TOKEN_CODE].map(kind => ({ kind, contract: event.data.vault }))
     if (event.type === 'ReserveListed') {
       const { aToken, variableDebtToken, stableDebtToken } = event.data
       return [

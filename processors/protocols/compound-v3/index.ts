@@ -96,8 +96,7 @@ function wants(event: DomainEvent): Wanted | undefined {
       ],
     }
   }
-  // A Comet is one market: only its events have themselves for one.
-  if (!('market' in event.data) || event.data.market !== event.contract) return undefined
+  if (event.protocol !== 'compound-v3' || !('market' in event.data)) return undefined
   const comet = event.contract
   const shares = readShares(event)
   return {

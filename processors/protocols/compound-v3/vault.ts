@@ -26,7 +26,7 @@ export function readVault(comet: string, asset: string): StateRead {
       if (decimals === undefined || assetDecimals === undefined) return []
       const data: EventData<'VaultDiscovered'> = {
         vault: comet,
-        protocol: 'compound',
+        protocol: 'compound-v3',
         name: asText(name),
         symbol: asSymbol(symbol),
         decimals,

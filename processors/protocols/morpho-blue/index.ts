@@ -14,9 +14,6 @@ import { answered } from '../../samples/answers.ts'
 type Created = EventData<'MarketCreated'>
 const ZERO = `0x${'0'.repeat(40)}`
 
-/** Ids of Morpho's markets are 32 bytes, which no other protocol's are. */
-const isMarket = (market: string) => market.length === 66
-
 /** What a market's oracle says one unit of collateral is worth in the loan asset. It may revert: then nothing is known. */
 function readPrice(morpho: string, market: string, address: string): StateRead {
   return {
@@ -157,18 +154,18 @@ export default defineProtocol({
   teaches: ['MarketCreated'],
   // Whatever model a market has, only the adaptive one has logs.
   watches: event =>
-    event.type === 'MarketCreated' && event.data.irm !== undefined
+    event.protocol === 'morpho-blue' && event.type === 'MarketCreated' && event.data.irm !== undefined
       ? [{ kind: 'morpho-adaptive-irm', contract: event.data.irm }]
       : [],
   samples: event => {
-    if (event.type !== 'MarketCreated') return []
+    if (event.protocol !== 'morpho-blue' || event.type !== 'MarketCreated') return []
     const { market, oracle: address, irm } = event.data
     const reads = address ? [readPrice(event.contract, market, address)] : []
     if (irm && !ADAPTIVE.has(irm)) reads.push(readRate(event.contract, event.data))
     return reads.map(read => ({ subject: market, read }))
   },
   wants: event =>
-    'market' in event.data && typeof event.data.market === 'string' && isMarket(event.data.market)
+    event.protocol === 'morpho-blue' && 'market' in event.data && event.data.market !== undefined
       ? { subjects: [event.data.market] }
       : undefined,
 })

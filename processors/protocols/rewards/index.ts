@@ -7,7 +7,7 @@ import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/rewards.json' with { type: 'json' }
 import { eventOf, on, onMany } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
-import { defineProtocol } from '../../protocol.ts'
+import { defineProtocol, ofProtocol, type StateRead } from '../../protocol.ts'
 import { describeEpoch, describeStream, FAR } from '../../samples/reward-streams.ts'
 import { aaveMarkets } from '../aave-v3/markets.ts'
 
@@ -17,6 +17,11 @@ const controllers = Object.fromEntries(
     [...new Set(markets.flatMap(({ rewardsController }) => rewardsController ?? []))],
   ]),
 )
+
+function describe(event: DomainEvent): StateRead | undefined {
+  if (event.type === 'RewardStreamConfigured') return describeStream(event.data)
+  return event.type === 'RewardEpochRegistered' ? describeEpoch(event, event.data) : undefined
+}
 
 /**
  * Rewards paid out by distributors. Merkl and Morpho's URD log claims alike: which of the two it is, the address says.
@@ -28,6 +33,7 @@ export default defineProtocol({
   sources: [
     {
       kind: 'merkl-distributor',
+      protocol: 'merkl',
       at: addressesByNetwork(table['merkl-distributor']),
       transactions: true,
       decoders: [
@@ -41,6 +47,7 @@ export default defineProtocol({
     },
     {
       kind: 'morpho-urd',
+      protocol: 'morpho-urd',
       at: addressesByNetwork(table['morpho-urd']),
       transactions: true,
       decoders: [
@@ -54,6 +61,7 @@ export default defineProtocol({
     },
     {
       kind: 'aave-v3-rewards',
+      protocol: 'aave-v3',
       at: controllers,
       transactions: true,
       decoders: [
@@ -75,6 +83,7 @@ export default defineProtocol({
     },
     {
       kind: 'comet-rewards',
+      protocol: 'compound-v3',
       at: addressesByNetwork(table['comet-rewards']),
       transactions: true,
       decoders: [
@@ -89,6 +98,7 @@ export default defineProtocol({
     },
     {
       kind: 'euler-reward-streams',
+      protocol: 'euler-v2',
       at: addressesByNetwork(table['euler-reward-streams']),
       decoders: [
         onMany(Euler.RewardRegistered, ['RewardEpochRegistered'], (a, log) =>
@@ -102,8 +112,7 @@ export default defineProtocol({
     },
   ],
   wants: event => {
-    if (event.type === 'RewardStreamConfigured') return { reads: [describeStream(event.data)] }
-    if (event.type === 'RewardEpochRegistered') return { reads: [describeEpoch(event, event.data)] }
-    return undefined
+    const read = describe(event)
+    return read && { reads: [event.protocol ? ofProtocol(event.protocol, read) : read] }
   },
 })

@@ -5,7 +5,6 @@ import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
 import { on } from '../../handling/decoder.ts'
 import { type ContractReader, defineProtocol } from '../../protocol.ts'
 import { answered, asAddress, asDecimals, asSymbol, asText, asWord } from '../../samples/answers.ts'
-import { STAKED_TOKEN } from '../../samples/vault-state.ts'
 
 const VAULT = 'staked-token-vault'
 
@@ -41,7 +40,7 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
   const rewardToken = answered(reward, asAddress)
   const data: EventData<'VaultDiscovered'> = {
     vault,
-    protocol: STAKED_TOKEN,
+    protocol: 'staked-token',
     name: asText(name),
     symbol: asSymbol(symbol),
     decimals,
@@ -102,7 +101,7 @@ export default defineProtocol({
   teaches: ['VaultDiscovered'],
   inspect: inspectStakedToken,
   watches: event =>
-    event.type === 'VaultDiscovered' && event.data.protocol === STAKED_TOKEN
+    event.type === 'VaultDiscovered' && event.data.protocol === 'staked-token'
       ? [{ kind: VAULT, contract: event.data.vault }]
       : [],
 })

@@ -53,7 +53,6 @@ export function aaveRewards(options: {
           distributor: controller,
           token,
           amount,
-          protocol: 'aave',
           group: {
             key: `aave-v3 ${network} ${controller} ${token.address}`,
             actions: account => [

@@ -57,7 +57,6 @@ export function compoundRewards(options: {
         distributor: rewards,
         token,
         amount: owed.owed,
-        protocol: 'compound',
         group: {
           key: `compound-v3 ${network} ${comet}`,
           actions: account => [

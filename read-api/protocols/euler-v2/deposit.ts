@@ -3,7 +3,7 @@ import { view } from '../../chain/view.ts'
 import { erc4626Abi, eulerOracleAbi, evcAbi, evkAbi } from '../../transactions/abis.ts'
 import { LANDING_SECONDS, largest } from '../../transactions/borrow/bounds.ts'
 import { defineFamily, type ReadViews, type VaultRef } from '../../transactions/family.ts'
-import { bindErc4626, type Redeemable } from '../erc4626/deposit.ts'
+import { bindErc4626, type Redeemable } from '../erc-4626/deposit.ts'
 
 /** @see Constants.sol of euler-vault-kit: bits of hookedOps; an operation hooked to no target is switched off. */
 const opDeposit = 1n << 0n
@@ -12,7 +12,7 @@ const opRedeem = 1n << 3n
 
 /** ERC-4626 with borrowing: operations may be switched off, and shares of an account in debt are bound. */
 export const eulerEvk = defineFamily({
-  name: 'euler-evk',
+  name: 'euler-v2',
   probes: vault => ({
     evc: view(evkAbi, vault.address, 'EVC', []),
     hook: view(evkAbi, vault.address, 'hookConfig', []),
@@ -22,7 +22,7 @@ export const eulerEvk = defineFamily({
     const off = (now: readonly [string, number] | undefined, op: bigint) =>
       now !== undefined && now[0] === zeroAddress && (BigInt(now[1]) & op) !== 0n
     return bindErc4626(vault, {
-      family: 'euler-evk',
+      family: 'euler-v2',
       views: user => ({
         hook: view(evkAbi, vault.address, 'hookConfig', []),
         cash: view(evkAbi, vault.address, 'cash', []),

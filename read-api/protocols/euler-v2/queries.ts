@@ -50,8 +50,8 @@ export type EvkVaultRow = z.output<typeof evkVaults.row>
 export const evkPauses = defineQuery({
   name: 'evk_pauses',
   sql: `SELECT source AS vault, key FROM (
-      SELECT source, key, argMax(value, position) AS last FROM aave_setting
-      WHERE ${VISIBLE} AND market = concat('evk:', source) AND endsWith(key, 'Paused') GROUP BY source, key)
+      SELECT source, key, argMax(value, position) AS last FROM lending_setting
+      WHERE ${VISIBLE} AND protocol = 'euler-v2' AND market = source AND endsWith(key, 'Paused') GROUP BY source, key)
     WHERE last = '1'`,
   row: z.object({ vault: z.string(), key: z.string() }),
 })
@@ -93,13 +93,13 @@ export const evkEvents = defineQuery({
       GROUP BY vault, block)
     SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
       SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
-      WHERE {vault:String} = {lender:String} AND market = concat('evk:', {lender:String})
+      WHERE {vault:String} = {lender:String} AND market = {lender:String}
       UNION ALL
       SELECT timestamp, position, block_number, 'liquidation' AS event_type,
         intDiv(l.shares * (assumeNotNull(tupleElement(w.totals, 1)) + {virtual:UInt64}),
           assumeNotNull(tupleElement(w.totals, 2)) + {virtual:UInt64}) AS assets, tx_hash, log_index
       FROM (SELECT *, assets AS shares, {vault:String} AS vault FROM loans
-        WHERE {vault:String} != {lender:String} AND event_type = 'liquidation' AND market = concat('evk:', {vault:String})) AS l
+        WHERE {vault:String} != {lender:String} AND event_type = 'liquidation' AND market = {vault:String}) AS l
       ASOF INNER JOIN worth AS w ON l.vault = w.vault AND l.block_number >= w.block
       UNION ALL
       SELECT timestamp, position, block_number, if(kind = 'deposit', 'supply', 'withdraw') AS event_type, assets, tx_hash, log_index

@@ -111,7 +111,6 @@ export function morphoUrd(options: {
         distributor: distributor.address,
         token: await tokenOf(network, asset.address),
         amount: claimable - paid,
-        protocol: 'morpho',
         group: {
           key: `morpho-urd ${network} ${distributor.address} ${asset.address}`,
           actions: account => [

@@ -12,7 +12,7 @@ import {
   unsupported,
   walletViews,
 } from '../../transactions/wallet.ts'
-import { sharesToSpend } from '../erc4626/deposit.ts'
+import { sharesToSpend } from '../erc-4626/deposit.ts'
 
 /** Time that is left for signing and mining before a window closes. */
 const secondsToLand = 60

@@ -11,7 +11,7 @@ import {
   redeemPlan,
   sharesToSpend,
   worthOf,
-} from '../erc4626/deposit.ts'
+} from '../erc-4626/deposit.ts'
 
 /**
  * Cooldown as in Ethena's StakedUSDeV2: starting one turns shares into a claim on a fixed amount of assets, which

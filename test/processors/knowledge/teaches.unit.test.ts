@@ -46,8 +46,9 @@ function factsOf({ wants }: Protocol, event: Parameters<NonNullable<Protocol['wa
 
 function feed(type: EventType, text: fc.Arbitrary<string>, numRuns: number): void {
   fc.assert(
-    fc.property(arbitraryEvent(type, text), event => {
+    fc.property(arbitraryEvent(type, text), fc.boolean(), (told, isOwn) => {
       for (const protocol of protocols) {
+        const event = isOwn ? { ...told, protocol: protocol.name } : told
         for (const by of ['watches', 'samples', 'candidates'] as const) {
           if ((protocol[by]?.(event).length ?? 0) === 0) continue
           answers.set(`${protocol.name} ${type} ${by}`, { protocol: protocol.name, type, by })

@@ -53,7 +53,7 @@ describe('a contract that answers as a vault is discovered', () => {
         contract: VAULT,
         data: {
           vault: VAULT,
-          protocol: 'erc4626',
+          protocol: 'erc-4626',
           name: 'Savings Dai',
           symbol: 'sDAI',
           decimals: 18,

@@ -209,15 +209,18 @@ describe('the kind of transactions', () => {
 
   it('is what a curated fact says', () => {
     const curated = { ...instant, redeemStepsType: 'complex' } as const
-    expect(transactionsOf('morpho', curated)).toEqual(curated)
-    expect(transactionsOf('erc4626', curated)).toEqual(curated)
+    expect(transactionsOf('metamorpho', curated)).toEqual(curated)
+    expect(transactionsOf('erc-4626', curated)).toEqual(curated)
   })
 
-  it.each(['morpho', 'euler', 'yearn', 'fraxlend'])('else follows from the factory of %s', protocol => {
-    expect(transactionsOf(protocol, undefined)).toEqual(instant)
-  })
+  it.each(['metamorpho', 'euler-v2', 'yearn-v3', 'fraxlend'])(
+    'else follows from the factory of %s',
+    protocol => {
+      expect(transactionsOf(protocol, undefined)).toEqual(instant)
+    },
+  )
 
-  it.each(['erc4626', 'aave', 'ethena'])('and is not known of %s', protocol => {
+  it.each(['erc-4626', 'aave-v3', 'staked-token'])('and is not known of %s', protocol => {
     expect(transactionsOf(protocol, undefined)).toBeUndefined()
   })
 })

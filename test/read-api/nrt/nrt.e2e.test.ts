@@ -32,7 +32,7 @@ test('an ERC-4626 vault, its feed, and a vault over it', async () => {
   const feed = await deployFeed(node, { description: 'x / USD', price: 0.9987 })
   const price: PriceSource = { constant: 1, feed: feed.proxy, vaults: [] }
   expect(await figuresOf(ref, price)).toEqual({
-    family: 'erc4626',
+    family: 'erc-4626',
     totalSupply: '4000000000000000000',
     totalAssets: '5000000',
     // OpenZeppelin's virtual share and asset: 10^18 * 5,000,001 / (4 * 10^18 + 10^12), rounded down.

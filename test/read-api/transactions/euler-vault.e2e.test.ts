@@ -29,7 +29,7 @@ describe('Euler EVK (contract of our own after IEVault)', () => {
   test('caps, switched operations, lent out assets', async () => {
     const { perform, bundle, balance, look, mint, node } = stage
     const { asset, other, evc, vaults, user, ref, set } = await eulerScene()
-    expect((await stage.preparer.bind(ref)).family).toBe('euler-evk')
+    expect((await stage.preparer.bind(ref)).family).toBe('euler-v2')
     await perform(ref, user, 'deposit', { amount: 10n * unit })
     await set('setHookedOps', 1)
     await expect(bundle(ref, user, 'deposit', { amount: 1n })).rejects.toThrow('switched deposits off')

@@ -34,7 +34,7 @@ describe('ERC-7540 (contract of our own after the standard)', () => {
   test('request, wait, claim, both ways', async () => {
     const { asset, ref, user, call } = await scene('AsyncVault')
     const { perform, bundle, look, balance } = stage
-    expect(await familyOf(ref)).toBe('erc7540')
+    expect(await familyOf(ref)).toBe('erc-7540')
     expect(await look(ref, user)).toMatchObject({
       deposit: {
         current: 'request-deposit',

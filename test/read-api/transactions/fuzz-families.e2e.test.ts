@@ -100,7 +100,7 @@ const scenes: Record<string, (asset: Token) => Promise<Scene>> = {
     await stage.act(address, artifact.abi, 'addMarket', morpho.markets[0]?.params, 2n ** 100n)
     return { ref: refOf(address, asset), actions: ['deposit', 'redeem'], paysAtOnce: true }
   },
-  'euler-evk': async asset => {
+  'euler-v2': async asset => {
     const collateral = await deployToken(stage.node, { decimals: 18 })
     const { evc, vaults } = await deployEuler(stage, { lent: asset, secures: collateral })
     await stage.act(vaults.lent, evkAbi, 'setLTV', vaults.secures, 9_000, 9_000, 0)

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { findNetwork, networkIds } from '../../../../db/networks.ts'
+import { protocolName } from '../../../../db/protocols.ts'
 import { checksum, decimalString, toWhole } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { userAddress } from '../../../http/parameters.ts'
@@ -39,7 +40,7 @@ export default defineEndpoint({
                 ? {}
                 : { claimableAmountInUsd: decimalString(toWhole(amount, token.decimals) * price) }),
             },
-            sources: [{ protocol: { name: claim.protocol } }],
+            sources: [{ protocol: { name: protocolName(claim.source) } }],
             actionUrl: `/v2/transactions/rewards/claim/${checksum(user)}?claimIds=${claimId}`,
           }
         }),

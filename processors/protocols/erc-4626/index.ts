@@ -13,7 +13,7 @@ import { vaultFactories } from '../../vaults/factories.ts'
 import { inspectVault } from '../../vaults/inspect.ts'
 import { settleLedgers } from '../../vaults/ledger.ts'
 
-const VAULT = 'erc4626-vault'
+const VAULT = 'erc-4626-vault'
 /** Vault V2 states its management fee per second; a year is 365 days in its own limit (ConstantsLib). */
 const SECONDS_PER_YEAR = 31_536_000n
 
@@ -33,10 +33,10 @@ const ledgerOf = (isClaimed: true | undefined) => (isClaimed ? ('transfer' as co
  * at once, and if it is a vault the rest of its logs is watched. What a known factory makes is looked at from birth.
  */
 export default defineProtocol({
-  name: 'erc4626',
+  name: 'erc-4626',
   sources: [
     {
-      kind: 'erc4626',
+      kind: 'erc-4626',
       at: 'anywhere',
       transactions: true,
       decoders: [

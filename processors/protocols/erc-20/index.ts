@@ -36,7 +36,7 @@ function describeAsset(asset: string): StateRead {
 
 /** Tokens that lending markets take, described once, for those that are no vault's asset. */
 export default defineProtocol({
-  name: 'asset',
+  name: 'erc-20',
   sources: [],
   remembers: ['AssetDescribed'],
   wants: event => {

@@ -6,20 +6,10 @@ import table from '../../../db/registry/contracts/euler-evc.json' with { type: '
 import { eventOf, on, onMany, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type Wanted } from '../../protocol.ts'
-import {
-  evkMarketOf as marketOf,
-  readCollateralPrice,
-  readDebt,
-  readLoanPrice,
-  readOracle,
-  readTotal,
-} from './state.ts'
+import { readCollateralPrice, readDebt, readLoanPrice, readOracle, readTotal } from './state.ts'
 
 /** Bits of hookedOps. @see Constants.sol of euler-vault-kit */
 const OPERATIONS = { deposit: 0, withdraw: 2, redeem: 3, borrow: 6, repay: 7, liquidate: 11 } as const
-
-/** What a router changed, as the market of its events. */
-const ROUTED = 'euler-router:'
 
 function debtorsOf(event: DomainEvent): string[] {
   switch (event.type) {
@@ -72,13 +62,12 @@ function leaveOutMoves(events: DomainEvent[]): DomainEvent[] {
 }
 
 function wants(event: DomainEvent): Wanted | undefined {
-  const market = 'market' in event.data ? event.data.market : undefined
-  if (market?.startsWith(ROUTED)) return { subjects: [event.contract] }
+  if (event.protocol !== 'euler-v2' || !('market' in event.data)) return undefined
+  if (event.type === 'OracleChanged') return { subjects: [event.contract] }
   const vault = event.contract
-  if (market === undefined || market !== marketOf(vault)) return undefined
   const debts = debtorsOf(event).map(account => readDebt(vault, account))
   return {
-    subjects: [market],
+    subjects: [vault],
     reads: event.type === 'VaultStatusChanged' ? [readTotal(vault), ...debts] : debts,
     ...(event.type === 'LtvChanged' ? { lessons: [readOracle(vault, event.data.collateral)] } : {}),
   }
@@ -92,14 +81,14 @@ function wants(event: DomainEvent): Wanted | undefined {
  * euler-price-oracle
  */
 export default defineProtocol({
-  name: 'euler-evk',
+  name: 'euler-v2',
   sources: [
     {
       kind: 'euler-evk-vault',
       at: 'discovered',
       decoders: [
         on(EVault.VaultStatus, 'VaultStatusChanged', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           totalShares: a.totalShares,
           totalBorrows: a.totalBorrows,
           accumulatedFees: a.accumulatedFees,
@@ -108,40 +97,40 @@ export default defineProtocol({
           interestRateRay: a.interestRate,
         })),
         on(EVault.Borrow, 'Borrowed', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           sender: a.account,
           onBehalf: a.account,
           assets: a.assets,
         })),
         on(EVault.Repay, 'Repaid', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           sender: a.account,
           onBehalf: a.account,
           assets: a.assets,
         })),
         on(EVault.PullDebt, 'DebtTransferred', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           from: a.from,
           to: a.to,
           assets: a.assets,
         })),
         on(EVault.Liquidate, 'Liquidated', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           liquidator: a.liquidator,
           borrower: a.violator,
           repaidAssets: a.repayAssets,
           seizedAssets: a.yieldBalance,
-          collateralMarket: marketOf(a.collateral),
+          collateralMarket: a.collateral,
         })),
         on(EVault.DebtSocialized, 'DebtSocialized', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           account: a.account,
           assets: a.assets,
         })),
         onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged'], (a, log) =>
           Object.entries(OPERATIONS).map(([act, bit]) =>
             eventOf(log, 'ReserveFlagChanged', {
-              market: marketOf(log.address),
+              market: log.address,
               flag: `${act}Paused`,
               // What is hooked to nobody reverts; a contract may let pass what is hooked to it.
               enabled: some(a.newHookTarget) === undefined && ((a.newHookedOps >> bit) & 1) === 1,
@@ -149,11 +138,11 @@ export default defineProtocol({
           ),
         ),
         on(EVault.GovSetInterestRateModel, 'RateModelChanged', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           model: a.newInterestRateModel,
         })),
         on(EVault.GovSetLTV, 'LtvChanged', (a, log) => ({
-          market: marketOf(log.address),
+          market: log.address,
           collateral: a.collateral,
           borrowLtvBps: a.borrowLTV,
           liquidationLtvBps: a.liquidationLTV,
@@ -168,12 +157,12 @@ export default defineProtocol({
       at: 'discovered',
       decoders: [
         on(Router.ConfigSet, 'OracleChanged', a => ({
-          market: `${ROUTED}${a.asset0}:${a.asset1}`,
+          market: `${a.asset0}:${a.asset1}`,
           oracle: a.oracle,
         })),
-        on(Router.ResolvedVaultSet, 'OracleChanged', a => ({ market: ROUTED + a.vault, oracle: a.asset })),
+        on(Router.ResolvedVaultSet, 'OracleChanged', a => ({ market: a.vault, oracle: a.asset })),
         on(Router.FallbackOracleSet, 'OracleChanged', a => ({
-          market: `${ROUTED}fallback`,
+          market: 'fallback',
           oracle: a.fallbackOracle,
         })),
       ],
@@ -196,9 +185,8 @@ export default defineProtocol({
     },
   ],
   teaches: ['VaultCreated', 'CollateralOracleNamed'],
-  // The vaults of Euler Earn come under the same name; they have none of these logs.
   watches: event => {
-    if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler') return []
+    if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler-v2') return []
     const { vault, oracle } = event.data
     return [
       { kind: 'euler-evk-vault', contract: vault },

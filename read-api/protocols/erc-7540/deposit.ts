@@ -36,7 +36,7 @@ import {
   redeemPlan,
   sharesToSpend,
   worthOf,
-} from '../erc4626/deposit.ts'
+} from '../erc-4626/deposit.ts'
 
 /** ERC-165 identifiers. @see ERC-7540, "Interface identifiers" */
 const asyncDepositId = '0xce3bbe50'
@@ -54,7 +54,7 @@ interface Directions {
 }
 
 export const erc7540 = defineFamily({
-  name: 'erc7540',
+  name: 'erc-7540',
   probes: vault => ({
     deposit: view(erc7540Abi, vault.address, 'supportsInterface', [asyncDepositId]),
     redeem: view(erc7540Abi, vault.address, 'supportsInterface', [asyncRedeemId]),
@@ -69,7 +69,7 @@ export const erc7540 = defineFamily({
 
 function bindErc7540(vault: VaultRef, asynchronous: Directions): VaultTransactions {
   return {
-    family: 'erc7540',
+    family: 'erc-7540',
     share: vault.share,
     figures: figuresOf4626(vault),
     async look(user, read, { valued }) {
@@ -213,7 +213,7 @@ function buildPlan(vault: VaultRef, user: Address, state: Requests, request: Bui
   if (state.isAtOnce && request.action === 'request-deposit') {
     throw new RefusedError('The vault takes deposits at once now, and no requests: the action is deposit.')
   }
-  if (!does.includes(request.action)) throw unsupported('erc7540', request.action, does)
+  if (!does.includes(request.action)) throw unsupported('erc-7540', request.action, does)
   const call = <N extends ContractFunctionName<typeof erc7540Abi, 'nonpayable'>>(
     functionName: N,
     args: ContractFunctionArgs<typeof erc7540Abi, 'nonpayable', N>,

@@ -237,8 +237,8 @@ const becauseOf = ({ because }: Pick<Limits, 'because'>) => (because === undefin
 
 /** Any vault that nothing more special claims. */
 export const erc4626 = defineFamily({
-  name: 'erc4626',
+  name: 'erc-4626',
   isGeneral: true,
   probes: () => ({}),
-  bind: vault => bindErc4626(vault, { family: 'erc4626', views: () => ({}) }),
+  bind: vault => bindErc4626(vault, { family: 'erc-4626', views: () => ({}) }),
 })

@@ -13,8 +13,6 @@ const asAddress = (hex: string) => address(hex, 2)
 /** Of what is quoted: so much that a quote has digits enough for any amount, and within the 128 bits of some oracles. */
 const PROBE = 10n ** 30n
 
-export const evkMarketOf = (vault: string) => `evk:${vault}`
-
 /** totalBorrowsExact() of a vault after an act; no log has its fraction. */
 export function readTotal(vault: string): StateRead {
   return {
@@ -27,7 +25,7 @@ export function readTotal(vault: string): StateRead {
       const owed = answered(total, asUint)
       const accumulatorRay = answered(accumulator, asUint)
       if (owed === undefined || accumulatorRay === undefined) return []
-      const data = { market: evkMarketOf(vault), owed, accumulatorRay }
+      const data = { market: vault, owed, accumulatorRay }
       return [{ type: 'DebtTotalSampled', contract: vault, data }]
     },
   }
@@ -44,7 +42,7 @@ export function readDebt(vault: string, account: string): StateRead {
       const owed = answered(debt, asUint)
       const accumulatorRay = answered(accumulator, asUint)
       if (owed === undefined || accumulatorRay === undefined) return []
-      const data = { market: evkMarketOf(vault), account, owed, accumulatorRay }
+      const data = { market: vault, account, owed, accumulatorRay }
       return [{ type: 'DebtSampled', contract: vault, data }]
     },
   }
@@ -61,7 +59,7 @@ export function readOracle(vault: string, collateral: string): StateRead {
     events: answers => {
       const [asset, oracle, unitOfAccount] = answers.map(answer => answered(answer, asAddress))
       if (!asset || !oracle || !unitOfAccount) return []
-      const data = { market: evkMarketOf(vault), collateral, asset, oracle, unitOfAccount }
+      const data = { market: vault, collateral, asset, oracle, unitOfAccount }
       return [{ type: 'CollateralOracleNamed', contract: vault, data }]
     },
   }
@@ -76,7 +74,7 @@ export function readLoanPrice(vault: string, asset: string, oracle: string, unit
     events: ([answer]) => {
       const price = isUnit ? EVK_PRICE_SCALE : evkPrice(answered(answer, asUint), PROBE)
       if (price === undefined) return []
-      const data = { market: evkMarketOf(vault), asset, oracle, price }
+      const data = { market: vault, asset, oracle, price }
       return [{ type: 'OraclePriceSampled', contract: vault, data }]
     },
   }
@@ -98,7 +96,7 @@ export function readCollateralPrice(
     events: ([quote, assets]) => {
       const price = evkPrice(answered(quote, asUint), answered(assets, asUint))
       if (price === undefined) return []
-      const data = { market: evkMarketOf(vault), asset: collateral, oracle, price }
+      const data = { market: vault, asset: collateral, oracle, price }
       return [{ type: 'OraclePriceSampled', contract: vault, data }]
     },
   }
