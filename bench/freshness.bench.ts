@@ -15,7 +15,7 @@ const GIVE_UP_MS = 30_000
 export const bench: Bench = {
   about:
     `${BLOCKS} blocks, 2 s apart, each with a deposit: from the moment anvil has mined the block to the first answer of ` +
-    '/v2/portfolio/positions that shows the new balance, asked for every 10 ms. Processor over HTTP, worker and API are processes of their own.',
+    '/v2/portfolio/positions that shows the new balance, asked for every 10 ms. Processor over HTTP, which finds the rhythm of the blocks by itself, worker and API are processes of their own.',
   async run(stage) {
     const chain = await startSmallChain(20_261)
     stage.afterwards(() => chain.node.stop())
@@ -28,8 +28,6 @@ export const bench: Bench = {
       CLICKHOUSE_URL: stage.clickhouseUrl,
       CLICKHOUSE_DATABASE: clickhouse.database,
       RPC_MAINNET: chain.node.rpcUrl,
-      // As for a chain with a block every 2 s; the table has mainnet's 12.
-      POLL_INTERVAL_MS: '200',
       API_PORT: String(port),
       // No registry lists the vaults of the chain.
       SHOW_UNLISTED: 'true',
