@@ -59,11 +59,13 @@ async function live(faults: NodeFaults) {
   }
 }
 
-test('a node that gives logs of named contracts and topics alone, or none at first, brings what an honest one does', async () => {
+test('a node that gives logs of named contracts or topics alone, or of contracts alone, or no blocks at times, brings what an honest one does', async () => {
   const honest = await live({})
   expect(honest.events.filter(({ type }) => type === 'VaultDiscovered').length).toBeGreaterThan(0)
-  const picky = await live({ needsFilter: true })
+  const picky = await live({ needsFilter: 'contracts or topics' })
   expect(picky.events).toEqual(honest.events)
+  const pickier = await live({ needsFilter: 'contracts' })
+  expect(pickier.events).toEqual(honest.events)
   const broken = await live({ nullBlocks: 0.3 })
   expect(broken.events).toEqual(honest.events)
   // Of a deposit the transaction is asked for, and not the whole block.

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GeneratedChain } from '../chain/generated-chain.ts'
 import type { NodeFaults } from '../chain/rpc-server.ts'
+import { LIMITS, LOG_LIMITS, NO_STATE, RANGE_LIMITS } from '../chain/vendors.ts'
 import { type Check, liveFor } from '../check.ts'
 import { must, NETWORK } from '../system.ts'
 
@@ -20,21 +21,6 @@ const outages: [string, NodeFaults][] = [
   ['silence', { silent: true }],
 ]
 
-/** In whose words a node refuses; without any it is the bare status. */
-const limits: [string, NodeFaults['refusal']][] = [
-  ['by bare statuses', undefined],
-  [
-    'in the words of Alchemy',
-    { code: 429, message: 'Your app has exceeded its compute units per second capacity' },
-  ],
-  [
-    'in the words of Infura',
-    { code: -32_005, message: 'daily request count exceeded, request rate limited' },
-  ],
-  ['in the words of Ankr', { code: -32_600, message: 'batch too large' }],
-  ['in invented words', { code: -39_999, message: 'less, if you please' }],
-]
-
 const checks: Check[] = [
   ...outages.flatMap(([what, faults]) =>
     (['head', 'backfill'] as const).map(
@@ -52,50 +38,41 @@ const checks: Check[] = [
     phase: 'head',
     inject: during({ broken: 1 / 8 }, 120),
   },
-  {
-    name: 'at most 1,000 blocks per eth_getLogs: found out, and widened again',
-    group: 'rpc',
-    phase: 'start',
-    options: { env: { [`START_BLOCK_${NETWORK.name.toUpperCase()}`]: '15000' } },
-    prepare({ chain }) {
-      chain.live(40)
-      chain.mineEmpty(14_990, 12)
-      chain.live(30)
-    },
-    async inject(system) {
-      const { node } = system
-      node.faults = {
-        maxRange: 1000,
-        refusal: { code: -32602, message: 'block range is too wide (maximum 1000)' },
-      }
-      system.start('processor', 'worker')
-      await system.settle()
-      const asked = node.ranges.filter(({ byAddress }) => byAddress)
-      const refused = asked.filter(range => range.refused).length
-      must(asked.length - refused >= 15, `only ${asked.length - refused} ranges were answered`)
-      must(refused <= asked.length / 3, `${refused} of ${asked.length} requests were refused`)
-      // With the limit gone, a vault with as long a history is read in wider ranges again.
-      node.faults = {}
-      const before = node.ranges.length
-      const { chain } = system
-      const sleeper = chain.addVault({ born: 3 })
-      chain.mine([chain.deposit(sleeper, chain.people[0] ?? '', 10n ** 18n)])
-      await system.settle()
-      const widest = Math.max(...node.ranges.slice(before).map(({ blocks }) => blocks))
-      must(widest > 1000, `the widest range afterwards was ${widest} blocks`)
-      return `${refused} of ${asked.length} refused, then up to ${widest} blocks`
-    },
-  },
-  ...[
-    ['Geth', -32005, 'query returned more than 10000 results'],
-    [
-      'Alchemy',
-      -32602,
-      'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range',
-    ],
-    ['QuickNode', -32614, 'eth_getLogs is limited to a 10,000 results'],
-  ].map(
-    ([vendor, code, message]): Check => ({
+  ...RANGE_LIMITS.map(
+    ([what, refusal]): Check => ({
+      name: `at most 1,000 blocks per eth_getLogs: found out, and widened again, ${what}`,
+      group: 'rpc',
+      phase: 'start',
+      options: { env: { [`START_BLOCK_${NETWORK.name.toUpperCase()}`]: '15000' } },
+      prepare({ chain }) {
+        chain.live(40)
+        chain.mineEmpty(14_990, 12)
+        chain.live(30)
+      },
+      async inject(system) {
+        const { node } = system
+        node.faults = { maxRange: 1000, refusal }
+        system.start('processor', 'worker')
+        await system.settle()
+        const asked = node.ranges.filter(({ byAddress }) => byAddress)
+        const refused = asked.filter(range => range.refused).length
+        must(asked.length - refused >= 15, `only ${asked.length - refused} ranges were answered`)
+        must(refused <= asked.length / 3, `${refused} of ${asked.length} requests were refused`)
+        // With the limit gone, a vault with as long a history is read in wider ranges again.
+        node.faults = {}
+        const before = node.ranges.length
+        const { chain } = system
+        const sleeper = chain.addVault({ born: 3 })
+        chain.mine([chain.deposit(sleeper, chain.people[0] ?? '', 10n ** 18n)])
+        await system.settle()
+        const widest = Math.max(...node.ranges.slice(before).map(({ blocks }) => blocks))
+        must(widest > 1000, `the widest range afterwards was ${widest} blocks`)
+        return `${refused} of ${asked.length} refused, then up to ${widest} blocks`
+      },
+    }),
+  ),
+  ...LOG_LIMITS.map(
+    ([vendor, refusal]): Check => ({
       name: `at most 10,000 logs per eth_getLogs, in the words of ${vendor}`,
       group: 'rpc',
       phase: 'start',
@@ -113,7 +90,7 @@ const checks: Check[] = [
         }
       },
       async inject(system) {
-        system.node.faults = { maxLogs: 10_000, refusal: { code: Number(code), message: String(message) } }
+        system.node.faults = { maxLogs: 10_000, refusal }
         system.start('processor', 'worker')
         await system.settle()
         const refused = system.node.ranges.filter(range => range.refused).length
@@ -123,7 +100,7 @@ const checks: Check[] = [
       isQuick: vendor === 'Alchemy',
     }),
   ),
-  ...limits.map(
+  ...LIMITS.map(
     ([what, refusal]): Check => ({
       name: `batches of 10, 50 calls a second and 64 kB at most, ${what}`,
       group: 'rpc',
@@ -145,10 +122,7 @@ const checks: Check[] = [
       },
     }),
   ),
-  ...[
-    ['in the words of Geth', undefined],
-    ['in invented words', { code: -38_123, message: 'we do not dwell on the past' }],
-  ].map(
+  ...NO_STATE.map(
     ([what, refusal]): Check => ({
       name: `state of 128 blocks only, ${what}`,
       group: 'rpc',
@@ -156,7 +130,7 @@ const checks: Check[] = [
       isQuick: what === 'in invented words',
       prepare: ({ chain }) => void chain.live(400),
       async inject(system, { seconds }) {
-        system.node.faults = { archive: 128, ...(typeof refusal === 'object' ? { refusal } : {}) }
+        system.node.faults = { archive: 128, refusal }
         system.start('processor', 'worker')
         await system.settle()
         await liveFor(system, seconds(10))
@@ -177,6 +151,23 @@ const checks: Check[] = [
       },
     }),
   ),
+  {
+    name: 'no logs but of named contracts, from the start and at the head: the rest is read by receipts',
+    group: 'rpc',
+    phase: 'start',
+    prepare: ({ chain }) => void chain.live(60),
+    async inject(system, { seconds }) {
+      system.node.faults = { needsFilter: 'contracts' }
+      system.start('processor', 'worker')
+      await system.settle()
+      await liveFor(system, seconds(10))
+      await system.settle()
+      const asked = system.node.requests.flatMap(({ methods }) => methods)
+      const receipts = asked.filter(method => method === 'eth_getBlockReceipts').length
+      must(receipts > 0, 'no receipts were asked for')
+      return `${receipts} of ${asked.length} calls for receipts`
+    },
+  },
   {
     name: 'the head goes back by ten blocks, and on',
     group: 'rpc',

@@ -6,6 +6,15 @@ import type { ChainBlock } from './blocks.ts'
 import { type GeneratedChain, type GeneratedVault, toQuantity } from './generated-chain.ts'
 import { acceptWebSockets, type Subscriber } from './websocket.ts'
 
+export interface Refusal {
+  code: number
+  message: string
+  /** Of HTTP, where it is not 200. */
+  status?: number
+  /** A batch is not refused as a whole: each of its calls is. */
+  each?: 'with its own id' | 'with the id 1'
+}
+
 /** How the node misbehaves. Everything absent: it does not. */
 export interface NodeFaults {
   /** Every request gets this HTTP status. */
@@ -28,7 +37,7 @@ export interface NodeFaults {
   /** State is there of so many blocks. */
   archive?: number
   /** How a refusal is worded; the vendors differ. Without words it is the bare status. */
-  refusal?: { code: number; message: string }
+  refusal?: Refusal
   /** The node knows the chain only up to this height. */
   headAt?: number
   /** Of look-ups of blocks, this part is null. */
@@ -43,8 +52,8 @@ export interface NodeFaults {
   twice?: boolean
   /** The first log of this block is left out of every answer. */
   hidesIn?: number
-  /** eth_getLogs that names neither contracts nor topics is refused. */
-  needsFilter?: boolean
+  /** eth_getLogs that names none of these is refused. */
+  needsFilter?: 'contracts' | 'contracts or topics'
   /** Contracts' answers of one word are one too many. */
   lies?: boolean
   /** Milliseconds before each answer. */
@@ -70,6 +79,15 @@ export interface FaultyNode {
 }
 
 const ABI = [...erc4626Abi, ...erc20Abi.filter(({ name }) => ['name', 'symbol', 'decimals'].includes(name))]
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+function refusalOf({ code, message, each }: Refusal, calls: readonly Call[]): unknown {
+  const error = { code, message }
+  if (each && calls.length > 1)
+    return calls.map(({ id }) => ({ jsonrpc: '2.0', id: each === 'with the id 1' ? '1' : id, error }))
+  return { jsonrpc: '2.0', id: calls.length === 1 ? calls[0]?.id : null, error }
+}
 
 class Refused extends Error {
   readonly code: number
@@ -106,13 +124,9 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
       if (last) last.refused = true
       if (!faults.refusal) response.writeHead(status).end()
       else
-        response.writeHead(200, { 'content-type': 'application/json' }).end(
-          JSON.stringify({
-            jsonrpc: '2.0',
-            id: calls.length === 1 ? calls[0]?.id : null,
-            error: faults.refusal,
-          }),
-        )
+        response
+          .writeHead(faults.refusal.status ?? 200, JSON_TYPE)
+          .end(JSON.stringify(refusalOf(faults.refusal, calls)))
       return true
     }
     if (isBeyond(faults.maxBatch !== undefined && calls.length > faults.maxBatch, 400)) return
@@ -126,7 +140,8 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     const answers = calls.map(call => respond(call, kind === 'null'))
     const text = JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
     if (isBeyond(faults.maxBytes !== undefined && text.length > faults.maxBytes, 413)) return
-    response.writeHead(200, { 'content-type': 'application/json' })
+    const isRefused = calls.length === 1 && text.includes('"error"')
+    response.writeHead((isRefused && faults.refusal?.status) || 200, JSON_TYPE)
     response.end(kind === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
   }
 
@@ -255,9 +270,9 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
   function logsOf(filter: LogFilter): unknown[] {
     const { faults } = node
     const { chain: served, head } = known()
-    // In the words of PublicNode.
-    if (faults.needsFilter && !filter.address && !filter.topics?.length)
-      throw new Refused(-32701, 'Please specify an address in your request')
+    const names = filter.address || (faults.needsFilter === 'contracts or topics' && filter.topics?.length)
+    // The words of PublicNode's endpoints.
+    if (faults.needsFilter && !names) throw new Refused(-32701, 'Please specify an address in your request')
     const from = filter.blockHash ? undefined : Number(filter.fromBlock ?? head.number)
     const to = Math.min(Number(filter.toBlock ?? head.number), head.number)
     const blocks =
