@@ -51,11 +51,19 @@ export class RpcRefusedError extends UnavailableError {
     return this.rpcCode !== undefined
   }
 
+  /** It is about what was asked, or may be: something less, or something else, may be answered. Otherwise it is about who asked when. */
+  get isAboutQuestion(): boolean {
+    return this.isAnswered || this.isTooLong || (this.status !== undefined && TOO_MUCH.has(this.status))
+  }
+
   /** A fixed meaning, or words that every client has for it: not worth asking again. What is not known here is asked again. */
   get isPlain(): boolean {
     return this.isAnswered && (PLAIN_CODES.has(this.rpcCode ?? 0) || /revert/i.test(this.said))
   }
 }
+
+/** HTTP: bad request, content too large, URI too long, unprocessable content. */
+const TOO_MUCH = new Set([400, 413, 414, 422])
 
 /** Execution reverted, no such method, invalid parameters. */
 const PLAIN_CODES = new Set([3, -32601, -32602])

@@ -181,7 +181,7 @@ export class HotBlocks {
       logs = await this.ask(first, last)
       this.refusals = 0
     } catch (error) {
-      if (isGone(error)) throw error
+      if (!isRefusal(error)) throw error
       if (first < last) {
         const each = await Promise.all(headers.map(header => this.allLogs([header])))
         return each.every(one => one !== undefined) ? new Map(each.flatMap(one => [...one])) : undefined
@@ -254,6 +254,8 @@ const headerOf = ({ height, hash, parentHash, timestamp }: Head): SqdBlock['head
   timestamp: timestamp * 1000,
 })
 
-/** There is nobody who would answer another question either. */
-const isGone = (error: unknown) =>
-  (error instanceof RpcRefusedError && error.isGone) || /was closed/.test((error as Error).message)
+/** Another question may be answered. RpcError is what evm-processor's client throws of an answer over a WebSocket. */
+const isRefusal = (error: unknown) =>
+  error instanceof RpcRefusedError
+    ? error.isAboutQuestion || error.isLate
+    : error instanceof Error && error.name === 'RpcError'

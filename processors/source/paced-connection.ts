@@ -1,5 +1,4 @@
 import { endpointOf } from '../../db/chain/endpoint.ts'
-import { RpcRefusedError } from '../../db/chain/errors.ts'
 
 interface Request {
   id: number
@@ -41,16 +40,9 @@ export function paced(client: ConnectedClient, url: string, attempts: number): v
   con.close()
   const endpoint = endpointOf(url)
   const call: Connection['call'] = async ({ id, method, params = [] }, timeout) => {
-    const response = { id, jsonrpc: '2.0' as const }
-    try {
-      const options = { attempts, ...(timeout ? { timeoutMs: timeout } : {}) }
-      return { ...response, result: await endpoint.request(method, params, options) }
-    } catch (error) {
-      if (!(error instanceof RpcRefusedError) || error.isGone) throw error
-      const { rpcCode: code = -32_603, said } = error
-      if (!error.isAnswered) throw error
-      return { ...response, error: { code, message: said } }
-    }
+    const options = { attempts, ...(timeout ? { timeoutMs: timeout } : {}) }
+    // What the node refuses is thrown as it is: answered, evm-processor would ask the same again for some words.
+    return { id, jsonrpc: '2.0', result: await endpoint.request(method, params, options) }
   }
   client.con = {
     connect: async () => {},

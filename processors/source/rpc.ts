@@ -142,6 +142,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
       // A node that cannot be reached would not answer for fewer blocks either.
       if (!(error instanceof RpcRefusedError) || error.isGone) throw error
       if (from < to) return undefined
+      if (!error.isAboutQuestion) throw error
       receipts.refused(filter)
       return receipts.read(from, filter)
     }

@@ -44,6 +44,9 @@ export interface SourceBatch {
   takesMore: boolean
 }
 
+/** How often a request is repeated, where there is no other endpoint. */
+const ATTEMPTS = 10
+
 export class FilterExtended extends VaultlogError {
   readonly code = 'FILTER_EXTENDED'
   override readonly retryable = true
@@ -92,6 +95,7 @@ export async function runSource<Store>(
       url: options.rpc.url,
       capacity: 100,
       requestTimeout: 20_000,
+      retryAttempts: options.rpcAttempts ?? ATTEMPTS,
     })
     processor.setRpcDataIngestionSettings({ headPollInterval: options.pollInterval })
   }
@@ -102,7 +106,7 @@ export async function runSource<Store>(
   let takesMore = false
   if (options.rpc) {
     const client = parts.getChainRpcClient()
-    paced(client, options.rpc.url, options.rpcAttempts ?? 10)
+    paced(client, options.rpc.url, options.rpcAttempts ?? ATTEMPTS)
     const hot = parts.getHotDataSource()
     const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
     const { client: rpc } = options.rpc
