@@ -247,6 +247,7 @@ export class System {
       return `head ${rows[0]?.head_height} ${rows[0]?.head_hash}, wanted ${head.number} ${head.hash}`
     const status = (await readStatus(this.pool)).find(({ stream }) => stream === this.network.chainId)
     if (status?.projections.length !== wanted) return `${status?.projections.length} of ${wanted} projections`
+    if (status.olderLogs > 0) return `${status.olderLogs} contracts with older logs to come`
     const behind = status.projections.filter(projection => projection.behind > 0 || projection.applying)
     return behind.length === 0
       ? ''
