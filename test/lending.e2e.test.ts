@@ -27,6 +27,7 @@ import { type ApiHarness, startApi } from './read-api/harness.ts'
  */
 
 const oracleAbi = parseAbi(['function price() view returns (uint256)'])
+const aaveOracleAbi = parseAbi(['function getAssetPrice(address asset) view returns (uint256)'])
 const STEPS = 280
 const EVERY = 40
 let node: Node
@@ -107,7 +108,6 @@ async function indexTo(block: number): Promise<void> {
     'morpho-blue': [world.morpho.address],
     'aave-v3-pool': [world.aave.pool],
     'aave-v3-configurator': [world.aave.configurator],
-    'aave-v3-oracle': [world.aave.oracle],
     'compound-v3-configurator': [comet.configurator],
     'euler-evk-factory': [evk.factory],
     'euler-evc': [evk.connector],
@@ -218,7 +218,8 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
 
   test('each sampled price is what the oracle says at its block', async () => {
     const samples = await pipeline.rows<Record<string, string>>(
-      `SELECT contract, asset, oracle, toString(block_number) AS block, toString(price) AS price FROM oracle_price`,
+      `SELECT contract, asset, oracle, toString(block_number) AS block, toString(price) AS price FROM oracle_price
+       WHERE price IS NOT NULL`,
     )
     const families = new Map<string | undefined, number>()
     for (const { contract, asset, oracle, block, price } of samples) {
@@ -235,6 +236,15 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
           blockNumber,
         } as const
         expect((big(price) * unit) / 10n ** 36n).toBe(await node.client.readContract(view))
+        families.set(contract, (families.get(contract) ?? 0) + 1)
+        continue
+      }
+      if (contract === world.aave.pool) {
+        const view = { address: world.aave.oracle, abi: aaveOracleAbi, blockNumber } as const
+        const args = [asset as Address] as const
+        expect(big(price)).toBe(
+          await node.client.readContract({ ...view, functionName: 'getAssetPrice', args }),
+        )
         families.set(contract, (families.get(contract) ?? 0) + 1)
         continue
       }
@@ -255,6 +265,7 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
     console.info('prices', [...families.values()])
     expect(families.get(world.morpho.address)).toBeGreaterThan(100)
     expect(families.get(comet.address)).toBeGreaterThan(100)
+    expect(families.get(world.aave.pool)).toBeGreaterThan(100)
     expect(families.get(evk.lender.address)).toBeGreaterThan(100)
   })
 

@@ -206,6 +206,7 @@ export const functions = {
   POOL_REVISION: { signature: 'POOL_REVISION()', selector: '0x0148170e', inputs: [] },
   getReserveNormalizedIncome: { signature: 'getReserveNormalizedIncome(address)', selector: '0xd15e0053', inputs: ['address'] },
   getReserveNormalizedVariableDebt: { signature: 'getReserveNormalizedVariableDebt(address)', selector: '0x386497fd', inputs: ['address'] },
+  ADDRESSES_PROVIDER: { signature: 'ADDRESSES_PROVIDER()', selector: '0x0542975c', inputs: [] },
   getReservesList: { signature: 'getReservesList()', selector: '0xd1946dbc', inputs: [] },
   getUserAccountData: { signature: 'getUserAccountData(address)', selector: '0xbf92857c', inputs: ['address'] },
 } as const satisfies Record<string, w.FunctionAbi>

@@ -93,6 +93,9 @@ export const lendingVocabulary = {
    */
   ReserveLiquiditySampled: z.object({ market: text, available: uint }),
 
+  /** Where a pool (`contract`) says that its price oracle is to be found: it never changes. */
+  LendingPoolDescribed: z.object({ addressesProvider: address }),
+
   // ---- Euler v2; `market` is the vault that lends
   /** What a vault says of itself after each act: interest is in it up to its block; the rate holds from there on. */
   VaultStatusChanged: z.object({
@@ -137,8 +140,16 @@ export const lendingVocabulary = {
   }),
 
   // ---- state that lending markets of several protocols are sampled for
-  /** What a market's oracle answered for an asset (none named: its collateral in its loan asset), in the oracle's unit. */
-  OraclePriceSampled: z.object({ market: text, asset: address.optional(), oracle: address, price: uint }),
+  /**
+   * What a market's oracle answered for an asset (none named: its collateral in its loan asset), in the oracle's unit; no
+   * price: it did not answer.
+   */
+  OraclePriceSampled: z.object({
+    market: text,
+    asset: address.optional(),
+    oracle: address,
+    price: uint.optional(),
+  }),
   /** The rate per second that a market's model has from here on, scaled by 1e18. */
   BorrowRateSampled: z.object({ market: text, rateWad: uint }),
   /** A token that no vault describes; `contract` is the token. */

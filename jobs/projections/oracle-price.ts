@@ -16,6 +16,6 @@ export default defineProjection({
     asset: z.string(),
     ...at,
     oracle: z.string(),
-    price: z.string(),
+    price: z.string().nullable(),
   }),
 })

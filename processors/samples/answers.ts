@@ -1,4 +1,4 @@
-import { smallUint, utf8, word, address as wordAddress, text as wordText } from '../../abi/words.ts'
+import { smallUint, uints, utf8, word, address as wordAddress, text as wordText } from '../../abi/words.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
 import { cleanText, LONGEST_SYMBOL, some } from '../handling/decoder.ts'
 
@@ -13,6 +13,8 @@ export function answered<T>(answer: string | undefined, as: (hex: string) => T):
   }
 }
 
+export const asAddresses = (hex: string) =>
+  uints(hex, 2, 160).map(of => `0x${of.toString(16).padStart(40, '0')}`)
 export const asAddress = (hex: string) => some(wordAddress(hex, 2))
 export const asDecimals = (hex: string) => smallUint(hex, 2, 8)
 export const asWord = (hex: string) => BigInt(`0x${word(hex, 2)}`)

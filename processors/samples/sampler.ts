@@ -193,6 +193,8 @@ export class Sampler {
       for (const [i, read] of list.entries()) {
         const answers = [...(first[i] ?? []), ...(followed[i] ?? [])]
         events.push(...read.events(answers))
+        const trouble = read.trouble?.(answers)
+        if (trouble) onTrouble(trouble.contract, trouble.reason)
         const { amend } = read
         if (!amend) continue
         for (const entry of entries)

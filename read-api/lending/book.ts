@@ -9,6 +9,7 @@ import { cometMarkets } from '../protocols/compound-v3/lending.ts'
 import { evkMarkets } from '../protocols/euler-v2/lending.ts'
 import { morphoMarket } from '../protocols/morpho-blue/lending.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
+import { oraclePriceOf } from './oracle-price.ts'
 import * as queries from './queries.ts'
 
 type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'touch'>
@@ -55,13 +56,14 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
   const { clickhouse } = context.deps
   const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p: position }
-  const [evk, comets, morpho, rows, totals, settings] = await Promise.all([
+  const [evk, comets, morpho, rows, totals, settings, samples] = await Promise.all([
     evkMarkets(clickhouse, catalogue, chain),
     cometMarkets(clickhouse, catalogue, chain),
     morphoRows(context, chain),
     ask(clickhouse, queries.aaveReserves, pinned),
     ask(clickhouse, queries.aaveTotals, pinned),
     ask(clickhouse, queries.aaveSettings, pinned),
+    ask(clickhouse, queries.sampledPrices, pinned),
   ])
   const assets = new Set(rows.map(({ asset }) => asset))
   const sources = new Map<string, Set<string>>()
@@ -69,8 +71,16 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
     if (key !== 'oracle' || !assets.has(market)) continue
     sources.set(market, (sources.get(market) ?? new Set()).add(value))
   }
-  const feeds = [...new Set([...sources.values()].flatMap(of => [...of]))]
-  const answers = feeds.length > 0 ? await ask(clickhouse, queries.oracleAnswers, { ...pinned, feeds }) : []
+  const sampled = new Map(samples.map(of => [`${of.contract} ${of.asset}`, of]))
+  const pools = new Set(rows.map(({ pool }) => pool))
+  const asked = samples.flatMap(({ contract, oracle }) => (pools.has(contract) ? [oracle] : []))
+  const feeds = [...new Set([...asked, ...[...sources.values()].flatMap(of => [...of])])]
+  const answers = new Map(
+    (feeds.length > 0 ? await ask(clickhouse, queries.feedAnswers, { ...pinned, feeds }) : []).map(of => [
+      of.feed,
+      of,
+    ]),
+  )
   const figures = {
     rows,
     totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
@@ -78,11 +88,12 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
     settings: new Map(
       settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
     ),
-    priceSource: (asset: string) => {
+    priceOf: (pool: string, asset: string) => {
+      const sample = sampled.get(`${pool} ${asset}`)
+      // Never asked: what the oracles of the chain were told to ask, where they agree.
       const [only, ...others] = sources.get(asset) ?? []
-      return others.length > 0 ? undefined : only
+      return oraclePriceOf(sample, answers, sample?.oracle ?? (others.length > 0 ? undefined : only))
     },
-    answers: new Map(answers.map(({ feed, answer }) => [feed, BigInt(answer)])),
   }
   return [
     ...aaveMarkets(catalogue, chain, figures, blockTime),

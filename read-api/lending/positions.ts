@@ -175,11 +175,13 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
   }
   const base = aaveAccount(holdings)
   const isKnown = isPriced && base.healthFactorWad !== undefined
+  // A debt that comes to nothing in the oracle's currency is none to the pool.
+  const isFree = !owes || (isPriced && base.healthFactorWad === undefined)
   return {
     market,
     account,
     assets,
-    ltv: !owes ? 0 : isKnown ? quotient(base.totalDebtBase, base.totalCollateralBase) : undefined,
+    ltv: isFree ? 0 : isKnown ? quotient(base.totalDebtBase, base.totalCollateralBase) : undefined,
     healthFactor: isKnown ? Number(base.healthFactorWad) / 1e18 : undefined,
   }
 }

@@ -92,14 +92,17 @@ export const aaveSettings = defineQuery({
   row: z.object({ source: z.string(), market: z.string(), key: z.string(), value: z.string() }),
 })
 
-export const oracleAnswers = defineQuery({
-  name: 'oracle_answers',
-  sql: `SELECT feed, toString(argMax(answer, (timestamp, position))) AS answer FROM feed_price
-    WHERE ${VISIBLE} AND feed IN {feeds:Array(String)} GROUP BY feed`,
-  row: z.object({ feed: z.string(), answer: z.string() }),
+/** What feeds answered last; positions tell whether a sample of their oracle is newer. */
+export const feedAnswers = defineQuery({
+  name: 'feed_answers',
+  sql: `SELECT feed, toString(tupleElement(last, 1)) AS answer, tupleElement(last, 2) AS position
+    FROM (SELECT feed, argMax((answer, position), (timestamp, position)) AS last FROM feed_price
+      WHERE ${VISIBLE} AND feed IN {feeds:Array(String)} GROUP BY feed)`,
+  row: z.object({ feed: z.string(), answer: z.string(), position: uint }),
 })
+export type FeedAnswer = z.output<typeof feedAnswers.row>
 
-/** What oracles answered last, by sample. */
+/** What oracles answered last, by sample; no price: they did not answer. */
 export const sampledPrices = defineQuery({
   name: 'sampled_prices',
   sql: `SELECT contract, market, asset, oracle, toString(price) AS price, position
@@ -109,10 +112,11 @@ export const sampledPrices = defineQuery({
     market: z.string(),
     asset: z.string(),
     oracle: z.string(),
-    price: z.string(),
+    price: z.string().nullable(),
     position: uint,
   }),
 })
+export type SampledPrice = z.output<typeof sampledPrices.row>
 
 export const morphoPositions = defineQuery({
   name: 'morpho_positions',

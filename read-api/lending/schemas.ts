@@ -71,11 +71,16 @@ const positionFields = {
   userAddress: Address,
   ltv: z.number().nullable().openapi({
     description:
-      "Debt over collateral at the protocol's oracle's price; 0 without debt, null where that price is not recorded.",
+      "Debt over collateral at the protocol's oracle's price; 0 without debt, null where that price is not known or nothing secures the debt.",
   }),
   healthFactor: z.number().nullable().openapi({
-    description: "At the protocol's oracle's price; null without debt, and where that price is not recorded.",
+    description:
+      "At the protocol's oracle's price; null without debt (ltv is 0 then), and, with a warning, where that price is not known.",
   }),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .openapi({ description: 'What to know of the figures; absent: nothing.' }),
 }
 
 export const BorrowPosition = z

@@ -93,12 +93,17 @@ function positionedAsset({ asset, positionId, collateralEnabled, supplied, borro
   }
 }
 
+const UNKNOWN_HEALTH =
+  "What the market's price oracle says of all that the wallet owes or has as collateral is not known: it did not answer, or was not asked yet. ltv and healthFactor are unknown, and the position may be open to liquidation."
+
 function headOf({ market, account, ltv, healthFactor }: LendingPosition) {
+  const isUnknown = healthFactor === undefined && ltv !== 0
   return {
     ...identityOf(market),
     userAddress: checksum(account),
     ltv: ltv ?? null,
     healthFactor: healthFactor ?? null,
+    ...(isUnknown ? { warnings: [UNKNOWN_HEALTH] } : {}),
   }
 }
 

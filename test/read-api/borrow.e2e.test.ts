@@ -99,7 +99,6 @@ async function startProcessor() {
       'morpho-blue': [world.morpho.address],
       'aave-v3-pool': [world.aave.pool],
       'aave-v3-configurator': [world.aave.configurator],
-      'aave-v3-oracle': [world.aave.oracle],
       'compound-v3-configurator': [comet.configurator],
       'euler-evk-factory': [evk.factory],
       'euler-evc': [evk.connector],

@@ -237,3 +237,40 @@ it('the history of a Comet begins with its configuration, and goes on page by pa
     [1, null, configured + w.HOUR],
   ])
 })
+
+it('a debtor whose oracle does not answer is told of as that, and sorts as the one in most danger', async () => {
+  const sample = (oracle: string, price?: bigint) =>
+    told(POOL, {
+      type: 'OraclePriceSampled',
+      data: { market: w.ETH_ASSET, asset: w.ETH_ASSET, oracle, ...(price === undefined ? {} : { price }) },
+    })
+  type Position = { protocol: { name: string }; ltv: number; healthFactor: number; warnings?: string[] }
+  const sorted = async (order: string, key = 'healthFactor') =>
+    (await get(`/portfolio/positions/${w.ALICE}?sortBy=${key}&sortOrder=${order}`)).data.map(
+      (position: Position) => position.protocol.name,
+    ) as string[]
+  const ofPool = (): Promise<Position> => get(`/portfolio/positions/${w.ALICE}/mainnet/${POOL}`)
+  expect(await ofPool()).toMatchObject({ healthFactor: expect.any(Number), ltv: expect.any(Number) })
+  expect(await ofPool()).not.toHaveProperty('warnings')
+
+  await append([sample(w.ETH_FEED)])
+  expect(await ofPool()).toMatchObject({
+    healthFactor: null,
+    ltv: null,
+    warnings: [expect.stringContaining('open to liquidation')],
+  })
+  expect((await sorted('asc'))[0]).toBe('aave')
+  expect((await sorted('desc')).at(-1)).toBe('aave')
+  expect((await sorted('desc', 'ltv'))[0]).toBe('aave')
+  const free = await get(`/portfolio/positions/${w.BOB}/mainnet/${POOL}`)
+  expect(free).toMatchObject({ ltv: 0, healthFactor: null })
+  expect(free).not.toHaveProperty('warnings')
+
+  // An adapter: it has no logs, and no feed of ours has its price.
+  const adapter = address('ad')
+  await append([sample(adapter, 500n * 10n ** 8n)])
+  const { healthFactor } = await ofPool()
+  const owed =
+    (1_200_000_000n * w.makeWorld().answers.findLast(({ feed }) => feed === w.USD_FEED)!.answer) / 10n ** 6n
+  expect(healthFactor).toBeCloseTo((2 * 500e8 * 0.825) / Number(owed), 6)
+})

@@ -12,6 +12,7 @@ import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from './atoken-vault
 import { configuratorDecoders } from './configurator.ts'
 import { readLiquidity } from './liquidity.ts'
 import { type AaveMarket, aaveMarkets } from './markets.ts'
+import { poolFact, readPool, readReservePrices } from './oracle.ts'
 import { readRevision, readScaled, revisionFact, scaledAccount } from './scaled-state.ts'
 
 /** One contract of every deployment, or one of every reserve of every deployment. */
@@ -218,20 +219,38 @@ const sources: Source[] = [
 export default defineProtocol({
   name: 'aave-v3',
   sources,
-  teaches: ['VaultDiscovered', 'ReserveListed', 'OracleChanged', 'OwnerChanged'],
-  remembers: ['PoolRevisionSampled'],
+  teaches: ['VaultDiscovered', 'ReserveListed', 'OracleChanged', 'OwnerChanged', 'LendingPoolDescribed'],
+  remembers: ['PoolRevisionSampled', 'LendingPoolDescribed'],
   inspect: inspectAToken,
   wants: event => {
     if (event.protocol !== 'aave-v3') return undefined
     const token = event.contract
     if (event.type === 'TokenUpgraded') return { lessons: [readRevision(token, event.logIndex)] }
-    if (event.type === 'RateUpdated') return { reads: [readLiquidity(token, event.data.market)] }
+    if (event.type === 'RateUpdated') {
+      const pool = event.contract
+      return {
+        lessons: [{ ...readPool(pool), unless: poolFact(pool) }],
+        reads: [readLiquidity(pool, event.data.market)],
+      }
+    }
+    // Its oracle is asked at once when it is known or another, and hourly.
+    if (
+      event.type === 'LendingPoolDescribed' ||
+      (event.type === 'OracleChanged' && event.data.market === undefined)
+    )
+      return { subjects: [event.contract] }
     const account = scaledAccount(event)
     if (account === undefined) return undefined
     return {
       lessons: [{ ...readRevision(token), unless: revisionFact(token) }],
       reads: [readScaled(token, account)],
     }
+  },
+  samples: event => {
+    if (event.type !== 'LendingPoolDescribed') return []
+    const { addressesProvider } = event.data
+    const read = readReservePrices(event.contract, addressesProvider)
+    return [event.contract, addressesProvider].map(subject => ({ subject, read }))
   },
   watches: event => {
     if (event.protocol !== 'aave-v3') return []

@@ -122,14 +122,13 @@ export function readPrincipal(comet: string, account: string): StateRead {
   }
 }
 
-/** getPrice reverts, and nothing is recorded, where a feed's answer is not positive. */
+/** getPrice reverts where a feed's answer is not positive: then there is no price. */
 export function readPrice(comet: string, asset: string, oracle: string): StateRead {
   return {
     key: `comet price ${comet} ${asset}`,
     calls: [{ to: comet, data: encodeCall(functions.getPrice, oracle) }],
     events: ([answer]): DomainEvent[] => {
       const price = answered(answer, hex => uint(hex, 2, 256))
-      if (price === undefined) return []
       return [{ type: 'OraclePriceSampled', contract: comet, data: { market: comet, asset, oracle, price } }]
     },
   }

@@ -73,7 +73,6 @@ export function readLoanPrice(vault: string, asset: string, oracle: string, unit
     calls: isUnit ? [] : [{ to: oracle, data: encodeCall(router.getQuote, PROBE, asset, unit) }],
     events: ([answer]) => {
       const price = isUnit ? EVK_PRICE_SCALE : evkPrice(answered(answer, asUint), PROBE)
-      if (price === undefined) return []
       const data = { market: vault, asset, oracle, price }
       return [{ type: 'OraclePriceSampled', contract: vault, data }]
     },
@@ -95,7 +94,6 @@ export function readCollateralPrice(
     ],
     events: ([quote, assets]) => {
       const price = evkPrice(answered(quote, asUint), answered(assets, asUint))
-      if (price === undefined) return []
       const data = { market: vault, asset: collateral, oracle, price }
       return [{ type: 'OraclePriceSampled', contract: vault, data }]
     },

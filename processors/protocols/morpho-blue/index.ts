@@ -14,14 +14,13 @@ import { answered } from '../../samples/answers.ts'
 type Created = EventData<'MarketCreated'>
 const ZERO = `0x${'0'.repeat(40)}`
 
-/** What a market's oracle says one unit of collateral is worth in the loan asset. It may revert: then nothing is known. */
+/** What a market's oracle says one unit of collateral is worth in the loan asset. It may revert: then that is what is known. */
 function readPrice(morpho: string, market: string, address: string): StateRead {
   return {
     key: `morpho price ${market}`,
     calls: [{ to: address, data: encodeCall(oracle.price) }],
     events: ([answer]) => {
       const price = answered(answer, hex => uint(hex, 2, 256))
-      if (price === undefined) return []
       return [{ type: 'OraclePriceSampled', contract: morpho, data: { market, oracle: address, price } }]
     },
   }

@@ -24,9 +24,8 @@ export interface AaveFigures {
   revisions: ReadonlyMap<string, number>
   /** By `source market key`. */
   settings: ReadonlyMap<string, string>
-  /** What the oracles of a deployment ask for an asset: undefined where two deployments disagree. */
-  priceSource: (asset: string) => string | undefined
-  answers: ReadonlyMap<string, bigint>
+  /** What the pool's oracle says of an asset; undefined where that is not known. */
+  priceOf: (pool: string, asset: string) => bigint | undefined
 }
 
 export const settingKey = (source: string, market: string, key: string) => `${source} ${market} ${key}`
@@ -101,7 +100,6 @@ function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve 
   }
   const setting = (key: string, market = row.asset) =>
     figures.settings.get(settingKey(row.configurator, market, key))
-  const answer = figures.answers.get(figures.priceSource(row.asset) ?? '')
   // The code of both tokens is of one version; of one of them it may not have been asked yet.
   const revision = Math.max(...[row.a_token, row.debt_token].map(token => figures.revisions.get(token) ?? 0))
   return {
@@ -117,8 +115,7 @@ function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve 
     ltvBps: BigInt(setting('ltvBps') ?? '0'),
     liquidationThresholdBps: BigInt(setting('liquidationThresholdBps') ?? '0'),
     eModeCategory: Number(setting('eModeCategory') ?? 0),
-    // AaveOracle.sol passes over answers that are not positive.
-    oraclePrice: answer !== undefined && answer > 0n ? answer : undefined,
+    oraclePrice: figures.priceOf(row.pool, row.asset),
     setting,
   }
 }

@@ -19,8 +19,9 @@ import {
   quotient,
   yearlyOfWad,
 } from '../../lending/market.ts'
+import { oraclePriceOf } from '../../lending/oracle-price.ts'
 import type { Held, LendingPosition } from '../../lending/positions.ts'
-import { sampledPrices } from '../../lending/queries.ts'
+import { feedAnswers, sampledPrices } from '../../lending/queries.ts'
 import { ask } from '../../moment/query.ts'
 import * as queries from './queries.ts'
 
@@ -84,16 +85,11 @@ export async function cometMarkets(
   if (rows.length === 0) return []
   const feeds = [...new Set([...rows.map(row => row.base_oracle), ...assets.map(row => row.oracle)])]
   const answers = new Map(
-    (await ask(clickhouse, queries.feedAnswers, { ...pinned, feeds })).map(row => [row.feed, row]),
+    (await ask(clickhouse, feedAnswers, { ...pinned, feeds })).map(row => [row.feed, row]),
   )
   const samples = new Map(sampled.map(row => [`${row.market} ${row.asset}`, row]))
   const priceOf = (comet: string, asset: string, oracle: string): bigint | undefined => {
-    const sample = samples.get(`${comet} ${asset}`)
-    const answer = answers.get(oracle)
-    const isSampleNewer = sample?.oracle === oracle && sample.position >= (answer?.position ?? 0)
-    const price = isSampleNewer ? BigInt(sample.price) : answer && BigInt(answer.answer)
-    // getPrice refuses answers that are not positive.
-    return price !== undefined && price > 0n ? price : undefined
+    return oraclePriceOf(samples.get(`${comet} ${asset}`), answers, oracle)
   }
   return rows.flatMap(row => {
     const own = assets.filter(({ comet }) => comet === row.comet)

@@ -75,15 +75,6 @@ export const cometAssets = defineQuery({
 })
 export type CometAssetRow = z.output<typeof cometAssets.row>
 
-/** What feeds answered last; positions tell whether a sample of their oracle is newer. */
-export const feedAnswers = defineQuery({
-  name: 'feed_answers',
-  sql: `SELECT feed, toString(tupleElement(last, 1)) AS answer, tupleElement(last, 2) AS position
-    FROM (SELECT feed, argMax((answer, position), (timestamp, position)) AS last FROM feed_price
-      WHERE ${VISIBLE} AND feed IN {feeds:Array(String)} GROUP BY feed)`,
-  row: z.object({ feed: z.string(), answer: z.string(), position: uint }),
-})
-
 export const cometPrincipals = defineQuery({
   name: 'comet_principals',
   sql: `SELECT comet, toString(argMax(principal, position)) AS principal FROM comet_principal

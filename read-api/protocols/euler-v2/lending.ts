@@ -76,7 +76,11 @@ export async function evkMarkets(
     ask(clickhouse, queries.evkVaults, pinned),
     ask(clickhouse, sampledPrices, pinned),
   ])
-  const prices = new Map(samples.map(({ contract, asset, price }) => [`${contract} ${asset}`, BigInt(price)]))
+  const prices = new Map(
+    samples.flatMap(({ contract, asset, price }) =>
+      price === null ? [] : [[`${contract} ${asset}`, BigInt(price)]],
+    ),
+  )
   const paused = new Set(pauses.map(({ vault, key }) => `${vault} ${key}`))
   const told = new Map(rows.map(row => [row.vault, row]))
   const untold = ltvs.flatMap(({ vault, collateral }) => [vault, collateral].filter(of => !told.has(of)))

@@ -33,7 +33,8 @@ export default defineEndpoint({
       .openapi({
         type: 'string',
         enum: [...sortKeys],
-        description: 'The figure that the list is sorted by; by network and market where absent.',
+        description:
+          'The figure that the list is sorted by; by network and market where absent. A health factor that is not known counts as the lowest, an ltv as the highest.',
       }),
     sortOrder,
     ...paging(),
@@ -76,7 +77,7 @@ export default defineEndpoint({
         const [left, right] = [figures.get(a), figures.get(b)]
         if (left === undefined || right === undefined)
           return Number(left === undefined) - Number(right === undefined)
-        return sign * (left - right)
+        return left === right ? 0 : sign * (left - right)
       })
     }
     const page = pageOfAll(shown, query)
@@ -93,7 +94,9 @@ function figureOf(
   { position, assets }: { position: LendingPosition; assets: readonly AssetPosition[] },
   key: (typeof sortKeys)[number],
 ): number | undefined {
-  if (key === 'ltv' || key === 'healthFactor') return position[key]
+  // What is not known of a debtor may be the worst.
+  if (key === 'ltv') return position.ltv ?? Number.POSITIVE_INFINITY
+  if (key === 'healthFactor') return position.healthFactor ?? Number.NEGATIVE_INFINITY
   let sum = 0
   for (const { asset, supplied, borrowed } of assets) {
     const amount = key === 'suppliedUsd' ? supplied : key === 'borrowedUsd' ? borrowed : supplied - borrowed
