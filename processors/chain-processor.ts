@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { ChainDatabase, type Committed } from '../db/events/chain-database.ts'
 import { StoppedError } from '../db/events/chain-errors.ts'
-import { readCollateralHolders } from '../db/events/event-store.ts'
+import { readCollateralHolders, readPrincipals } from '../db/events/event-store.ts'
 import { readOlderSources } from '../db/events/older-logs.ts'
 import { readStandingLogs } from '../db/events/teaching.ts'
 import {
@@ -249,6 +249,7 @@ async function runOnce(
         ...(await readCollateralHolders(pool, network.chainId, contract)),
         ...(history?.collateralHolders(contract) ?? []),
       ],
+      principals: contract => readPrincipals(pool, network.chainId, contract),
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => kept.deadLetters.keep(letters),
     }

@@ -76,6 +76,8 @@ export interface StateRead {
   isWanted?(known: Facts): boolean
   /** Pure. An answer is undefined where the call reverts; what was not answered gives no event. */
   events(answers: readonly (string | undefined)[]): DomainEvent[]
+  /** Made with this one in hours, for each account that owes in the contract: what differs from what is known is kept. */
+  ofDebtors?: { contract: string; read(account: string): StateRead }
   /** Pure. What of the answers the operator has to know of, and of which contract. */
   trouble?(answers: readonly (string | undefined)[]): { contract: string; reason: string } | undefined
   /** Pure. The events of the block with what only the answers tell of them, by what is known after it and before it. */

@@ -1,6 +1,19 @@
 // Generated from EVault.json by abi/generate.ts. Do not edit.
 import * as w from '../words.ts'
 
+export const EVaultCreated: w.EventAbi<{ creator: string; asset: string; dToken: string }> = {
+  name: 'EVaultCreated',
+  signature: 'EVaultCreated(address,address,address)',
+  topic0: '0x0cd345140b9008a43f99a999a328ece572a0193e8c8bf5f5755585e6f293b85e',
+  topicCount: 3,
+  dataLength: 32,
+  decode: log => ({
+    creator: w.address(w.topic(log, 1), 2),
+    asset: w.address(w.topic(log, 2), 2),
+    dToken: w.address(log.data, 2),
+  }),
+}
+
 export const GovSetCaps: w.EventAbi<{ newSupplyCap: number; newBorrowCap: number }> = {
   name: 'GovSetCaps',
   signature: 'GovSetCaps(uint16,uint16)',
@@ -155,7 +168,7 @@ export const GovSetLTV: w.EventAbi<{ collateral: string; borrowLTV: number; liqu
   }),
 }
 
-export const events = [GovSetCaps, GovSetInterestFee, GovSetMaxLiquidationDiscount, GovSetHookConfig, GovSetInterestRateModel, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
+export const events = [EVaultCreated, GovSetCaps, GovSetInterestFee, GovSetMaxLiquidationDiscount, GovSetHookConfig, GovSetInterestRateModel, VaultStatus, Borrow, Repay, PullDebt, Liquidate, DebtSocialized, GovSetLTV] as const
 
 export const functions = {
   debtOfExact: { signature: 'debtOfExact(address)', selector: '0xab49b7f1', inputs: ['address'] },

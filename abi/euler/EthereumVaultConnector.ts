@@ -1,6 +1,18 @@
 // Generated from EthereumVaultConnector.json by abi/generate.ts. Do not edit.
 import * as w from '../words.ts'
 
+export const OwnerRegistered: w.EventAbi<{ addressPrefix: string; owner: string }> = {
+  name: 'OwnerRegistered',
+  signature: 'OwnerRegistered(bytes19,address)',
+  topic0: '0x67cb2734834e775d6db886bf16ac03d7273b290223ee5363354b385ec5b643b0',
+  topicCount: 3,
+  dataLength: 0,
+  decode: log => ({
+    addressPrefix: w.bytes(w.topic(log, 1), 2, 19),
+    owner: w.address(w.topic(log, 2), 2),
+  }),
+}
+
 export const CollateralStatus: w.EventAbi<{ account: string; collateral: string; enabled: boolean }> = {
   name: 'CollateralStatus',
   signature: 'CollateralStatus(address,address,bool)',
@@ -27,4 +39,4 @@ export const ControllerStatus: w.EventAbi<{ account: string; controller: string;
   }),
 }
 
-export const events = [CollateralStatus, ControllerStatus] as const
+export const events = [OwnerRegistered, CollateralStatus, ControllerStatus] as const

@@ -143,6 +143,26 @@ export async function readCollateralHolders(
   return rows.map(({ account }) => account)
 }
 
+/** What accounts had or owed of the base asset of a Comet when it was last read, before interest. */
+export async function readPrincipals(
+  db: pg.Pool,
+  stream: number,
+  contract: string,
+): Promise<Map<string, bigint>> {
+  const { rows } = await db.query<{ account: string; principal: string }>(
+    `WITH gone AS (
+       SELECT int8range((data->>'fromPosition')::bigint, (data->>'toPosition')::bigint, '[]') AS positions
+       FROM event_log WHERE stream = $1 AND type = 'BlockRetracted')
+     SELECT DISTINCT ON (data->>'account') data->>'account' AS account, data->>'principal' AS principal
+     FROM event_log e
+     WHERE stream = $1 AND contract = decode(substr($2, 3), 'hex') AND type = 'PrincipalSampled'
+       AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)
+     ORDER BY data->>'account', position DESC`,
+    [stream, contract],
+  )
+  return new Map(rows.map(({ account, principal }) => [account, BigInt(principal)]))
+}
+
 /** Appends facts that belong to no block (registry, off-chain prices) to a stream; gives the new head. */
 export async function appendFacts(
   tx: pg.PoolClient,

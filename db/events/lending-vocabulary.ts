@@ -126,6 +126,8 @@ export const lendingVocabulary = {
   AccountCollateralChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
   /** A vault may take an account's collateral from here on or no more: the one that lends to it. */
   AccountControllerChanged: z.object({ account: address, vault: address, enabled: z.boolean() }),
+  /** The 256 accounts whose addresses begin with these 19 bytes are this wallet's from here on, for good. */
+  AccountOwnerRegistered: z.object({ prefix: text, owner: address }),
   /** A vault's debt with 31 bits of fraction at the end of the block, and its accumulator there. */
   DebtTotalSampled: z.object({ market: text, owed: uint, accumulatorRay: uint }),
   /** An account's debt with 31 bits of fraction at the end of a block in which it changed. */

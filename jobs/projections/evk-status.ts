@@ -71,5 +71,10 @@ export default defineProjection({
         enabled: z.number(),
       }),
     },
+    {
+      name: 'evk_owner',
+      handles: ['AccountOwnerRegistered'],
+      row: z.object({ chain_id: z.number(), owner: z.string(), prefix: z.string(), ...at }),
+    },
   ],
 })

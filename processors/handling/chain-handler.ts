@@ -45,6 +45,8 @@ export interface ChainHandlerOptions {
   standingLogs(contracts: readonly string[]): Promise<ReadonlySet<string>>
   /** Accounts that ever had collateral in a contract. */
   collateralHolders(contract: string): Promise<readonly string[]>
+  /** Principals of accounts in a contract, as last stored. */
+  principals(contract: string): Promise<ReadonlyMap<string, bigint>>
   onDeadLetters(letters: DeadLetter[]): Promise<void>
 }
 
@@ -90,8 +92,8 @@ export class ChainHandler {
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
-    const { rpc, samples, contracts, protocols, collateralHolders: holders } = options
-    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders })
+    const { rpc, samples, contracts, protocols, collateralHolders: holders, principals } = options
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {

@@ -6,6 +6,7 @@ import type { DeadLetter, SourceBlock } from '../handling/chain-handler.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
 import { ofProtocol, type Protocol, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
+import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
 import { readVault, type SampledVault } from './vault-state.ts'
@@ -39,6 +40,8 @@ export interface SamplerOptions {
   protocols: readonly Protocol[]
   /** Accounts that stored events say ever had collateral in a contract. */
   holders(contract: string): Promise<readonly string[]>
+  /** Principals of accounts in a contract as they are stored. */
+  principals(contract: string): Promise<ReadonlyMap<string, bigint>>
 }
 
 /** Reads state at the ends of blocks: after events that make it worth while, and every hour. */
@@ -47,6 +50,7 @@ export class Sampler {
   private readonly contracts: KnownContracts
   private readonly protocols: readonly Protocol[]
   private readonly holders: SamplerOptions['holders']
+  private readonly debtors: Debtors
   private previous: BlockRef | undefined
   /** The newest block that was tried had no state. */
   private isLost = false
@@ -58,11 +62,13 @@ export class Sampler {
     this.holders = options.holders
     this.contracts = options.contracts
     this.protocols = options.protocols
+    this.debtors = new Debtors(options.principals)
   }
 
   /** The last block of a batch that was handled whole. */
   stood(block: BlockRef): void {
     this.previous = block
+    this.debtors.commit()
   }
 
   /** Adds to `output`: at most one sample per vault and key of a read in a block. */
@@ -74,6 +80,7 @@ export class Sampler {
     output: BlockEvents[],
   ): Promise<DeadLetter[]> {
     const letters: DeadLetter[] = []
+    if (this.previous?.hash !== store.parent.hash) this.debtors.forget()
     await this.learnLessons(output, letters)
     const tasks = new Map<string, Task>()
     const taskOf = (block: BlockRef): Task => {
@@ -105,7 +112,10 @@ export class Sampler {
         for (const block of await findHourlyBlocks(previous, last, this.headersAmong(queue))) {
           if (store.isStored(block.number, block.hash)) continue
           for (const vault of vaults) want(block, vault, 'hourly')
-          wantReads(block, this.contracts.readsAt(block.number))
+          const hourly = this.contracts.readsAt(block.number)
+          wantReads(block, hourly)
+          for (const { ofDebtors } of hourly)
+            if (ofDebtors) wantReads(block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
         }
       }
     }
@@ -135,6 +145,7 @@ export class Sampler {
         }),
       )
     }
+    this.debtors.leaveOutKnown(output)
     output.sort((a, b) => a.block.number - b.block.number)
     return letters
   }

@@ -2,25 +2,26 @@ import { VIRTUAL_DEPOSIT } from '../../abi/euler/math.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { ask } from '../moment/query.ts'
 import { evkEvents } from '../protocols/euler-v2/queries.ts'
+import { subAccountsOf } from '../protocols/euler-v2/sub-accounts.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { lendingEvents } from './queries.ts'
 
-/** What an account did with one asset of a market, oldest first. */
-export function readEvents(
+/** What a wallet did with one asset of a market, by whichever of its accounts, oldest first. */
+export async function readEvents(
   market: LendingMarket,
   asset: LendingAsset,
-  account: string,
+  wallet: string,
   { deps, catalogue, signal }: EndpointContext,
 ) {
-  const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId)?.position ?? 0, account }
+  const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId)?.position ?? 0 }
   if (market.protocol === 'euler-v2') {
-    const of = {
-      lender: market.root,
-      vault: market.vaults[asset.id] ?? market.root,
-      virtual: `${VIRTUAL_DEPOSIT}`,
-    }
-    return ask(deps.clickhouse, evkEvents, { ...pinned, ...of }, signal)
+    const vault = market.vaults[asset.id] ?? market.root
+    const of = { lender: market.root, vault, virtual: `${VIRTUAL_DEPOSIT}` }
+    const subs = await subAccountsOf(deps.clickhouse, { ...pinned, wallet, vaults: [vault] }, signal)
+    const accounts = [wallet, ...subs]
+    return ask(deps.clickhouse, evkEvents, { ...pinned, ...of, accounts }, signal)
   }
-  const of = { contract: market.root, market: asset.eventMarket, side: asset.side }
-  return ask(deps.clickhouse, lendingEvents, { ...pinned, ...of }, signal)
+  const of = { contract: market.root, market: asset.eventMarket, side: asset.side, account: wallet }
+  const rows = await ask(deps.clickhouse, lendingEvents, { ...pinned, ...of }, signal)
+  return rows.map(row => ({ ...row, account: wallet }))
 }

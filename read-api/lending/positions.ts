@@ -3,7 +3,7 @@ import { morphoBalances, morphoMaxBorrow, ORACLE_PRICE_SCALE } from '../../abi/m
 import type { EndpointContext } from '../http/endpoint.ts'
 import { ask } from '../moment/query.ts'
 import { cometPosition, readComets } from '../protocols/compound-v3/lending.ts'
-import { type EvkHeld, evkPosition, readEvk } from '../protocols/euler-v2/lending.ts'
+import { type EvkHeld, evkPosition, readEvk, readSubAccounts } from '../protocols/euler-v2/lending.ts'
 import type { AaveLendingMarket, LendingAsset, LendingMarket, MorphoLendingMarket } from './market.ts'
 import { positionId, quotient } from './market.ts'
 import * as queries from './queries.ts'
@@ -20,6 +20,9 @@ export interface AssetPosition {
 
 export interface LendingPosition {
   market: LendingMarket
+  /** The wallet that was asked for. */
+  user: string
+  /** Whose position it is: the wallet itself, or an account that it has in the protocol. */
   account: string
   assets: AssetPosition[]
   /** Debt over collateral at the protocol's oracle's price; 0 without debt, undefined where that price is not recorded. */
@@ -52,7 +55,7 @@ export async function readPositions(
   const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
   const lenders = markets.filter(market => market.protocol === 'euler-v2')
   const [evk, comets, balances, choices] = await Promise.all([
-    readEvk(deps.clickhouse, pinned, lenders, signal),
+    readEvk(deps.clickhouse, { ...pinned, accounts: [account] }, lenders, signal),
     readComets(deps.clickhouse, pinned, signal),
     readHeld(chain, [account], { deps, catalogue, signal }),
     ask(deps.clickhouse, queries.aaveChoices, pinned, signal),
@@ -60,7 +63,7 @@ export async function readPositions(
   const held: Held = {
     ...(balances.get(account) ?? { morpho: new Map(), scaled: new Map() }),
     comets,
-    evk,
+    evk: evk(account),
     choices: new Map(choices.map(({ pool, market, value }) => [`${pool} ${market}`, value])),
   }
   return markets.map(market => {
@@ -69,6 +72,43 @@ export async function readPositions(
     if (market.protocol === 'euler-v2') return evkPosition(market, account, held.evk)
     return aavePosition(market, account, held)
   })
+}
+
+/** Those of a wallet, and after them those of its sub-accounts, in markets of one chain. */
+export async function readWallet(
+  markets: readonly LendingMarket[],
+  wallet: string,
+  context: EndpointContext,
+): Promise<LendingPosition[]> {
+  const { deps, catalogue, signal } = context
+  const [first] = markets
+  if (!first) return []
+  const pinned = { chain: first.chainId, p: catalogue.chain(first.chainId)?.position ?? 0, wallet }
+  const pairs = markets.filter(market => market.protocol === 'euler-v2')
+  const [own, subs] = await Promise.all([
+    readPositions(markets, wallet, context),
+    readSubAccounts(deps.clickhouse, pinned, pairs, signal),
+  ])
+  return [...own, ...subs]
+}
+
+const isEmpty = ({ assets }: LendingPosition) =>
+  assets.every(({ supplied, borrowed }) => supplied === 0n && borrowed === 0n)
+const safety = ({ ltv, healthFactor }: LendingPosition) =>
+  healthFactor ?? (ltv === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+
+/**
+ * Of a wallet's positions in one market the one to show: its own, or, where it has nothing there itself, that of the
+ * sub-account that is closest to liquidation; and the accounts of the others.
+ */
+export function mainPosition(
+  positions: readonly LendingPosition[],
+): { position: LendingPosition; others: string[] } | undefined {
+  const [own, ...subs] = positions
+  if (!own) return undefined
+  const [riskiest] = subs.toSorted((a, b) => (safety(a) < safety(b) ? -1 : safety(a) > safety(b) ? 1 : 0))
+  const position = riskiest && isEmpty(own) ? riskiest : own
+  return { position, others: subs.filter(of => of !== position).map(({ account }) => account) }
 }
 
 /** What each of these accounts, a hundred at most, has in the markets of a chain. */
@@ -101,6 +141,7 @@ function morphoPosition(market: MorphoLendingMarket, account: string, held: Held
   const { supplied, borrowed } = morphoBalances(position, market.state)
   return {
     market,
+    user: account,
     account,
     assets: market.assets.map(asset => ({
       asset,
@@ -179,6 +220,7 @@ function aavePosition(market: AaveLendingMarket, account: string, held: Held): L
   const isFree = !owes || (isPriced && base.healthFactorWad === undefined)
   return {
     market,
+    user: account,
     account,
     assets,
     ltv: isFree ? 0 : isKnown ? quotient(base.totalDebtBase, base.totalCollateralBase) : undefined,

@@ -69,6 +69,10 @@ const PositionedAsset = z
 const positionFields = {
   ...marketFields,
   userAddress: Address,
+  subAccount: Address.optional().openapi({
+    description:
+      "The account of the wallet in Euler's connector that the position is of; absent: the wallet's own.",
+  }),
   ltv: z.number().nullable().openapi({
     description:
       "Debt over collateral at the protocol's oracle's price; 0 without debt, null where that price is not known or nothing secures the debt.",
@@ -102,6 +106,9 @@ export const BorrowEvents = z.strictObject({
       assetAmountNative: Amount,
       transactionHash: z.string(),
       logIndex: z.int(),
+      subAccount: Address.optional().openapi({
+        description: 'The account of the wallet that it is of; absent: its own.',
+      }),
     }),
   ),
 })
@@ -142,6 +149,13 @@ export const BorrowContext = z
     withdrawSteps: z.array(BorrowStep),
     borrowSteps: z.array(BorrowStep),
     repaySteps: z.array(BorrowStep),
+    subAccounts: z
+      .array(z.strictObject({ subAccount: Address, supplied: Amount, borrowed: Amount }))
+      .optional()
+      .openapi({
+        description:
+          "What other accounts of the wallet have of the asset, as of the index; steps and limits are of the wallet's own account.",
+      }),
     balances: z.strictObject({ supplied: Amount, borrowed: Amount, wallet: Amount, allowance: Amount }),
     limits: z
       .strictObject({ maxWithdraw: Amount, maxBorrow: Amount, maxRepay: Amount })

@@ -96,26 +96,41 @@ function positionedAsset({ asset, positionId, collateralEnabled, supplied, borro
 const UNKNOWN_HEALTH =
   "What the market's price oracle says of all that the wallet owes or has as collateral is not known: it did not answer, or was not asked yet. ltv and healthFactor are unknown, and the position may be open to liquidation."
 
-function headOf({ market, account, ltv, healthFactor }: LendingPosition) {
+function headOf({ market, user, account, ltv, healthFactor }: LendingPosition, others: readonly string[]) {
   const isUnknown = healthFactor === undefined && ltv !== 0
+  const warnings = [
+    ...(isUnknown ? [UNKNOWN_HEALTH] : []),
+    ...(others.length > 0
+      ? [`Other accounts of the wallet have positions in this market: ${others.map(checksum).join(', ')}.`]
+      : []),
+  ]
   return {
     ...identityOf(market),
-    userAddress: checksum(account),
+    userAddress: checksum(user),
+    ...(account === user ? {} : { subAccount: checksum(account) }),
     ltv: ltv ?? null,
     healthFactor: healthFactor ?? null,
-    ...(isUnknown ? { warnings: [UNKNOWN_HEALTH] } : {}),
+    ...(warnings.length > 0 ? { warnings } : {}),
   }
 }
 
 /** Of all assets of the position, or of those given; without any that are empty. */
-export function positionWire(position: LendingPosition, assets: readonly AssetPosition[] = position.assets) {
+export function positionWire(
+  position: LendingPosition,
+  assets: readonly AssetPosition[] = position.assets,
+  others: readonly string[] = [],
+) {
   return {
-    ...headOf(position),
+    ...headOf(position, others),
     assets: assets.filter(({ supplied, borrowed }) => supplied > 0n || borrowed > 0n).map(positionedAsset),
   }
 }
 
-export const assetPositionWire = (position: LendingPosition, asset: AssetPosition) => ({
-  ...headOf(position),
+export const assetPositionWire = (
+  position: LendingPosition,
+  asset: AssetPosition,
+  others: readonly string[],
+) => ({
+  ...headOf(position, others),
   asset: positionedAsset(asset),
 })

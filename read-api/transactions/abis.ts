@@ -178,6 +178,7 @@ export const evcAbi = parseAbi([
   'struct BatchItem { address targetContract; address onBehalfOfAccount; uint256 value; bytes data; }',
   'function getControllers(address account) view returns (address[])',
   'function getCollaterals(address account) view returns (address[])',
+  'function getAccountOwner(address account) view returns (address)',
   'function enableCollateral(address account, address vault) payable',
   'function enableController(address account, address vault) payable',
   'function batch(BatchItem[] items) payable',

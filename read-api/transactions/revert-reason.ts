@@ -2,7 +2,8 @@ import { decodeErrorResult, type Hex, parseAbi, slice } from 'viem'
 
 /**
  * Errors of the standards and of the protocols that are handled here, as their sources declare them: OpenZeppelin's
- * ERC-20, ERC-4626, Pausable and access control, Ethena's StakedUSDeV2, Compound's Comet, Euler's EVK, MetaMorpho.
+ * ERC-20, ERC-4626, Pausable and access control, Ethena's StakedUSDeV2, Compound's Comet, Euler's EVK, connector and price
+ * oracles, MetaMorpho.
  */
 const knownErrors = parseAbi([
   'error Error(string reason)',
@@ -28,14 +29,57 @@ const knownErrors = parseAbi([
   'error NotCollateralized()',
   'error TransferInFailed()',
   'error TransferOutFailed()',
+  'error BadAsset()',
+  'error BadPrice()',
+  'error BorrowTooSmall()',
+  'error NoSelfTransfer()',
+  'error SupplyCapExceeded()',
   'error E_ZeroShares()',
+  'error E_ZeroAssets()',
   'error E_SupplyCapExceeded()',
+  'error E_BorrowCapExceeded()',
   'error E_OperationDisabled()',
   'error E_InsufficientCash()',
   'error E_InsufficientBalance()',
+  'error E_InsufficientAllowance()',
+  'error E_AccountLiquidity()',
+  'error E_ControllerDisabled()',
+  'error E_OutstandingDebt()',
+  'error E_RepayTooMuch()',
+  'error E_NoPriceOracle()',
+  'error E_BadAssetReceiver()',
+  'error E_BadSharesReceiver()',
+  'error E_NotHookTarget()',
+  'error EVC_NotAuthorized()',
+  'error EVC_ControllerViolation()',
+  'error EVC_LockdownMode()',
+  'error PriceOracle_InvalidAnswer()',
+  'error PriceOracle_NotSupported(address base, address quote)',
+  'error PriceOracle_TooStale(uint256 staleness, uint256 maxStaleness)',
   'error AllCapsReached()',
   'error NotEnoughLiquidity()',
 ])
+
+/** What errors mean that their names alone do not tell a user. */
+const words: Partial<Record<string, string>> = {
+  NotCollateralized: 'the collateral would not cover the debt',
+  BorrowTooSmall: 'the debt would be smaller than the least that the market lends',
+  BadPrice: 'a price feed of the market has no answer',
+  SupplyCapExceeded: 'the supply cap of the asset is exceeded',
+  E_AccountLiquidity: 'the collateral would not cover what the account owes',
+  E_ControllerDisabled: 'the account has not made the vault its controller',
+  E_OperationDisabled: "the vault's governor has switched the operation off",
+  E_InsufficientCash: 'the vault has lent out too much to pay this now',
+  E_OutstandingDebt: 'the account still owes the vault',
+  E_NoPriceOracle: 'the vault that lends has no price oracle',
+  E_BadAssetReceiver: 'the receiver is a sub-account, which cannot move tokens',
+  EVC_NotAuthorized: 'the sender may not act for the account',
+  EVC_ControllerViolation: 'another vault decides over the account',
+  EVC_LockdownMode: 'the wallet has locked its accounts',
+  PriceOracle_InvalidAnswer: "a price feed of the vault's oracle has no answer",
+  PriceOracle_NotSupported: "the vault's oracle has no price for an asset of the account",
+  PriceOracle_TooStale: "a price of the vault's oracle is older than it may be",
+}
 
 /** @see Errors.sol of @aave/core-v3: the pool reverts with these numbers. */
 const aaveErrors: Record<string, string> = {
@@ -69,7 +113,9 @@ export function revertReason(data: Hex): string {
   try {
     const { errorName, args } = decodeErrorResult({ abi: knownErrors, data })
     if (errorName === 'Error') return aaveErrors[String(args[0])] ?? String(args[0])
-    return `${errorName}(${(args ?? []).join(', ')})`
+    const told = `${errorName}(${(args ?? []).join(', ')})`
+    const meaning = words[errorName]
+    return meaning ? `${meaning} (${told})` : told
   } catch {
     return `it reverts with the error ${slice(data, 0, Math.min(4, (data.length - 2) >> 1))}`
   }

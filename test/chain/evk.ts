@@ -28,6 +28,7 @@ export const evkAbi = parseAbi([
   'function setRates(uint256 baseRate, uint256 slope)',
   'function setCaps(uint16 supplyCap, uint16 borrowCap)',
   'function setHookedOps(uint32 hookedOps)',
+  'function redeem(uint256 shares, address receiver, address owner) returns (uint256)',
   'function debtOf(address account) view returns (uint256)',
   'function balanceOf(address account) view returns (uint256)',
   'function convertToAssets(uint256 shares) view returns (uint256)',
@@ -49,12 +50,16 @@ export const evcAbi = parseAbi([
   'function enableController(address account, address vault) payable',
   'function getControllers(address account) view returns (address[])',
   'function getCollaterals(address account) view returns (address[])',
+  'function getAccountOwner(address account) view returns (address)',
+  'struct BatchItem { address targetContract; address onBehalfOfAccount; uint256 value; bytes data; }',
+  'function batch(BatchItem[] items) payable',
 ])
 
 export const eulerRouterAbi = parseAbi([
   'function govSetConfig(address base, address quote, address feed, uint8 decimals)',
   'function govSetResolvedVault(address vault, bool set)',
   'function setSpread(uint256 spread)',
+  'function setMaxStaleness(uint256 seconds_)',
   'function getQuote(uint256 amount, address base, address quote) view returns (uint256)',
 ])
 
@@ -89,7 +94,10 @@ export async function deployEulerCore(node: Node, anyLog: Address) {
   const connector = await sendDeployment(node, EvcLike)
   const router = await sendDeployment(node, EulerRouterLike)
   const admin = node.accounts[0] as Address
-  const route = (functionName: 'govSetConfig' | 'govSetResolvedVault' | 'setSpread', args: unknown[]) =>
+  const route = (
+    functionName: 'govSetConfig' | 'govSetResolvedVault' | 'setSpread' | 'setMaxStaleness',
+    args: unknown[],
+  ) =>
     call(
       admin,
       router,
@@ -98,7 +106,16 @@ export async function deployEulerCore(node: Node, anyLog: Address) {
       >[0]),
       functionName,
     )
-  const vault = async ({ token, feed }: { token: Token; feed: Feed }): Promise<EvkVault> => {
+  /** A vault is born closed; its governor opens it unless it is to stay so. */
+  const vault = async ({
+    token,
+    feed,
+    isClosed = false,
+  }: {
+    token: Token
+    feed: Feed
+    isClosed?: boolean
+  }): Promise<EvkVault> => {
     const args = [connector, token.address, token.decimals, router, USD]
     const address = await sendDeployment(node, EvkLike, args)
     const trailing = concat([token.address, router, USD])
@@ -115,6 +132,8 @@ export async function deployEulerCore(node: Node, anyLog: Address) {
     })
     await node.send(route('govSetConfig', [token.address, USD, feed.proxy, token.decimals]))
     await node.send(route('govSetResolvedVault', [address, true]))
+    const open = encodeFunctionData({ abi: evkAbi, functionName: 'setHookedOps', args: [0] })
+    if (!isClosed) await node.send(call(admin, address, open, 'setHookedOps'))
     return { address, token }
   }
   return { connector, router, vault, route }

@@ -106,7 +106,9 @@ export async function compareEvk(
     'LTV',
   )
 
-  const priceOf = (asset: string) => big(prices.find(row => row['asset'] === asset)?.['price'])
+  const market = `evk:${lender.address}`
+  const priceOf = (asset: string) =>
+    big(prices.find(row => row['market'] === market && row['asset'] === asset)?.['price'])
   const price = { loan: priceOf(lender.token.address), collateral: priceOf(collateral.address) }
   const quote = (of: Address) =>
     node.client.readContract({
@@ -168,8 +170,9 @@ export async function compareEvk(
         ],
         account,
       )
-      if (!isCurrent) return
-      if (owed > 0n) weighed++
+      // Without a controller the vault refuses to weigh an account.
+      if (!isCurrent || owed === 0n) return
+      weighed++
       const worth = { assets: assetsOfShares(held, secures), price: price.collateral, liquidationBps }
       const { limit, liability } = evkLiquidity({ assets: owed, price: price.loan }, isSecured ? [worth] : [])
       same(

@@ -136,6 +136,7 @@ async function stored(node: Node, { cursor, begins }: { cursor: number; begins: 
       contracts: late,
       standingLogs: async () => new Set(),
       collateralHolders: async () => [],
+      principals: async () => new Map(),
       onDeadLetters: async () => {},
     }),
     topics: kind => known.topicsOf(kind),

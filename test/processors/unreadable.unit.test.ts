@@ -59,6 +59,7 @@ async function looks(reason: string): Promise<number[]> {
     samples: false,
     standingLogs: async () => new Set(),
     collateralHolders: async () => [],
+    principals: async () => new Map(),
     onDeadLetters: async () => {},
   })
   const stored: BlockEvents[] = []

@@ -84,6 +84,19 @@ ORDER BY (chain_id, account, role, vault, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What accounts enabled in the connector: vaults that secure them (collateral), the vault that lends to them (controller). Ordered by (chain_id, account, role, vault, timestamp, position).';
 
+-- Whose the accounts of a prefix are: a wallet has 256 accounts, whose addresses differ in the last byte.
+CREATE TABLE IF NOT EXISTS evk_owner (
+  chain_id UInt32,
+  owner String CODEC(ZSTD(1)),
+  prefix String COMMENT '0x and 38 digits' CODEC(ZSTD(1)),
+  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 CODEC(DoubleDelta, ZSTD(1))
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, owner, timestamp, position)
+SETTINGS non_replicated_deduplication_window = 1000;
+
 CREATE VIEW IF NOT EXISTS evk_status_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, timestamp, position, block_number,
   toUInt256OrZero(fields.totalShares) AS total_shares, toUInt256OrZero(fields.totalBorrows) AS total_borrows, toUInt256OrZero(fields.accumulatedFees) AS accumulated_fees,
@@ -135,4 +148,12 @@ FROM (
     JSONExtract(data, 'Tuple(account String, vault String, enabled Bool)') AS fields
   FROM event
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type IN ('AccountCollateralChanged', 'AccountControllerChanged')
+);
+
+CREATE VIEW IF NOT EXISTS evk_owner_rows AS
+SELECT toUInt32(stream) AS chain_id, fields.owner AS owner, fields.prefix AS prefix, timestamp, position, block_number
+FROM (
+  SELECT stream, timestamp, position, block_number, JSONExtract(data, 'Tuple(owner String, prefix String)') AS fields
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'AccountOwnerRegistered'
 );

@@ -1,5 +1,6 @@
--- Whether the principals known of a Comet's accounts add up to the totals it says. A difference is a debt that went from
--- one account to another which owes as well: no log tells of it, and the accounts are read again at their next log.
+-- Whether the principals known of a Comet's accounts add up to the totals it says. A few units of difference are
+-- rounding: where it takes a unit of a lender (a supply or transfer of nothing), the Comet leaves its total as it was. More is an
+-- account whose principal changed without a log and without a debt; debts are read again every hour.
 CREATE VIEW IF NOT EXISTS comet_drift AS
 SELECT chain_id, comet, toInt256(totals.1) - lent AS supply_drift, toInt256(totals.2) - owed AS borrow_drift
 FROM (

@@ -74,7 +74,11 @@ function principalsOf(event: DomainEvent): string[] {
     case 'Withdrawn':
     case 'Borrowed':
     case 'Repaid':
+    case 'CollateralSupplied':
+    case 'CollateralWithdrawn':
       return [event.data.onBehalf]
+    case 'CollateralTransferred':
+      return [event.data.from, event.data.to]
     case 'BaseTransferred':
       return [event.data.from, event.data.to].filter(account => account !== ZERO)
     case 'DebtAbsorbed':

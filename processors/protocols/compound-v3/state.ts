@@ -97,6 +97,7 @@ export function totalsOf(answer: string | undefined) {
 export function readTotals(comet: string): StateRead {
   return {
     key: `comet totals ${comet}`,
+    ofDebtors: { contract: comet, read: account => readPrincipal(comet, account) },
     calls: [
       { to: comet, data: encodeCall(functions.totalsBasic) },
       { to: comet, data: encodeCall(functions.getReserves) },

@@ -5,11 +5,34 @@ import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/euler-evc.json' with { type: 'json' }
 import { eventOf, on, onMany, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
-import { defineProtocol, type Wanted } from '../../protocol.ts'
+import { defineProtocol, type RawLog, type Wanted } from '../../protocol.ts'
 import { readCollateralPrice, readDebt, readLoanPrice, readOracle, readTotal } from './state.ts'
 
 /** Bits of hookedOps. @see Constants.sol of euler-vault-kit */
 const OPERATIONS = { deposit: 0, withdraw: 2, redeem: 3, borrow: 6, repay: 7, liquidate: 11 } as const
+
+/**
+ * Operations as a configuration of hooks leaves them: what is hooked to nobody reverts; a contract may let pass what is
+ * hooked to it. As a vault it is paused where nothing comes in and nothing goes out.
+ */
+function operationsOf(log: RawLog, hookedOps: number, hookTarget: string): DomainEvent[] {
+  const isOff = (bit: number) => some(hookTarget) === undefined && ((hookedOps >> bit) & 1) === 1
+  const { deposit, withdraw, redeem } = OPERATIONS
+  return [
+    ...Object.entries(OPERATIONS).map(([act, bit]) =>
+      eventOf(log, 'ReserveFlagChanged', {
+        market: log.address,
+        flag: `${act}Paused`,
+        enabled: isOff(bit),
+      }),
+    ),
+    eventOf(log, [deposit, withdraw, redeem].every(isOff) ? 'Paused' : 'Unpaused', {}),
+  ]
+}
+
+/** hookedOps at birth: all of them, to nobody; no other log says so. @see Initialize.sol of euler-vault-kit */
+const BORN_WITH = (1 << 15) - 1
+const NOBODY = `0x${'0'.repeat(40)}`
 
 function debtorsOf(event: DomainEvent): string[] {
   switch (event.type) {
@@ -127,15 +150,11 @@ export default defineProtocol({
           account: a.account,
           assets: a.assets,
         })),
-        onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged'], (a, log) =>
-          Object.entries(OPERATIONS).map(([act, bit]) =>
-            eventOf(log, 'ReserveFlagChanged', {
-              market: log.address,
-              flag: `${act}Paused`,
-              // What is hooked to nobody reverts; a contract may let pass what is hooked to it.
-              enabled: some(a.newHookTarget) === undefined && ((a.newHookedOps >> bit) & 1) === 1,
-            }),
-          ),
+        onMany(EVault.EVaultCreated, ['ReserveFlagChanged', 'Paused'], (_, log) =>
+          operationsOf(log, BORN_WITH, NOBODY),
+        ),
+        onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged', 'Paused', 'Unpaused'], (a, log) =>
+          operationsOf(log, a.newHookedOps, a.newHookTarget),
         ),
         on(EVault.GovSetInterestRateModel, 'RateModelChanged', (a, log) => ({
           market: log.address,
@@ -171,6 +190,10 @@ export default defineProtocol({
       kind: 'euler-evc',
       at: addressesByNetwork(table),
       decoders: [
+        on(Connector.OwnerRegistered, 'AccountOwnerRegistered', a => ({
+          prefix: a.addressPrefix,
+          owner: a.owner,
+        })),
         on(Connector.CollateralStatus, 'AccountCollateralChanged', a => ({
           account: a.account,
           vault: a.collateral,

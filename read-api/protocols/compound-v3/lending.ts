@@ -219,6 +219,7 @@ export function cometPosition(market: CometLendingMarket, account: string, held:
   const isKnown = isPriced && health.debt > 0n
   return {
     market,
+    user: account,
     account,
     assets: market.assets.map(asset => ({
       asset,

@@ -1,10 +1,11 @@
-import type { Address } from 'viem'
+import { type Address, zeroAddress } from 'viem'
 import { type View, view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
 import { erc20Abi, erc4626Abi, eulerOracleAbi, evcAbi, evkAbi } from '../../transactions/abis.ts'
 import { LANDING_SECONDS, tokenOf } from '../../transactions/borrow/bounds.ts'
 import type { MarketAssetRef, MarketRef } from '../../transactions/borrow/family.ts'
 import type { ReadViews } from '../../transactions/family.ts'
+import { freeShares } from './account-check.ts'
 
 export interface EulerRef extends MarketRef {
   /** The root is the vault that lends; its account checks decide over loans. */
@@ -55,7 +56,13 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
     collaterals: view(evcAbi, evc, 'getCollaterals', [user]),
     controllers: view(evcAbi, evc, 'getControllers', [user]),
     supplied: view(erc4626Abi, own, 'convertToAssets', [shares]),
+    owner: view(evcAbi, evc, 'getAccountOwner', [user]),
   })
+  const owner = told.owner?.toLowerCase()
+  if (owner && owner !== zeroAddress && owner !== user.toLowerCase())
+    throw new RefusedError(
+      `${user} is a sub-account of the wallet ${owner} in Euler's connector ${evc}: nobody signs for it but that wallet, by a batch of the connector. Ask for the wallet.`,
+    )
   const lower = (list: readonly Address[] = []) => list.map(of => of.toLowerCase() as Address)
   const enabled = lower(told.collaterals)
   const controllers = lower(told.controllers)
@@ -86,6 +93,10 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
   for (const other of controllers.filter(of => of !== lender))
     quotes[`owed ${other}`] = view(evkAbi, other, 'debtOf', [user])
   const { values: third } = await read(quotes)
+  const free = await freeShares(own, user, { shares, controller: controllers[0], collaterals: enabled }, read)
+  const { values: worth } = await read({
+    assets: view(erc4626Abi, own, 'convertToAssets', [free?.shares ?? 0n]),
+  })
 
   const ask = loan.toLowerCase() === unit.toLowerCase() ? probe : (third['loan'] as Quote | undefined)?.[1]
   return {
@@ -98,6 +109,8 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
     supplied: told.supplied ?? 0n,
     enabled,
     isController: controllers.includes(lender),
+    /** What may leave by the check of whichever vault lends to the account, base units; undefined: all of it. */
+    free: free && { assets: worth.assets ?? 0n, because: free.because },
     /** Other vaults that decide over the account, and what it owes them. */
     others: controllers
       .filter(of => of !== lender)
@@ -127,25 +140,20 @@ export function vaultOf({ vaults, root, id: market }: EulerRef, { id, side }: Ma
 
 /**
  * Whether the lender's check of the account passes (LiquidityUtils.checkLiquidity), with the interest until it lands:
- * `more` borrowed, `without` so many shares of a vault, and `enabling` as collateral.
+ * `more` borrowed and `enabling` as collateral.
  */
 export function isHealthy(
   { collaterals, liability, owedIn }: EulerAccount,
-  change: { more?: bigint; without?: { vault: Address; shares: bigint }; enabling?: readonly Address[] },
+  change: { more?: bigint; enabling?: readonly Address[] },
 ): boolean {
-  const { more = 0n, without, enabling = [] } = change
+  const { more = 0n, enabling = [] } = change
   const owed = owedIn(LANDING_SECONDS) + more
   if (owed === 0n) return true
   const owes = liability(owed)
   if (owes === undefined) return false
   let covered = 0n
-  for (const { vault, shares, value, ltvBps, isEnabled } of collaterals) {
-    if (!isEnabled && !enabling.includes(vault)) continue
-    const left = without?.vault === vault ? shares - without.shares : shares
-    // What is left is worth its part, less a unit that another rounding might take.
-    const worth = left === shares ? value : left <= 0n ? 0n : (value * left) / shares - 1n
-    covered += (worth * ltvBps) / 10_000n
-  }
+  for (const { vault, value, ltvBps, isEnabled } of collaterals)
+    if (isEnabled || enabling.includes(vault)) covered += (value * ltvBps) / 10_000n
   return covered > owes
 }
 

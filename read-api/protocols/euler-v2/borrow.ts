@@ -87,18 +87,14 @@ export const eulerEvk = defineBorrowFamily<EulerRef>({
       ...closed(off(account.hook, 'deposit')),
       ...capped(account.caps?.[0], total, 'supply'),
     )
-    const isBound = !isLoan && debt > 0n && account.enabled.includes(vault)
-    const without = (assets: bigint) => ({ vault, shares: (assets * shares + supplied - 1n) / supplied })
     const withdrawBound = tightest(
       { most: supplied, because: `The wallet has supplied ${units(supplied, token)}.` },
       ...closed(off(account.hook, 'withdraw')),
       ...closed(off(account.hook, 'redeem')),
       cashBound,
       {
-        most: isBound
-          ? largest(supplied, assets => isHealthy(account, { without: without(assets) }))
-          : supplied,
-        because: 'With less collateral the position would not be healthy.',
+        most: account.free?.assets ?? supplied,
+        because: account.free ? `${account.free.because.replace(/^t/, 'T')}.` : '',
       },
     )
 

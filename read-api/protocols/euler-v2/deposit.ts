@@ -1,9 +1,9 @@
-import { type Address, zeroAddress } from 'viem'
+import { zeroAddress } from 'viem'
 import { view } from '../../chain/view.ts'
-import { erc4626Abi, eulerOracleAbi, evcAbi, evkAbi } from '../../transactions/abis.ts'
-import { LANDING_SECONDS, largest } from '../../transactions/borrow/bounds.ts'
-import { defineFamily, type ReadViews, type VaultRef } from '../../transactions/family.ts'
+import { erc4626Abi, evcAbi, evkAbi } from '../../transactions/abis.ts'
+import { defineFamily } from '../../transactions/family.ts'
 import { bindErc4626, type Redeemable } from '../erc-4626/deposit.ts'
+import { freeShares } from './account-check.ts'
 
 /** @see Constants.sol of euler-vault-kit: bits of hookedOps; an operation hooked to no target is switched off. */
 const opDeposit = 1n << 0n
@@ -39,8 +39,19 @@ export const eulerEvk = defineFamily({
       async redeemable(user, shares, { hook: now, cash = 0n, controllers, collaterals = [] }, read) {
         const controller = controllers?.[0]
         if (!controller || shares === 0n) return undefined
-        const isCollateral = collaterals.some(of => of.toLowerCase() === vault.address)
-        const most = await unbound(vault, user, { shares, cash, controller, isCollateral }, read)
+        const free = await freeShares(vault.address, user, { shares, controller, collaterals }, read)
+        const { values } = await read({ liquid: view(erc4626Abi, vault.address, 'convertToShares', [cash]) })
+        const liquid = values.liquid ?? 0n
+        const payable = shares < liquid ? shares : liquid
+        const maxRedeem = free && free.shares < payable ? free.shares : payable
+        const { values: worth } = await read({
+          assets: view(erc4626Abi, vault.address, 'convertToAssets', [maxRedeem]),
+        })
+        const most: Redeemable = {
+          maxRedeem,
+          maxWithdraw: worth.assets,
+          because: free && maxRedeem < payable ? free.because : 'the rest is lent out',
+        }
         return {
           ...most,
           ...(off(now, opRedeem) ? { maxRedeem: 0n } : {}),
@@ -50,57 +61,3 @@ export const eulerEvk = defineFamily({
     })
   },
 })
-
-/**
- * What leaves the account healthy by LiquidityUtils.checkLiquidity of its controller, with the interest until it lands. A
- * controller that is no vault of this kind says nothing beforehand: what it thinks of it, the dry run tells.
- */
-async function unbound(
-  vault: VaultRef,
-  user: Address,
-  of: { shares: bigint; cash: bigint; controller: Address; isCollateral: boolean },
-  read: ReadViews,
-): Promise<Redeemable> {
-  const { shares, controller } = of
-  const { values } = await read({
-    liquid: view(erc4626Abi, vault.address, 'convertToShares', [of.cash]),
-    liquidity: view(evkAbi, controller, 'accountLiquidity', [user, false]),
-    rate: view(evkAbi, controller, 'interestRate', []),
-    ltv: view(evkAbi, controller, 'LTVBorrow', [vault.address]),
-    oracle: view(evkAbi, controller, 'oracle', []),
-    unit: view(evkAbi, controller, 'unitOfAccount', []),
-  })
-  const { liquid = 0n, liquidity: [covered, owes] = [0n, 0n], rate = 0n, oracle, unit } = values
-  const payable = shares < liquid ? shares : liquid
-  const counts = of.isCollateral && oracle !== undefined && unit !== undefined ? BigInt(values.ltv ?? 0) : 0n
-  let free = payable
-  if (owes > 0n) {
-    const then = owes + (owes * rate * BigInt(LANDING_SECONDS)) / 10n ** 27n + owes / 10n ** 9n + 1n
-    const { values: quoted } =
-      counts > 0n
-        ? await read({
-            quotes: view(eulerOracleAbi, oracle as Address, 'getQuotes', [
-              shares,
-              vault.address,
-              unit as Address,
-            ]),
-          })
-        : { values: { quotes: undefined } }
-    const value = quoted.quotes?.[0] ?? 0n
-    free = largest(
-      payable,
-      taken => covered - part(value, counts) + part((value * (shares - taken)) / shares - 1n, counts) > then,
-    )
-  }
-  const { values: worth } = await read({ assets: view(erc4626Abi, vault.address, 'convertToAssets', [free]) })
-  return {
-    maxRedeem: free,
-    maxWithdraw: worth.assets,
-    because:
-      free < payable
-        ? `the account owes the vault ${controller}, and would not be healthy with less`
-        : 'the rest is lent out',
-  }
-}
-
-const part = (value: bigint, ltvBps: bigint) => (value > 0n ? (value * ltvBps) / 10_000n : 0n)

@@ -28,6 +28,7 @@ import type { LendingPosition } from '../../lending/positions.ts'
 import { sampledPrices } from '../../lending/queries.ts'
 import { ask } from '../../moment/query.ts'
 import * as queries from './queries.ts'
+import { subAccountsOf } from './sub-accounts.ts'
 
 const UNUSED = {
   total_shares: '0',
@@ -248,32 +249,67 @@ export interface EvkHeld {
   enabled: Set<string>
 }
 
+const NOTHING: EvkHeld = { debts: new Map(), shares: new Map(), enabled: new Set() }
+
+/** Vaults that lend or secure in these markets. */
+const vaultsOf = (markets: readonly EvkLendingMarket[]) => [
+  ...new Set(markets.flatMap(({ lender }) => [lender.vault, ...lender.securities.map(of => of.vault)])),
+]
+
 export async function readEvk(
   clickhouse: ClickHouseClient,
-  pinned: { chain: number; p: number; account: string },
+  pinned: { chain: number; p: number; accounts: readonly string[] },
   markets: readonly EvkLendingMarket[],
   signal?: AbortSignal,
-): Promise<EvkHeld> {
-  const vaults = [
-    ...new Set(markets.flatMap(({ lender }) => [lender.vault, ...lender.securities.map(of => of.vault)])),
-  ]
-  if (vaults.length === 0) return { debts: new Map(), shares: new Map(), enabled: new Set() }
+): Promise<(account: string) => EvkHeld> {
+  const vaults = vaultsOf(markets)
+  if (vaults.length === 0 || pinned.accounts.length === 0) return () => NOTHING
+  const asked = { ...pinned, accounts: [...pinned.accounts] }
   const [debts, enabled, shares] = await Promise.all([
-    ask(clickhouse, queries.evkDebts, pinned, signal),
-    ask(clickhouse, queries.evkEnabled, pinned, signal),
-    ask(clickhouse, queries.evkShares, { ...pinned, vaults }, signal),
+    ask(clickhouse, queries.evkDebts, asked, signal),
+    ask(clickhouse, queries.evkEnabled, asked, signal),
+    ask(clickhouse, queries.evkShares, { ...asked, vaults }, signal),
   ])
-  return {
-    debts: new Map(
-      debts.map(row => [row.vault, { owed: BigInt(row.owed), accumulator: BigInt(row.accumulator) }]),
-    ),
-    shares: new Map(shares.map(row => [row.vault, BigInt(row.shares)])),
-    enabled: new Set(enabled.filter(row => row.enabled === 1).map(({ role, vault }) => `${role} ${vault}`)),
+  return account => {
+    const own = <T extends { account: string }>(rows: readonly T[]) =>
+      rows.filter(row => row.account === account)
+    return {
+      debts: new Map(
+        own(debts).map(row => [row.vault, { owed: BigInt(row.owed), accumulator: BigInt(row.accumulator) }]),
+      ),
+      shares: new Map(own(shares).map(row => [row.vault, BigInt(row.shares)])),
+      enabled: new Set(
+        own(enabled)
+          .filter(row => row.enabled === 1)
+          .map(({ role, vault }) => `${role} ${vault}`),
+      ),
+    }
   }
 }
 
+/** What the sub-accounts of a wallet have in these markets, without those that have nothing there. */
+export async function readSubAccounts(
+  clickhouse: ClickHouseClient,
+  pinned: { chain: number; p: number; wallet: string },
+  markets: readonly EvkLendingMarket[],
+  signal?: AbortSignal,
+): Promise<LendingPosition[]> {
+  const { wallet } = pinned
+  if (markets.length === 0) return []
+  const accounts = await subAccountsOf(clickhouse, { ...pinned, vaults: vaultsOf(markets) }, signal)
+  const heldBy = await readEvk(clickhouse, { ...pinned, accounts }, markets, signal)
+  return accounts
+    .flatMap(account => markets.map(market => evkPosition(market, account, heldBy(account), wallet)))
+    .filter(({ assets }) => assets.some(({ supplied, borrowed }) => supplied > 0n || borrowed > 0n))
+}
+
 /** The same debt stands in every market of the vault that lends; its positionId is one and the same there. */
-export function evkPosition(market: EvkLendingMarket, account: string, held: EvkHeld): LendingPosition {
+export function evkPosition(
+  market: EvkLendingMarket,
+  account: string,
+  held: EvkHeld,
+  user: string = account,
+): LendingPosition {
   const { lender, collateral } = market
   const debt = held.debts.get(lender.vault)
   const isController = held.enabled.has(`controller ${lender.vault}`)
@@ -282,6 +318,7 @@ export function evkPosition(market: EvkLendingMarket, account: string, held: Evk
   const suppliedIn = ({ vault, state }: EvkSide) => assetsOfShares(held.shares.get(vault) ?? 0n, state)
   return {
     market,
+    user,
     account,
     assets: market.assets.map(asset => {
       const isLoan = asset.side === 'loan'
@@ -304,10 +341,11 @@ export function evkPosition(market: EvkLendingMarket, account: string, held: Evk
 export function securedPairs(positions: readonly LendingPosition[]): LendingPosition[] {
   const isSecured = ({ assets }: LendingPosition) =>
     assets.some(of => of.asset.side === 'collateral' && of.collateralEnabled && of.supplied > 0n)
-  const secured = new Set(positions.filter(isSecured).map(({ market }) => market.root))
+  const debtOf = ({ market, account }: LendingPosition) => `${market.root} ${account}`
+  const secured = new Set(positions.filter(isSecured).map(debtOf))
   return positions.filter(
     position =>
-      position.market.protocol !== 'euler-v2' || isSecured(position) || !secured.has(position.market.root),
+      position.market.protocol !== 'euler-v2' || isSecured(position) || !secured.has(debtOf(position)),
   )
 }
 

@@ -56,54 +56,72 @@ export const evkPauses = defineQuery({
   row: z.object({ vault: z.string(), key: z.string() }),
 })
 
+export const evkSubAccounts = defineQuery({
+  name: 'evk_sub_accounts',
+  sql: `SELECT DISTINCT account FROM (
+      SELECT account FROM evk_enabled WHERE ${VISIBLE} AND startsWith(account, {prefix:String})
+      UNION ALL
+      SELECT holder AS account FROM balance
+      WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND startsWith(holder, {prefix:String}))
+    WHERE account != {wallet:String} AND {prefix:String} IN (
+      SELECT prefix FROM evk_owner WHERE ${VISIBLE} AND owner = {wallet:String})
+    ORDER BY account`,
+  row: z.object({ account: z.string() }),
+})
+
 export const evkDebts = defineQuery({
   name: 'evk_debts',
-  sql: `SELECT vault, toString(last.1) AS owed, toString(last.2) AS accumulator
-    FROM (SELECT vault, argMax((owed, accumulator_ray), position) AS last FROM evk_debt
-      WHERE ${VISIBLE} AND account = {account:String} GROUP BY vault)`,
-  row: z.object({ vault: z.string(), owed: z.string(), accumulator: z.string() }),
+  sql: `SELECT account, vault, toString(last.1) AS owed, toString(last.2) AS accumulator
+    FROM (SELECT account, vault, argMax((owed, accumulator_ray), position) AS last FROM evk_debt
+      WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, vault)`,
+  row: z.object({ account: z.string(), vault: z.string(), owed: z.string(), accumulator: z.string() }),
 })
 
 export const evkEnabled = defineQuery({
   name: 'evk_enabled',
-  sql: `SELECT role, vault, argMax(enabled, position) AS enabled FROM evk_enabled
-    WHERE ${VISIBLE} AND account = {account:String} GROUP BY role, vault`,
-  row: z.object({ role: z.enum(['collateral', 'controller']), vault: z.string(), enabled: z.number() }),
+  sql: `SELECT account, role, vault, argMax(enabled, position) AS enabled FROM evk_enabled
+    WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, role, vault`,
+  row: z.object({
+    account: z.string(),
+    role: z.enum(['collateral', 'controller']),
+    vault: z.string(),
+    enabled: z.number(),
+  }),
 })
 
 export const evkShares = defineQuery({
   name: 'evk_shares',
-  sql: `SELECT vault, toString(argMax(balance, position)) AS shares FROM balance
-    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder = {account:String} GROUP BY vault`,
-  row: z.object({ vault: z.string(), shares: z.string() }),
+  sql: `SELECT holder AS account, vault, toString(argMax(balance, position)) AS shares FROM balance
+    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)} GROUP BY vault, holder`,
+  row: z.object({ account: z.string(), vault: z.string(), shares: z.string() }),
 })
 
 /**
- * What an account did with a vault that lends or secures: its loans and repayments, deposits and redemptions, and what a
+ * What accounts did with a vault that lends or secures: its loans and repayments, deposits and redemptions, and what a
  * liquidation took, shares at what they were worth at the end of its block.
  */
 export const evkEvents = defineQuery({
   name: 'evk_events',
   sql: `WITH loans AS (
-      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index, market FROM lending_event FINAL
-      WHERE ${VISIBLE} AND account = {account:String} AND contract = {lender:String}),
+      SELECT account, timestamp, position, block_number, event_type, assets, tx_hash, log_index, market FROM lending_event FINAL
+      WHERE ${VISIBLE} AND account IN {accounts:Array(String)} AND contract = {lender:String}),
     worth AS (
       SELECT vault, block_number AS block, argMax((total_assets, total_supply), position) AS totals FROM vault_sample
       WHERE ${VISIBLE} AND vault = {vault:String} AND total_assets IS NOT NULL AND total_supply IS NOT NULL
       GROUP BY vault, block)
-    SELECT toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
-      SELECT timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
+    SELECT account, toUnixTimestamp(timestamp) AS at, block_number, event_type, toString(assets) AS assets, tx_hash, log_index FROM (
+      SELECT account, timestamp, position, block_number, event_type, assets, tx_hash, log_index FROM loans
       WHERE {vault:String} = {lender:String} AND market = {lender:String}
       UNION ALL
-      SELECT timestamp, position, block_number, 'liquidation' AS event_type,
+      SELECT account, timestamp, position, block_number, 'liquidation' AS event_type,
         intDiv(l.shares * (assumeNotNull(tupleElement(w.totals, 1)) + {virtual:UInt64}),
           assumeNotNull(tupleElement(w.totals, 2)) + {virtual:UInt64}) AS assets, tx_hash, log_index
       FROM (SELECT *, assets AS shares, {vault:String} AS vault FROM loans
         WHERE {vault:String} != {lender:String} AND event_type = 'liquidation' AND market = {vault:String}) AS l
       ASOF INNER JOIN worth AS w ON l.vault = w.vault AND l.block_number >= w.block
       UNION ALL
-      SELECT timestamp, position, block_number, if(kind = 'deposit', 'supply', 'withdraw') AS event_type, assets, tx_hash, log_index
-      FROM flow FINAL WHERE ${VISIBLE} AND vault = {vault:String} AND account = {account:String})
+      SELECT account, timestamp, position, block_number, if(kind = 'deposit', 'supply', 'withdraw') AS event_type, assets, tx_hash, log_index
+      FROM flow FINAL WHERE ${VISIBLE} AND vault = {vault:String} AND account IN {accounts:Array(String)})
     ORDER BY position`,
-  row: lendingEventRow,
+  row: lendingEventRow.extend({ account: z.string() }),
 })

@@ -68,7 +68,18 @@ contract CometLike {
     event WithdrawReserves(address indexed to, uint256 amount);
     event Upgraded(address indexed implementation);
 
-    error Refused(string why);
+    error BadAsset();
+    error BadPrice();
+    error BorrowTooSmall();
+    error InsufficientReserves();
+    error NoSelfTransfer();
+    error NotCollateralized();
+    error NotForSale();
+    error NotLiquidatable();
+    error Paused();
+    error SupplyCapExceeded();
+    error TooMuchSlippage();
+    error Unauthorized();
 
     uint256 private constant FACTOR = 1e18;
     uint256 private constant INDEX = 1e15;
@@ -203,7 +214,7 @@ contract CometLike {
 
     function getPrice(address feed) public view returns (uint256) {
         (, int256 price,,,) = IFeed(feed).latestRoundData();
-        if (price <= 0) revert Refused("price");
+        if (price <= 0) revert BadPrice();
         return uint256(price);
     }
 
@@ -228,18 +239,25 @@ contract CometLike {
 
     // ---- principals
 
-    /// Sets the present value of an account's balance; gives the principal lent and owed that came or went.
-    function _setBalance(address account, int256 value) private returns (uint256 lentMore, uint256 lentLess) {
+    /// Sets the present value of an account's balance, as one that can only have grown (repayAndSupplyAmount of Comet.sol) or
+    /// only have shrunk (withdrawAndBorrowAmount): where rounding takes it the other way, totals stay as they were. Gives the
+    /// lent principal that came or went.
+    function _setBalance(address account, int256 value, bool grows) private returns (uint256 lent) {
         int256 before = userBasic[account].principal;
         int256 principal = value >= 0
             ? int256(uint256(value) * INDEX / _totals.baseSupplyIndex)
             : -int256((uint256(-value) * INDEX + _totals.baseBorrowIndex - 1) / _totals.baseBorrowIndex);
         userBasic[account].principal = int104(principal);
-        (int256 lentBefore, int256 lent) = (before > 0 ? before : int256(0), principal > 0 ? principal : int256(0));
-        (int256 owedBefore, int256 owed) = (lentBefore - before, lent - principal);
-        _totals.totalSupplyBase = uint104(uint256(int256(uint256(_totals.totalSupplyBase)) + lent - lentBefore));
-        _totals.totalBorrowBase = uint104(uint256(int256(uint256(_totals.totalBorrowBase)) + owed - owedBefore));
-        return lent > lentBefore ? (uint256(lent - lentBefore), uint256(0)) : (uint256(0), uint256(lentBefore - lent));
+        if (grows ? principal < before : principal > before) return 0;
+        (uint104 lentBefore, uint104 owedBefore) = _sides(before);
+        (uint104 lentNow, uint104 owedNow) = _sides(principal);
+        _totals.totalSupplyBase = _totals.totalSupplyBase + lentNow - lentBefore;
+        _totals.totalBorrowBase = _totals.totalBorrowBase + owedNow - owedBefore;
+        return grows ? lentNow - lentBefore : lentBefore - lentNow;
+    }
+
+    function _sides(int256 principal) private pure returns (uint104 lent, uint104 owed) {
+        return principal > 0 ? (uint104(uint256(principal)), uint104(0)) : (uint104(0), uint104(uint256(-principal)));
     }
 
     function _balance(address account) private view returns (int256) {
@@ -255,8 +273,8 @@ contract CometLike {
 
     function _checkDebt(address account, int256 value) private view {
         if (value >= 0) return;
-        if (uint256(-value) < baseBorrowMin) revert Refused("borrow too small");
-        if (!isBorrowCollateralized(account)) revert Refused("not collateralized");
+        if (uint256(-value) < baseBorrowMin) revert BorrowTooSmall();
+        if (!isBorrowCollateralized(account)) revert NotCollateralized();
     }
 
     // ---- acts
@@ -264,12 +282,12 @@ contract CometLike {
     function supply(address asset, uint256 amount) external { supplyTo(msg.sender, asset, amount); }
 
     function supplyTo(address dst, address asset, uint256 amount) public {
-        if (_totals.pauseFlags & 1 != 0) revert Refused("paused");
+        if (_totals.pauseFlags & 1 != 0) revert Paused();
         if (asset != baseToken) return _supplyCollateral(dst, asset, amount);
         if (amount == type(uint256).max) amount = borrowBalanceOf(dst);
         amount = _pull(baseToken, amount);
         _accrue();
-        (uint256 lent,) = _setBalance(dst, _balance(dst) + int256(amount));
+        uint256 lent = _setBalance(dst, _balance(dst) + int256(amount), true);
         emit Supply(msg.sender, dst, amount);
         _told(address(0), dst, lent);
     }
@@ -278,18 +296,18 @@ contract CometLike {
         amount = _pull(asset, amount);
         AssetInfo memory info = _infoOf(asset);
         totalsCollateral[asset] += amount;
-        if (totalsCollateral[asset] > info.supplyCap) revert Refused("cap");
+        if (totalsCollateral[asset] > info.supplyCap) revert SupplyCapExceeded();
         _collateral[dst][asset] += amount;
         emit SupplyCollateral(msg.sender, dst, asset, amount);
     }
 
     function withdraw(address asset, uint256 amount) external {
-        if (_totals.pauseFlags & 4 != 0) revert Refused("paused");
+        if (_totals.pauseFlags & 4 != 0) revert Paused();
         if (asset != baseToken) return _withdrawCollateral(asset, amount);
         if (amount == type(uint256).max) amount = balanceOf(msg.sender);
         _accrue();
         int256 value = _balance(msg.sender) - int256(amount);
-        (, uint256 taken) = _setBalance(msg.sender, value);
+        uint256 taken = _setBalance(msg.sender, value, false);
         _checkDebt(msg.sender, value);
         IERC20(baseToken).safeTransfer(msg.sender, amount);
         emit Withdraw(msg.sender, msg.sender, amount);
@@ -300,7 +318,7 @@ contract CometLike {
         _infoOf(asset);
         totalsCollateral[asset] -= amount;
         _collateral[msg.sender][asset] -= amount;
-        if (!isBorrowCollateralized(msg.sender)) revert Refused("not collateralized");
+        if (!isBorrowCollateralized(msg.sender)) revert NotCollateralized();
         IERC20(asset).safeTransfer(msg.sender, amount);
         emit WithdrawCollateral(msg.sender, msg.sender, asset, amount);
     }
@@ -311,15 +329,15 @@ contract CometLike {
     }
 
     function transferAsset(address dst, address asset, uint256 amount) public {
-        if (_totals.pauseFlags & 2 != 0) revert Refused("paused");
-        if (dst == msg.sender) revert Refused("self");
+        if (_totals.pauseFlags & 2 != 0) revert Paused();
+        if (dst == msg.sender) revert NoSelfTransfer();
         if (asset == baseToken) {
             if (amount == type(uint256).max) amount = balanceOf(msg.sender);
             _accrue();
             int256 left = _balance(msg.sender) - int256(amount);
             int256 given = _balance(dst) + int256(amount);
-            (, uint256 taken) = _setBalance(msg.sender, left);
-            (uint256 lent,) = _setBalance(dst, given);
+            uint256 taken = _setBalance(msg.sender, left, false);
+            uint256 lent = _setBalance(dst, given, true);
             _checkDebt(msg.sender, left);
             _told(msg.sender, address(0), taken);
             _told(address(0), dst, lent);
@@ -327,19 +345,19 @@ contract CometLike {
             _infoOf(asset);
             _collateral[msg.sender][asset] -= amount;
             _collateral[dst][asset] += amount;
-            if (!isBorrowCollateralized(msg.sender)) revert Refused("not collateralized");
+            if (!isBorrowCollateralized(msg.sender)) revert NotCollateralized();
             emit TransferCollateral(msg.sender, dst, asset, amount);
         }
     }
 
     function absorb(address absorber, address[] calldata accounts) external {
-        if (_totals.pauseFlags & 8 != 0) revert Refused("paused");
+        if (_totals.pauseFlags & 8 != 0) revert Paused();
         _accrue();
         for (uint256 i = 0; i < accounts.length; i++) _absorb(absorber, accounts[i]);
     }
 
     function _absorb(address absorber, address account) private {
-        if (!isLiquidatable(account)) revert Refused("not liquidatable");
+        if (!isLiquidatable(account)) revert NotLiquidatable();
         uint256 basePrice = getPrice(baseTokenPriceFeed);
         uint256 worth = 0;
         for (uint256 i = 0; i < _assets.length; i++) {
@@ -355,7 +373,7 @@ contract CometLike {
         int256 before = _balance(account);
         int256 value_ = before + int256(worth * baseScale / basePrice);
         if (value_ < 0) value_ = 0;
-        (uint256 lent,) = _setBalance(account, value_);
+        uint256 lent = _setBalance(account, value_, true);
         uint256 paid = uint256(value_ - before);
         emit AbsorbDebt(absorber, account, paid, paid * basePrice / baseScale);
         _told(address(0), account, lent);
@@ -363,21 +381,22 @@ contract CometLike {
 
     function buyCollateral(address asset, uint256 minAmount, uint256 baseAmount, address recipient) external {
         int256 reserves = getReserves();
-        if (reserves >= 0 && uint256(reserves) >= targetReserves) revert Refused("not for sale");
+        if (reserves >= 0 && uint256(reserves) >= targetReserves) revert NotForSale();
         baseAmount = _pull(baseToken, baseAmount);
         AssetInfo memory info = _infoOf(asset);
         uint256 discount = storeFrontPriceFactor * (FACTOR - info.liquidationFactor) / FACTOR;
         uint256 price = getPrice(info.priceFeed) * (FACTOR - discount) / FACTOR;
         uint256 amount = getPrice(baseTokenPriceFeed) * baseAmount * info.scale / price / baseScale;
-        if (amount < minAmount) revert Refused("slippage");
-        if (amount > IERC20(asset).balanceOf(address(this)) - totalsCollateral[asset]) revert Refused("reserves");
+        if (amount < minAmount) revert TooMuchSlippage();
+        if (amount > IERC20(asset).balanceOf(address(this)) - totalsCollateral[asset]) revert InsufficientReserves();
         IERC20(asset).safeTransfer(recipient, amount);
         emit BuyCollateral(msg.sender, asset, baseAmount, amount);
     }
 
     function withdrawReserves(address to, uint256 amount) external {
         int256 reserves = getReserves();
-        if (msg.sender != governor || reserves < 0 || amount > uint256(reserves)) revert Refused("reserves");
+        if (msg.sender != governor) revert Unauthorized();
+        if (reserves < 0 || amount > uint256(reserves)) revert InsufficientReserves();
         IERC20(baseToken).safeTransfer(to, amount);
         emit WithdrawReserves(to, amount);
     }
@@ -391,7 +410,7 @@ contract CometLike {
 
     function _infoOf(address asset) private view returns (AssetInfo memory) {
         for (uint256 i = 0; i < _assets.length; i++) if (_assets[i].asset == asset) return _assets[i];
-        revert Refused("asset");
+        revert BadAsset();
     }
 }
 

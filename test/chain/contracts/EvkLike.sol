@@ -9,9 +9,11 @@ interface IChecked {
 }
 
 /// What accounts tell the Ethereum Vault Connector, written for the tests after its interface and events: collaterals, at
-/// most one controller when a batch ends, calls on behalf of the sender, checks of accounts put off to the end of a batch. It
-/// has no sub-accounts, operators, permits or lockdown.
+/// most one controller when a batch ends, the 256 accounts that share their first 19 bytes and belong to whichever of them is
+/// first to authenticate, calls on behalf of any of them, checks of accounts put off to the end of a batch. It has no
+/// operators, permits or lockdown.
 contract EvcLike {
+    event OwnerRegistered(bytes19 indexed addressPrefix, address indexed owner);
     event CollateralStatus(address indexed account, address indexed collateral, bool enabled);
     event ControllerStatus(address indexed account, address indexed controller, bool enabled);
 
@@ -30,7 +32,9 @@ contract EvcLike {
     address private _onBehalf;
     bool private _deferred;
     address[] private _waiting;
+    mapping(bytes19 => address) private _owners;
 
+    function getAccountOwner(address account) external view returns (address) { return _owners[_prefix(account)]; }
     function getCollaterals(address account) external view returns (address[] memory) { return _collaterals[account]; }
     function getControllers(address account) external view returns (address[] memory) { return _controllers[account]; }
 
@@ -69,8 +73,9 @@ contract EvcLike {
         _deferred = true;
         for (uint256 i = 0; i < items.length; i++) {
             BatchItem calldata item = items[i];
-            if (item.targetContract != address(this) && item.onBehalfOfAccount != msg.sender) revert EVC_NotAuthorized();
-            _onBehalf = msg.sender;
+            bool isOwn = item.targetContract == address(this);
+            if (!isOwn) _authenticate(item.onBehalfOfAccount, msg.sender);
+            _onBehalf = isOwn ? msg.sender : item.onBehalfOfAccount;
             (bool success, bytes memory result) = item.targetContract.call{value: item.value}(item.data);
             _onBehalf = address(0);
             if (!success) {
@@ -95,9 +100,20 @@ contract EvcLike {
         if (controllers.length == 1) IChecked(controllers[0]).checkAccountStatus(account, _collaterals[account]);
     }
 
-    function _authorize(address account) private view {
-        address sender = msg.sender == address(this) ? _onBehalf : msg.sender;
-        if (sender != account) revert EVC_NotAuthorized();
+    function _authorize(address account) private {
+        _authenticate(account, msg.sender == address(this) ? _onBehalf : msg.sender);
+    }
+
+    function _prefix(address account) private pure returns (bytes19) { return bytes19(uint152(uint160(account) >> 8)); }
+
+    function _authenticate(address account, address sender) private {
+        if (uint160(account) ^ uint160(sender) > 0xff) revert EVC_NotAuthorized();
+        bytes19 prefix = _prefix(account);
+        if (_owners[prefix] == address(0)) {
+            _owners[prefix] = sender;
+            emit OwnerRegistered(prefix, sender);
+        }
+        if (_owners[prefix] != sender) revert EVC_NotAuthorized();
     }
 
     function _has(address[] storage list, address one) private view returns (bool) {
@@ -123,7 +139,7 @@ contract EvcLike {
 }
 
 interface IFeed {
-    function latestAnswer() external view returns (int256);
+    function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80);
 }
 
 interface IConvert {
@@ -132,9 +148,12 @@ interface IConvert {
 }
 
 /// Quotes in a unit of account of 18 decimals, after EulerRouter.sol and ScaleUtils.sol of euler-price-oracle: an asset by
-/// its feed of 8 decimals, rounded down; shares of a resolved vault at what they convert to; half of `spread` below and above.
+/// its feed of 8 decimals, rounded down and refused where it is older than `maxStaleness` (0: any age will do); shares of a
+/// resolved vault at what they convert to; half of `spread` below and above.
 contract EulerRouterLike {
     error PriceOracle_NotSupported(address base, address quote);
+    error PriceOracle_InvalidAnswer();
+    error PriceOracle_TooStale(uint256 staleness, uint256 maxStaleness);
 
     event ConfigSet(address indexed asset0, address indexed asset1, address indexed oracle);
     event ResolvedVaultSet(address indexed vault, address indexed asset);
@@ -147,6 +166,7 @@ contract EulerRouterLike {
     mapping(address => Route) private _routes;
     mapping(address => address) public resolvedVaults;
     uint256 public spread;
+    uint256 public maxStaleness;
 
     function govSetConfig(address base, address quote, IFeed feed, uint8 decimals) external {
         _routes[base] = Route(feed, decimals);
@@ -161,6 +181,7 @@ contract EulerRouterLike {
     }
 
     function setSpread(uint256 spread_) external { spread = spread_; }
+    function setMaxStaleness(uint256 seconds_) external { maxStaleness = seconds_; }
 
     function getQuote(uint256 amount, address base, address quote) public view returns (uint256) {
         if (base == quote) return amount;
@@ -169,7 +190,11 @@ contract EulerRouterLike {
         }
         Route memory route = _routes[base];
         if (address(route.feed) == address(0)) revert PriceOracle_NotSupported(base, quote);
-        return amount * uint256(route.feed.latestAnswer()) * 1e10 / 10 ** route.decimals;
+        (, int256 answer,, uint256 updatedAt,) = route.feed.latestRoundData();
+        if (answer <= 0) revert PriceOracle_InvalidAnswer();
+        uint256 staleness = block.timestamp - updatedAt;
+        if (maxStaleness != 0 && staleness > maxStaleness) revert PriceOracle_TooStale(staleness, maxStaleness);
+        return amount * uint256(answer) * 1e10 / 10 ** route.decimals;
     }
 
     function getQuotes(uint256 amount, address base, address quote) external view returns (uint256 bid, uint256 ask) {
@@ -181,11 +206,13 @@ contract EulerRouterLike {
 /// A vault with the accounting, events and views of the Euler Vault Kit, written for the tests from the behaviour that its
 /// Cache.sol, BorrowUtils.sol, LiquidityUtils.sol, Liquidation.sol and LTVConfig.sol describe: debts with 31 bits of fraction,
 /// an accumulator of 1e27 compounded by the second, debts rounded up when told and made whole when repaid, fees as shares,
-/// liquidation LTVs that ramp down, AmountCaps, operations hooked to nobody, checks through the connector, liquidations at a
-/// discount that grows with what is missing. It has no permits, flash loans, cool-off, governor or protocol share of fees.
+/// liquidation LTVs that ramp down, AmountCaps, operations hooked to nobody, all of them at birth (Initialize.sol), checks
+/// through the connector, tokens never sent to sub-accounts, liquidations at a discount that grows with what is missing. It has
+/// no permits, flash loans, cool-off, governor or protocol share of fees.
 contract EvkLike {
     using SafeERC20 for IERC20;
 
+    event EVaultCreated(address indexed creator, address indexed asset, address dToken);
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares);
     event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets, uint256 shares);
@@ -230,6 +257,9 @@ contract EvkLike {
     error E_ZeroShares();
     error E_ZeroAssets();
     error E_ExcessiveRepayAmount();
+    error E_BadAssetReceiver();
+    error E_NoLiability();
+    error E_NotController();
 
     struct Ltv {
         uint48 target;
@@ -264,7 +294,7 @@ contract EvkLike {
     /// A year: without debt, and what is more with all lent out.
     uint256 private _baseRate = 2 * RAY / 100;
     uint256 private _slope = RAY / 10;
-    uint32 private _hookedOps;
+    uint32 private _hookedOps = (1 << 15) - 1;
     uint16 private _supplyCap;
     uint16 private _borrowCap;
     uint256 private _shares;
@@ -277,6 +307,8 @@ contract EvkLike {
 
     constructor(EvcLike evc, address asset_, uint8 decimals_, EulerRouterLike oracle_, address unit) {
         (EVC, asset, decimals, oracle, unitOfAccount) = (evc, asset_, decimals_, oracle_, unit);
+        emit EVaultCreated(msg.sender, asset_, address(0));
+        emit VaultStatus(0, 0, 0, 0, RAY, 0, block.timestamp);
     }
 
     // ---- governance
@@ -353,7 +385,12 @@ contract EvkLike {
     }
 
     function touch() external {
-        _update();
+        _begin(13);
+        _checked();
+    }
+
+    function _checked() private {
+        if (_isOff(14)) revert E_OperationDisabled();
         _status();
     }
 
@@ -431,7 +468,7 @@ contract EvkLike {
         if (totalAssets() > _cap(_supplyCap)) revert E_SupplyCapExceeded();
         emit Transfer(address(0), receiver, shares);
         emit Deposit(account, receiver, assets, shares);
-        _status();
+        _checked();
     }
 
     function withdraw(uint256 assets, address receiver, address owner) external returns (uint256 shares) {
@@ -455,11 +492,18 @@ contract EvkLike {
         if (cash < assets) revert E_InsufficientCash();
         (cash, _shares) = (cash - assets, _shares - shares);
         balanceOf[owner] -= shares;
-        IERC20(asset).safeTransfer(receiver, assets);
+        _push(receiver, assets);
         emit Transfer(owner, address(0), shares);
         emit Withdraw(account, receiver, owner, assets, shares);
-        _status();
+        _checked();
         EVC.requireAccountStatusCheck(owner);
+    }
+
+    /// Nobody can move a token that a sub-account has got.
+    function _push(address receiver, uint256 assets) private {
+        address owner = EVC.getAccountOwner(receiver);
+        if (owner != address(0) && owner != receiver) revert E_BadAssetReceiver();
+        IERC20(asset).safeTransfer(receiver, assets);
     }
 
     function transfer(address to, uint256 shares) external returns (bool) {
@@ -481,7 +525,7 @@ contract EvkLike {
         balanceOf[from] -= shares;
         balanceOf[to] += shares;
         emit Transfer(from, to, shares);
-        _status();
+        _checked();
     }
 
     // ---- borrowing
@@ -494,8 +538,8 @@ contract EvkLike {
         _increase(account, assets);
         cash -= assets;
         if (_up(_owed) > _cap(_borrowCap)) revert E_BorrowCapExceeded();
-        IERC20(asset).safeTransfer(receiver, assets);
-        _status();
+        _push(receiver, assets);
+        _checked();
         EVC.requireAccountStatusCheck(account);
         return assets;
     }
@@ -506,7 +550,7 @@ contract EvkLike {
         IERC20(asset).safeTransferFrom(account, address(this), assets);
         cash += assets;
         _decrease(receiver, assets);
-        _status();
+        _checked();
         return assets;
     }
 
@@ -517,7 +561,7 @@ contract EvkLike {
         _decrease(from, assets);
         _increase(account, assets);
         emit PullDebt(from, account, assets);
-        _status();
+        _checked();
         EVC.requireAccountStatusCheck(account);
     }
 
@@ -570,7 +614,7 @@ contract EvkLike {
             emit DebtSocialized(violator, liability - repay_);
         }
         emit Liquidate(liquidator, violator, collateral, repay_, yield_);
-        _status();
+        _checked();
         EVC.requireAccountStatusCheck(liquidator);
     }
 
@@ -603,6 +647,9 @@ contract EvkLike {
     // ---- health
 
     function accountLiquidity(address account, bool liquidation) public view returns (uint256 covered, uint256 owes) {
+        address[] memory controllers = EVC.getControllers(account);
+        if (controllers.length == 0) revert E_NoLiability();
+        if (controllers[0] != address(this)) revert E_NotController();
         return _liquidity(account, EVC.getCollaterals(account), liquidation);
     }
 
@@ -626,7 +673,8 @@ contract EvkLike {
     }
 
     function checkAccountStatus(address account, address[] calldata collaterals) external view {
+        if (debtOf(account) == 0) return;
         (uint256 covered, uint256 owes) = _liquidity(account, collaterals, false);
-        if (owes != 0 && covered <= owes) revert E_AccountLiquidity();
+        if (covered <= owes) revert E_AccountLiquidity();
     }
 }

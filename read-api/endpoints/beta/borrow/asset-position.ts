@@ -3,7 +3,7 @@ import { NotFoundError } from '../../../http/errors.ts'
 import { userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { readPositions } from '../../../lending/positions.ts'
+import { mainPosition, readWallet } from '../../../lending/positions.ts'
 import { BorrowAssetPosition } from '../../../lending/schemas.ts'
 import { assetPositionWire } from '../../../lending/wire.ts'
 
@@ -27,9 +27,9 @@ export default defineEndpoint({
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     const { id } = findMarketAsset(market, params.assetId)
-    const [position] = await readPositions([market], params.userAddress, context)
-    const asset = position?.assets.find(held => held.asset.id === id)
-    if (!position || !asset) throw new NotFoundError(`Market ${market.id} has no asset ${params.assetId}.`)
-    return assetPositionWire(position, asset)
+    const shown = mainPosition(await readWallet([market], params.userAddress, context))
+    const asset = shown?.position.assets.find(held => held.asset.id === id)
+    if (!shown || !asset) throw new NotFoundError(`Market ${market.id} has no asset ${params.assetId}.`)
+    return assetPositionWire(shown.position, asset, shown.others)
   },
 })

@@ -1,3 +1,4 @@
+import { checksum } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
@@ -11,7 +12,7 @@ export default defineEndpoint({
   path: '/borrow/portfolio/events/{userAddress}/{network}/{marketId}/{assetId}',
   summary: 'What a wallet did with one asset of a market, oldest first',
   description:
-    'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken. A transfer of a position (of aTokens, vault shares, a Comet balance, a debt that another account took over) is no event.',
+    'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken. A transfer of a position (of aTokens, vault shares, a Comet balance, a debt that another account took over) is no event. Of Euler what the wallet did by its sub-accounts is among it.',
   params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
   response: BorrowEvents,
   example: {
@@ -38,6 +39,7 @@ export default defineEndpoint({
         assetAmountNative: row.assets,
         transactionHash: row.tx_hash,
         logIndex: row.log_index,
+        ...(row.account === params.userAddress ? {} : { subAccount: checksum(row.account) }),
       })),
     }
   },

@@ -3,7 +3,7 @@ import { NotFoundError } from '../../../http/errors.ts'
 import { userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, marketPath } from '../../../lending/book.ts'
-import { readPositions } from '../../../lending/positions.ts'
+import { mainPosition, readWallet } from '../../../lending/positions.ts'
 import { BorrowPosition } from '../../../lending/schemas.ts'
 import { positionWire } from '../../../lending/wire.ts'
 
@@ -13,7 +13,7 @@ export default defineEndpoint({
   path: '/borrow/portfolio/positions/{userAddress}/{network}/{marketId}',
   summary: 'What a wallet has supplied to and borrowed from one market',
   description:
-    'Also without debt: then ltv is 0 and healthFactor null. Without any balance `assets` is empty.',
+    'Also without debt: then ltv is 0 and healthFactor null. Without any balance `assets` is empty. Where the wallet itself has nothing in an Euler market, that of its sub-account which is closest to liquidation; an address of a sub-account asks for that one.',
   params: z.object({ userAddress: userAddress(), ...marketPath }),
   response: BorrowPosition,
   example: { params: { userAddress: '{user}', network: '{network}', marketId: '{market}' } },
@@ -21,8 +21,8 @@ export default defineEndpoint({
   cache: 'moment',
   async handler({ params }, context) {
     const market = await findMarket(params, context)
-    const [position] = await readPositions([market], params.userAddress, context)
-    if (!position) throw new NotFoundError(`There is no lending market ${params.marketId}.`)
-    return positionWire(position)
+    const shown = mainPosition(await readWallet([market], params.userAddress, context))
+    if (!shown) throw new NotFoundError(`There is no lending market ${params.marketId}.`)
+    return positionWire(shown.position, shown.position.assets, shown.others)
   },
 })

@@ -4,7 +4,7 @@ import { pageOfAll } from '../../../http/paging.ts'
 import { choice, names, number, paging, userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
-import { type AssetPosition, type LendingPosition, readPositions } from '../../../lending/positions.ts'
+import { type AssetPosition, type LendingPosition, readWallet } from '../../../lending/positions.ts'
 import { BorrowPosition } from '../../../lending/schemas.ts'
 import { chainsOf, networkFilter, passes, unsupportedIn } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
@@ -18,7 +18,7 @@ export default defineEndpoint({
   path: '/borrow/portfolio/positions/{userAddress}',
   summary: 'The markets that a wallet owes something to',
   description:
-    'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. An Euler debt stands in each market that pairs its lender with collateral that secures it. To add up over markets, count each positionId once.',
+    'Only markets in which, after filtering by asset and USD value, an asset with debt is left: filtering out the debt asset removes the market with its collateral. Positions without debt are read by market. ltv and healthFactor are of the whole position. An Euler debt stands in each market that pairs its lender with collateral that secures it, and each sub-account of the wallet has positions of its own. To add up over markets, count each positionId once.',
   params: z.object({ userAddress: userAddress() }),
   query: z.object({
     ...networkFilter,
@@ -54,7 +54,7 @@ export default defineEndpoint({
   async handler({ params, query }, context) {
     const chains = chainsOf(context.catalogue, query)
     const markets = await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))
-    const positions = await Promise.all(markets.map(of => readPositions(of, params.userAddress, context)))
+    const positions = await Promise.all(markets.map(of => readWallet(of, params.userAddress, context)))
     const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
     const allowed = words(query.allowedAssets)
     const disallowed = words(query.disallowedAssets)

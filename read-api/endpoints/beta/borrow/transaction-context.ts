@@ -1,8 +1,10 @@
 import type { Address } from 'viem'
+import { checksum } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { readWallet } from '../../../lending/positions.ts'
 import { BorrowContext } from '../../../lending/schemas.ts'
 import { borrowContextOf } from '../../../transactions/borrow/wire.ts'
 
@@ -31,6 +33,15 @@ export default defineEndpoint({
     const user = params.userAddress as Address
     const standing = await context.deps.onChain.borrowing.look(market, asset, user)
     context.readAt(market.chainId, standing.block.number)
-    return borrowContextOf(market, asset, user, standing)
+    const positions = await readWallet([market], params.userAddress, context)
+    const subAccounts = positions.flatMap(({ account, assets }) => {
+      const of = account === params.userAddress ? undefined : assets.find(held => held.asset.id === asset.id)
+      if (!of || (of.supplied === 0n && of.borrowed === 0n)) return []
+      return [{ subAccount: checksum(account), supplied: `${of.supplied}`, borrowed: `${of.borrowed}` }]
+    })
+    return {
+      ...borrowContextOf(market, asset, user, standing),
+      ...(subAccounts.length > 0 ? { subAccounts } : {}),
+    }
   },
 })
