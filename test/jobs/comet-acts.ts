@@ -168,6 +168,11 @@ export function cometActs(
       data: { account, vault: asset, enabled: int(2) === 0 },
     }),
     () => ({
+      type: 'AccountOwnerRegistered',
+      ...evk,
+      data: { prefix: account.slice(0, 40), owner: account },
+    }),
+    () => ({
       type: 'AssetDescribed',
       protocol: 'erc-20',
       contract: asset,

@@ -282,11 +282,14 @@ async function evkSaid(
       [collateralId]: { supplied: await read(c, 'totalAssets'), borrowed: await read(c, 'totalBorrows') },
     },
     async of(user) {
-      const [covered, owes] = await read<readonly bigint[]>(l, 'accountLiquidity', [user, true])
+      const borrowed = await read(l, 'debtOf', [user])
+      // Without a controller the vault refuses to weigh an account.
+      const [covered = 0n, owes = 0n] =
+        borrowed === 0n ? [] : await read<readonly bigint[]>(l, 'accountLiquidity', [user, true])
       const [limit, debt] = [Number(covered), Number(owes)]
       return {
         assets: {
-          [loanId]: { supplied: await worthOf(l, user), borrowed: await read(l, 'debtOf', [user]) },
+          [loanId]: { supplied: await worthOf(l, user), borrowed },
           [collateralId]: idle(await worthOf(c, user)),
         },
         health: {

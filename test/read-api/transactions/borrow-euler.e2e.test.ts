@@ -245,21 +245,60 @@ test('near-real-time figures are those of the contract', async () => {
   expect(figures.borrowIndex).toBeCloseTo(Number(await now('interestAccumulator')) / 1e27, 9)
 })
 
-test('any order of actions of any size lands, and can be undone', { timeout: 120_000 }, async () => {
+// Among their steps are withdrawals of what is lent itself by an account that owes, and of what secures nothing.
+test.each([31, 62])(
+  'any order of actions of any size lands, and can be undone (%i)',
+  {
+    timeout: 180_000,
+  },
+  async seed => {
+    const user = await rich()
+    await on.perform(place(vaults.weth), user, 'supply', { amount: eth(2) })
+    const count = await wander(on, user, {
+      places: [vaults.usdc, vaults.usdc, vaults.weth, vaults.wbtc].map(vault => place(vault)),
+      async views({ asset }) {
+        const vault = asset.id as Address
+        return {
+          supplied: await read(vault, 'convertToAssets', [await sharesOf(vault, user)]),
+          borrowed: asset.side === 'loan' ? await debtOf(vault, user) : 0n,
+        }
+      },
+      refill: () => on.mint(usdc, user.address, usd(20_000)),
+      runs: 80,
+      seed,
+    })
+    console.info(JSON.stringify(count))
+  },
+)
+
+test('what secures a debt is bound by it, whichever market it is looked at in', async () => {
   const user = await rich()
   await on.perform(place(vaults.weth), user, 'supply', { amount: eth(2) })
-  const count = await wander(on, user, {
-    places: [vaults.usdc, vaults.usdc, vaults.weth, vaults.wbtc].map(vault => place(vault)),
-    async views({ asset }) {
-      const vault = asset.id as Address
-      return {
-        supplied: await read(vault, 'convertToAssets', [await sharesOf(vault, user)]),
-        borrowed: asset.side === 'loan' ? await debtOf(vault, user) : 0n,
-      }
-    },
-    refill: () => on.mint(usdc, user.address, usd(20_000)),
-    runs: 80,
-    seed: 9,
-  })
-  console.info(JSON.stringify(count))
+  await on.perform(place(vaults.usdc), user, 'borrow', { amount: usd(4_500) })
+  const weth = place(vaults.weth, vaults.usdc2)
+  const { limits, block } = await on.look(weth, user)
+  const withdraw = (amount: bigint) =>
+    encodeFunctionData({
+      abi: evkAbi,
+      functionName: 'withdraw',
+      args: [amount, user.address, user.address],
+    })
+  const passes = (amount: bigint) => on.wouldPass(user, vaults.weth, withdraw(amount), block.number)
+  expect(limits.maxWithdraw).toBe((await on.look(place(vaults.weth), user)).limits.maxWithdraw)
+  expect(limits.maxWithdraw).toBeLessThan(eth(1))
+  expect([await passes(limits.maxWithdraw), await passes(limits.maxWithdraw + eth(0.001))]).toEqual([
+    true,
+    false,
+  ])
+  await expect(on.bundle(weth, user, 'withdraw', { amount: eth(1) })).rejects.toThrow('not be healthy')
+
+  // Past its borrow LTV nothing leaves the account, of no vault.
+  await on.perform(place(vaults.usdc2, vaults.usdc2), user, 'supply', { amount: usd(500) })
+  await on.perform(place(vaults.usdc), user, 'supply', { amount: usd(500) })
+  await on.act(vaults.usdc, evkAbi, 'setLTV', vaults.weth, 7_000, 8_500, 0)
+  for (const of of [place(vaults.usdc), place(vaults.usdc2, vaults.usdc2), weth]) {
+    expect((await on.look(of, user)).limits.maxWithdraw).toBe(0n)
+    await expect(on.bundle(of, user, 'withdraw', { amount: 1_000n })).rejects.toThrow(/healthy/)
+  }
+  await on.act(vaults.usdc, evkAbi, 'setLTV', vaults.weth, 8_000, 8_500, 0)
 })
