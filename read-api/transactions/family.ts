@@ -133,6 +133,8 @@ export interface VaultTransactions {
   readonly family: string
   /** Where it is not what the catalogue takes for it: a contract apart from the vault (ERC-7575). */
   readonly share?: Token
+  /** The view that says what shares are worth, where that is not convertToAssets. */
+  readonly worthBy?: 'previewRedeem'
   /** `valued`: find out the worth of the position as well, at the price of another read. */
   look(user: Address, read: ReadViews, options: { valued: boolean }): Promise<Standing>
   figures: { views: Views; of(values: Record<string, unknown>): VaultFigures }

@@ -44,7 +44,7 @@ export interface Unfinished {
   plan(options: { resetAllowance: boolean }): Plan
   simulate?: boolean | undefined
   /** The vault that says what its shares are worth, where the plan pays for shares. */
-  worth?: { vault: Address; asset: Token; share: Token }
+  worth?: { vault: Address; asset: Token; share: Token; by?: 'previewRedeem' | undefined }
   /** Appended to the payload of every action. */
   suffix?: Hex | undefined
 }
@@ -70,7 +70,7 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
       user,
       plan.actions.slice(plan.currentActionIndex),
       tokens,
-      worth && plan.pays !== undefined ? { to: worth.vault, data: worthOf(worth.share) } : undefined,
+      worth && plan.pays !== undefined ? { to: worth.vault, data: worthOf(worth) } : undefined,
     )
 
   return async (unfinished: Unfinished): Promise<Bundle & { block: bigint }> => {
@@ -106,8 +106,12 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
 /** In shares, so many that a price is said with digits to spare. */
 const probeOf = ({ decimals }: Token) => 10n ** BigInt(decimals + 6)
 
-const worthOf = (share: Token): Hex =>
-  encodeFunctionData({ abi: erc4626Abi, functionName: 'convertToAssets', args: [probeOf(share)] })
+const worthOf = ({ share, by }: NonNullable<Unfinished['worth']>): Hex =>
+  encodeFunctionData({
+    abi: erc4626Abi,
+    functionName: by ?? 'convertToAssets',
+    args: [probeOf(share)],
+  })
 
 /** Percent of what goes in that the shares have to be worth. */
 const LEAST_WORTH = 99n

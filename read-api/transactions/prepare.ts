@@ -43,7 +43,7 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
 
   const bundle = async (request: BundleRequest): Promise<Bundle & { block: bigint }> => {
     const { vault, user, action } = request
-    const { share = vault.share } = await bind(vault)
+    const { share = vault.share, worthBy } = await bind(vault)
     const { amount, native } = amountOf(request, share)
     const standing = await look(vault, user, false)
     return finish({
@@ -54,7 +54,7 @@ export function createPreparer(reader: ChainReader, known?: readonly Transaction
       tokens: vault.asset.address === share.address ? [vault.asset] : [vault.asset, share],
       plan: options => standing.build({ action, amount, native, ...options }),
       user,
-      worth: { vault: vault.address, asset: vault.asset, share },
+      worth: { vault: vault.address, asset: vault.asset, share, by: worthBy },
     })
   }
 

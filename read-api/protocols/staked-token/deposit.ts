@@ -34,6 +34,7 @@ export const stakedToken = defineFamily({
     const whole = 10n ** BigInt(vault.share.decimals)
     return {
       family: 'staked-token',
+      worthBy: 'previewRedeem',
       figures: defineFigures({
         views: {
           totalSupply: view(erc20Abi, vault.address, 'totalSupply', []),

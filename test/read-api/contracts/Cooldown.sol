@@ -123,6 +123,12 @@ contract StakedTokenLike is ERC20 {
         exchangeRate = uint216((uint256(exchangeRate) * 10_000) / (10_000 - bps) + 1);
     }
 
+    /// Of assets that were sent here before: every share is worth more from now on (StakedTokenV3.returnFunds).
+    function returnFunds(uint256 amount) external {
+        uint256 assets = previewRedeem(totalSupply()) + amount;
+        exchangeRate = uint216((totalSupply() * 1e18 + assets - 1) / assets);
+    }
+
     function settleSlashing() external {
         inPostSlashingPeriod = false;
     }
