@@ -86,16 +86,17 @@ COMMENT 'What accounts enabled in the connector: vaults that secure them (collat
 
 -- Whose the accounts of a prefix are: a wallet has 256 accounts, whose addresses differ in the last byte.
 CREATE TABLE IF NOT EXISTS evk_owner (
-  chain_id UInt32,
-  owner String CODEC(ZSTD(1)),
-  prefix String COMMENT '0x and 38 digits' CODEC(ZSTD(1)),
-  timestamp DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
-  position UInt64 CODEC(DoubleDelta, ZSTD(1)),
-  block_number UInt64 CODEC(DoubleDelta, ZSTD(1))
+  chain_id UInt32 COMMENT 'chain, by its id',
+  owner String COMMENT 'address of the wallet, lower case' CODEC(ZSTD(1)),
+  prefix String COMMENT 'first 19 bytes of the addresses of all its accounts: 0x and 38 digits, lower case' CODEC(ZSTD(1)),
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC' CODEC(DoubleDelta, ZSTD(1)),
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events' CODEC(DoubleDelta, ZSTD(1)),
+  block_number UInt64 COMMENT 'number of that event''s block' CODEC(DoubleDelta, ZSTD(1))
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, owner, timestamp, position)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Whose the accounts of a prefix are: a wallet has 256 accounts in the connector of Euler v2, whose addresses differ in the last byte, and is registered when it first acts there. Ordered by (chain_id, owner, timestamp, position).';
 
 CREATE VIEW IF NOT EXISTS evk_status_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, timestamp, position, block_number,

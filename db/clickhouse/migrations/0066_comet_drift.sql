@@ -17,7 +17,7 @@ INNER JOIN (
   )
   GROUP BY chain_id, comet
 ) AS p ON s.chain_id = p.chain_id AND s.comet = p.comet
-COMMENT 'Whether the principals known of a Comet''s accounts add up to the totals it says. A difference is a debt that went from one account to another which owes as well: no log tells of it, and the accounts are read again at their next log. A Comet whose history is not stored from its beginning shows what its earlier accounts have.';
+COMMENT 'Whether the principals known of a Comet''s accounts add up to the totals it says. A few units of difference are rounding: where it takes a unit of a lender (a supply or transfer of nothing), the Comet leaves its total as it was. More is an account whose principal changed without a log and without a debt; debts are read again every hour. A Comet whose history is not stored from its beginning shows what its earlier accounts have.';
 ALTER TABLE comet_drift
   COMMENT COLUMN chain_id 'chain, by its id',
   COMMENT COLUMN comet 'address of the market (a Comet), lower case',
