@@ -27,7 +27,7 @@ export function checkFacts(facts: readonly Fact[]): string[] {
       continue
     }
     const [family, chain] = subject.split(':')
-    if (['vault', 'asset', 'contract'].includes(family ?? '') && !networkOfChain(Number(chain)))
+    if (['vault', 'asset', 'contract', 'market'].includes(family ?? '') && !networkOfChain(Number(chain)))
       problems.push(`${subject}: no network has chain id ${chain}`)
     if (family === 'vault') problems.push(...checkVault(here, kind, parsed.data, subjects))
     if (family === 'vault' && kind === 'vaultId') {

@@ -21,6 +21,7 @@ function subjectOf<F extends FactFamily, S extends z.ZodRawShape>(family: F, ide
 }
 
 const onChain = { network: z.string(), address: hex }
+const ofMarket = { network: z.string(), marketId: z.string().regex(/^[\w.-]{1,128}$/) }
 const named = { name: z.string().regex(/^[a-z0-9][a-z0-9.-]*$/) }
 
 /** A file of db/registry/facts. `source`: where a reader can look up what it says. */
@@ -29,6 +30,7 @@ const factsFile = z.strictObject({
   vaults: z.array(subjectOf('vault', onChain)).default([]),
   assets: z.array(subjectOf('asset', onChain)).default([]),
   contracts: z.array(subjectOf('contract', onChain)).default([]),
+  markets: z.array(subjectOf('market', ofMarket)).default([]),
   protocols: z.array(subjectOf('protocol', named)).default([]),
   curators: z.array(subjectOf('curator', named)).default([]),
 })
@@ -40,12 +42,17 @@ const factsFile = z.strictObject({
 export function factsOf(file: string, content: unknown): Fact[] {
   const parsed = factsFile.safeParse(content)
   if (!parsed.success) throw new ConfigError(`${file}: ${z.prettifyError(parsed.error)}`)
-  const { vaults, assets, contracts, protocols, curators } = parsed.data
+  const { vaults, assets, contracts, markets, protocols, curators } = parsed.data
   const chain = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
     entries.flatMap(({ network, address, ...kinds }) => {
       const { chainId } = networkByName(String(network))
       return spread(`${family}:${chainId}:${String(address).toLowerCase()}`, kinds)
     })
+  const ofMarkets = (entries: readonly Record<string, unknown>[]) =>
+    chain(
+      'market',
+      entries.map(({ marketId, ...entry }) => ({ ...entry, address: marketId })),
+    )
   const byName = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
     entries.flatMap(({ name, ...kinds }) => spread(`${family}:${String(name)}`, kinds))
   return [
@@ -54,6 +61,7 @@ export function factsOf(file: string, content: unknown): Fact[] {
     ...chain('asset', assets),
     ...chain('vault', vaults),
     ...chain('contract', contracts),
+    ...ofMarkets(markets),
   ]
 }
 

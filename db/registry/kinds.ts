@@ -110,6 +110,12 @@ export const FACT_KINDS = {
       reason: words.optional(),
       by: z.enum(['command', 'CONTRACTS_FILE']).optional(),
     }),
+    /** An oracle whose word may be taken: markets that ask it for the prices of known assets are vouched for. */
+    oracle: z.strictObject({ description: words.optional() }),
+  },
+  market: {
+    /** A lending market that anybody could have opened, and that is vouched for. */
+    listed: z.strictObject({ description: words.optional() }),
   },
   protocol: {
     profile: z.strictObject({

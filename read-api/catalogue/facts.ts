@@ -14,7 +14,7 @@ interface Rewarded {
 
 /**
  * All curated facts in force, by subject: `vault:<chainId>:<address>`, `asset:<chainId>:<address>`,
- * `contract:<chainId>:<address>`, `protocol:<name>`, `curator:<name>`. db/registry/kinds.ts says what a fact's value is. Immutable: with() gives another.
+ * `contract:<chainId>:<address>`, `market:<chainId>:<marketId>`, `protocol:<name>`, `curator:<name>`. db/registry/kinds.ts says what a fact's value is. Immutable: with() gives another.
  */
 export class FactBook {
   private readonly subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>>
@@ -39,8 +39,16 @@ export class FactBook {
 
   /** Whether an operator has left a contract alone: as a vault it is not served. */
   isIgnored(chainId: number, contract: string): boolean {
-    const facts = this.subjects.get(`contract:${chainId}:${contract}`) as Facts<'contract'> | undefined
-    return facts?.ignored !== undefined
+    return this.contract(chainId, contract).ignored !== undefined
+  }
+
+  /** What is said of a lending market, by its id in lower case. */
+  market(chainId: number, id: string): Facts<'market'> {
+    return (this.subjects.get(`market:${chainId}:${id}`) ?? NONE) as Facts<'market'>
+  }
+
+  contract(chainId: number, contract: string): Facts<'contract'> {
+    return (this.subjects.get(`contract:${chainId}:${contract}`) ?? NONE) as Facts<'contract'>
   }
 
   asset(chainId: number, asset: string): Facts<'asset'> {
@@ -88,7 +96,7 @@ export class FactBook {
     const quotes = new Map(this.quotes)
     const rewards = new Map(this.rewards)
     for (const { subject: raw, kind, value, removed, recorded_at } of changes) {
-      const subject = raw.replace(/0x[0-9a-fA-F]{40}/, match => match.toLowerCase())
+      const subject = raw.replaceAll(/0x[0-9a-fA-F]{40,64}/g, match => match.toLowerCase())
       const schema = kindSchema(subject, kind)
       if (!schema) continue
       const facts: Record<string, unknown> = { ...subjects.get(subject) }

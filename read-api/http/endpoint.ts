@@ -36,10 +36,10 @@ export interface EndpointContext {
   /** Names a chain that the answer stands on, for x-as-of-block. */
   touch(...chainIds: number[]): void
   /**
-   * Says how many vaults the answer leaves out because nobody vouches for them (x-unlisted-left-out). `isEmpty`: nothing
+   * Says how many vaults or markets the answer leaves out because nobody vouches for them (x-unlisted-left-out). `isEmpty`: nothing
    * else is in it; then its `warnings` say so as well.
    */
-  leaveOut(vaults: number, isEmpty: boolean): void
+  leaveOut(count: number, isEmpty: boolean, what?: 'vault' | 'market'): void
   /** Names a block that the answer was read at on chain itself: x-as-of-block says it in place of the catalogue's. */
   readAt(chainId: number, block: bigint): void
 }

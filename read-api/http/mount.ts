@@ -72,8 +72,9 @@ interface Input {
 }
 
 interface LeftOut {
-  vaults: number
+  count: number
   isEmpty: boolean
+  what: string
 }
 
 /** What an endpoint found, and on what it stands. `unchanged`: what the caller has already still holds. */
@@ -109,7 +110,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const { catalogue, touched, read, leftOut, outcome } = found
   const asOf = describeMoment(catalogue, touched, read)
   if (asOf) response.setHeader('x-as-of-block', asOf)
-  if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.vaults)
+  if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.count)
   response.setHeader('cache-control', CACHE_CONTROL[endpoint.cache])
   response.vary('x-api-key, accept-encoding')
 
@@ -228,8 +229,8 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
     touch: (...chainIds) => {
       for (const chainId of chainIds) touched.add(chainId)
     },
-    leaveOut: (vaults, isEmpty) => {
-      leftOut = { vaults, isEmpty }
+    leaveOut: (count, isEmpty, what = 'vault') => {
+      leftOut = { count, isEmpty, what }
     },
     readAt: (chainId, block) => {
       touched.add(chainId)
@@ -256,9 +257,9 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
 
 /** An answer with something in it does not say what is left out: what strangers deploy changes no byte of it. */
 function sayLeftOut(text: string, leftOut: LeftOut | undefined): string {
-  if (!leftOut?.isEmpty || leftOut.vaults === 0 || !text.endsWith('}')) return text
-  const { vaults } = leftOut
-  const warning = `${vaults} vault${vaults === 1 ? '' : 's'} for which nobody vouches left out: allowUnlisted=true shows ${vaults === 1 ? 'it' : 'them'}.`
+  if (!leftOut?.isEmpty || leftOut.count === 0 || !text.endsWith('}')) return text
+  const { count, what } = leftOut
+  const warning = `${count} ${what}${count === 1 ? '' : 's'} for which nobody vouches left out: allowUnlisted=true shows ${count === 1 ? 'it' : 'them'}.`
   return `${text.slice(0, -1)},"warnings":${JSON.stringify([warning])}}`
 }
 

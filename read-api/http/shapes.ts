@@ -80,6 +80,10 @@ export const PositionLpToken = z
     unclaimedNative: Amount.optional(),
     unclaimedUsd: z.string().optional(),
     positionValueInAsset: Amount.optional(),
+    lastUpdateTimestamp: z.int().optional().openapi({
+      description:
+        'Unix seconds at which the share price was read that positionValueInAsset and balanceUsd are reckoned with: not later than the block that x-as-of-block names.',
+    }),
     assetPriceInUsd: z.string().optional(),
   })
   .openapi('PositionLpToken')

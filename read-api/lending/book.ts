@@ -11,6 +11,7 @@ import { morphoMarket } from '../protocols/morpho-blue/lending.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { oraclePriceOf } from './oracle-price.ts'
 import * as queries from './queries.ts'
+import { withStanding } from './standing.ts'
 
 type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'touch'>
 
@@ -95,12 +96,16 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
       return oraclePriceOf(sample, answers, sample?.oracle ?? (others.length > 0 ? undefined : only))
     },
   }
-  return [
-    ...aaveMarkets(catalogue, chain, figures, blockTime),
-    ...comets,
-    ...evk,
-    ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
-  ]
+  return withStanding(
+    [
+      ...aaveMarkets(catalogue, chain, figures, blockTime),
+      ...comets,
+      ...evk,
+      ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
+    ],
+    context,
+    chain,
+  )
 }
 
 const marketId = () =>

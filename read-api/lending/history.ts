@@ -52,8 +52,7 @@ export interface Window {
 }
 
 /**
- * A point for each bucket since the market began: as it stood when the bucket began, with interest up to then. The bucket
- * in which the market began has its first state.
+ * A point for each bucket that began since the market did: as it stood when the bucket began, with interest up to then.
  */
 export async function readHistory(
   market: LendingMarket,
@@ -90,9 +89,7 @@ async function readStates<
   key: Record<string, string>,
   { seconds, from, to, limit, offset }: Window,
   { deps, catalogue, signal }: EndpointContext,
-): Promise<
-  { bucket: number; at: number; state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } }[]
-> {
+): Promise<{ at: number; state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } }[]> {
   const { position: p = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
   const pinned = { chain, p, ...key }
   const needed = Object.values(others).filter(({ isNeeded }) => isNeeded)
@@ -103,10 +100,10 @@ async function readStates<
     }),
   )
   const began = Math.max(...firsts)
-  const start = Math.max(from, Math.floor(began / seconds) * seconds) + offset * seconds
+  const start = Math.max(from, Math.ceil(began / seconds) * seconds) + offset * seconds
   const end = Math.min(to - 1, blockTime, start + (limit - 1) * seconds)
   if (start > end) return []
-  const asked = { ...pinned, seconds, from: Math.max(start, began), to: Math.max(end, began) }
+  const asked = { ...pinned, seconds, from: start, to: end }
   const names = Object.keys(others)
   const [rows, ...more] = await Promise.all([
     ask(deps.clickhouse, main.states, asked, signal),
@@ -125,12 +122,10 @@ async function readStates<
   const stateAt = walk(rows as Row<M>[])
   const othersAt = more.map(list => walk(list))
   const points = []
-  for (let bucket = start; bucket <= end; bucket += seconds) {
-    const at = Math.max(bucket, began)
+  for (let at = start; at <= end; at += seconds) {
     const state = stateAt(at)
     const also = Object.fromEntries(names.map((name, i) => [name, othersAt[i]?.(at)]))
-    if (state)
-      points.push({ bucket, at, state, also: also as { [K in keyof O]: Row<O[K]['of']> | undefined } })
+    if (state) points.push({ at, state, also: also as { [K in keyof O]: Row<O[K]['of']> | undefined } })
   }
   return points
 }
@@ -146,21 +141,21 @@ async function cometPoints(
   const key = { comet: id, asset: asset.id }
   if (asset.side === 'collateral') {
     const states = await readStates(chainId, series.cometCollateralTotals, {}, key, window, context)
-    return states.map(({ bucket, state }) => ({
+    return states.map(({ at, state }) => ({
       ...UNMOVED,
-      at: bucket,
+      at,
       block: state.block,
       supplied: BigInt(state.total),
     }))
   }
   const configuration = { of: series.cometConfigurations, isNeeded: true }
   const states = await readStates(chainId, series.cometStates, { configuration }, key, window, context)
-  return states.flatMap(({ bucket, at, state, also }) => {
+  return states.flatMap(({ at, state, also }) => {
     if (!also.configuration) return []
     const { totals: stored, rates, supplyRate, borrowRate } = cometPoint({ ...also.configuration, ...state })
     const totals = accrueComet(stored, rates, at)
     return {
-      at: bucket,
+      at,
       block: state.block,
       ...cometAmounts(totals),
       supplyRate: yearlyOfWad(supplyRate),
@@ -180,7 +175,7 @@ async function evkPoints(
   const { vault } = side === 'loan' ? market.lender : market.collateral
   const others = { total: { of: series.evkOwed }, fee: { of: series.evkFees } }
   const states = await readStates(market.chainId, series.evkStates, others, { vault }, window, context)
-  return states.map(({ bucket, at, state: row, also }) => {
+  return states.map(({ at, state: row, also }) => {
     const stored = {
       accumulator: BigInt(row.accumulator),
       interestRate: BigInt(row.interest_rate),
@@ -196,7 +191,7 @@ async function evkPoints(
     const supplied = state.cash + borrowed
     const borrowRate = yearlyOfSecondRay(state.interestRate)
     return {
-      at: bucket,
+      at,
       block: row.block,
       supplied,
       borrowed,
@@ -217,8 +212,8 @@ async function morphoPoints(
   const others = { target: { of: series.morphoTargets }, sampled: { of: series.morphoRates } }
   const states = await readStates(chainId, series.morphoStates, others, { market: id }, window, context)
   const irm = params.irm === zeroAddress ? null : params.irm
-  return states.map(({ bucket, at, state: row, also }) => {
-    const point = { at: bucket, block: row.block }
+  return states.map(({ at, state: row, also }) => {
+    const point = { at, block: row.block }
     if (side === 'collateral') return { ...UNMOVED, ...point, supplied: BigInt(row.collateral) }
     const model = {
       irm,
@@ -261,7 +256,7 @@ async function aavePoints(
   }
   const key = { pool: market.root, asset: reserve.asset }
   const states = await readStates(market.chainId, series.aaveIndexes, others, key, window, context)
-  return states.map(({ bucket, at, state: row, also }) => {
+  return states.map(({ at, state: row, also }) => {
     const stored = {
       liquidityRate: BigInt(row.liquidity_rate),
       variableBorrowRate: BigInt(row.borrow_rate),
@@ -273,7 +268,7 @@ async function aavePoints(
     const isDirected = [supplyCode, debtCode].some(of => isDirectedRevision(of?.revision ?? 0))
     const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]
     return {
-      at: bucket,
+      at,
       block: row.block,
       supplyRate: yearlyOfRay(stored.liquidityRate),
       borrowRate: yearlyOfRay(stored.variableBorrowRate),

@@ -3,6 +3,7 @@ import type { CometHolding, CometTotals } from '../../abi/compound-v3/math.ts'
 import type { EvkVault } from '../../abi/euler/math.ts'
 import type { MorphoMarket } from '../../abi/morpho-blue/math.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
+import type { Standing } from '../catalogue/vault.ts'
 
 /** One asset of a lending market at one moment. Amounts are base units with interest up to that moment. */
 export interface LendingAsset {
@@ -47,6 +48,8 @@ interface MarketBase {
   /** Pool or core contract. */
   readonly root: string
   readonly assets: readonly LendingAsset[]
+  /** Who vouches for it; absent: it is of contracts that the operator named. */
+  readonly standing?: Standing
 }
 
 export interface MorphoLendingMarket extends MarketBase {
@@ -125,6 +128,8 @@ export interface EvkSecurity {
 export interface EvkLendingMarket extends MarketBase {
   readonly protocol: 'euler-v2'
   readonly lender: EvkSide & {
+    /** Whom it asks for prices; undefined where that was not read yet. */
+    readonly oracle: string | undefined
     readonly oraclePrice: bigint | undefined
     /** All of them, whichever pair this market is. */
     readonly securities: readonly EvkSecurity[]

@@ -47,7 +47,16 @@ const marketFields = {
 }
 
 export const Market = z
-  .strictObject({ ...marketFields, marketRootAddress: Address, assetsData: z.array(MarketAsset) })
+  .strictObject({
+    ...marketFields,
+    marketRootAddress: Address,
+    standing: z.enum(['listed', 'made', 'found']).openapi({
+      description:
+        'Who vouches for the market. listed: the registry, a listed vault whose curator gave it a cap or whose governor lends there, or the operator who named its pool; made: its assets are known and the registry vouches for its oracle; found: nobody, and anybody could have opened it.',
+    }),
+    warnings: z.array(z.string()).optional().openapi({ description: 'Absent: none.' }),
+    assetsData: z.array(MarketAsset),
+  })
   .openapi('BorrowMarket')
 
 const PositionedAsset = z
@@ -113,7 +122,10 @@ export const BorrowEvents = z.strictObject({
   ),
 })
 
-const NumericAmount = z.strictObject({ native: Amount, usd: z.number().nullable() })
+const NumericAmount = z.strictObject({
+  native: Amount,
+  usd: z.number().optional().openapi({ description: 'Left out where no price is known.' }),
+})
 
 export const MarketPoint = z.strictObject({
   timestamp: z.int(),
@@ -156,6 +168,7 @@ export const BorrowContext = z
         description:
           "What other accounts of the wallet have of the asset, as of the index; steps and limits are of the wallet's own account.",
       }),
+    warnings: z.array(z.string()).optional(),
     balances: z.strictObject({ supplied: Amount, borrowed: Amount, wallet: Amount, allowance: Amount }),
     limits: z
       .strictObject({ maxWithdraw: Amount, maxBorrow: Amount, maxRepay: Amount })

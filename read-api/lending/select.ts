@@ -2,8 +2,9 @@ import { findNetwork } from '../../db/networks.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
 import type { Shown } from '../catalogue/shown.ts'
-import { names, number } from '../http/parameters.ts'
+import { boolean, names, number } from '../http/parameters.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
+import { isVouchedFor } from './standing.ts'
 import { isLendingProtocol, protocolOf, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
@@ -57,7 +58,7 @@ function passesRole(
   return disallowed === undefined || symbols.length === 0 || symbols.some(symbol => !disallowed.has(symbol))
 }
 
-export function marketPredicate(query: Lists): (market: LendingMarket) => boolean {
+function marketPredicate(query: Lists): (market: LendingMarket) => boolean {
   const collateral = [words(query.allowedCollateralAssets), words(query.disallowedCollateralAssets)] as const
   const borrow = [words(query.allowedBorrowAssets), words(query.disallowedBorrowAssets)] as const
   const protocols = [words(query.allowedProtocols), words(query.disallowedProtocols)] as const
@@ -76,6 +77,23 @@ export function marketPredicate(query: Lists): (market: LendingMarket) => boolea
       (typeof query.minTvl !== 'number' || tvlOf(market) >= query.minTvl)
     )
   }
+}
+
+/** Whether markets count for which nobody vouches. */
+export const marketsUnlisted = boolean().optional().openapi({
+  description:
+    'Markets of standing found, too: anybody could have opened them, with tokens and an oracle of his own. Left out, and counted in x-unlisted-left-out, unless the installation shows them.',
+})
+
+type ShowsUnlisted = { shown: Pick<Shown, 'withUnlisted'> }
+export const shownMarkets = (markets: readonly LendingMarket[], { shown }: ShowsUnlisted) =>
+  shown.withUnlisted ? [...markets] : markets.filter(isVouchedFor)
+
+/** Markets that pass a list's filter; `leftOut`: how many would but for their standing. */
+export function narrowed(markets: readonly LendingMarket[], query: Lists, context: ShowsUnlisted) {
+  const passing = markets.filter(marketPredicate(query))
+  const shown = shownMarkets(passing, context)
+  return { shown, leftOut: passing.length - shown.length }
 }
 
 /** Names in a filter that no market and no vault has, and networks that are not indexed here. */

@@ -1,9 +1,11 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
 import { PROTOCOLS } from '../../db/protocols.ts'
+import type { AssetInfo } from '../catalogue/assets.ts'
 import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
 import { LENDING_PROTOCOLS, type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import type { AssetPosition, LendingPosition } from './positions.ts'
+import { isVouchedFor, NOBODY_VOUCHES } from './standing.ts'
 
 /** Whether markets can be of a protocol of this name or id. */
 export const isLendingProtocol = (name: string) =>
@@ -17,6 +19,16 @@ export function protocolOf({ protocol }: LendingMarket) {
 /** USD of an amount at the catalogue's price; undefined where there is none and the amount is not 0. */
 export function usdOf({ info }: LendingAsset, amount: bigint): number | undefined {
   return usdAt(amount, info.decimals, info.price)
+}
+
+/** An amount with its USD at a price; without USD where there is no price and the amount is not 0. */
+export function amountOf(
+  native: bigint,
+  { decimals }: Pick<AssetInfo, 'decimals'>,
+  price: number | undefined,
+) {
+  const usd = usdAt(native, decimals, price)
+  return { native: native.toString(), ...(usd === undefined ? {} : { usd }) }
 }
 
 /** USD of all that is supplied; assets without a price count nothing. */
@@ -37,10 +49,16 @@ function identityOf(market: LendingMarket) {
   }
 }
 
+/** What an answer about a single market says of one that nobody vouches for. */
+export const marketWarning = (market: LendingMarket): { warnings?: string[] } =>
+  isVouchedFor(market) ? {} : { warnings: [NOBODY_VOUCHES] }
+
 export function marketWire(market: LendingMarket) {
   return {
     ...identityOf(market),
     marketRootAddress: checksum(market.root),
+    standing: market.standing ?? ('listed' as const),
+    ...marketWarning(market),
     assetsData: market.assets.map(marketAssetWire),
   }
 }
@@ -100,6 +118,7 @@ function headOf({ market, user, account, ltv, healthFactor }: LendingPosition, o
   const isUnknown = healthFactor === undefined && ltv !== 0
   const warnings = [
     ...(isUnknown ? [UNKNOWN_HEALTH] : []),
+    ...(isVouchedFor(market) ? [] : [NOBODY_VOUCHES]),
     ...(others.length > 0
       ? [`Other accounts of the wallet have positions in this market: ${others.map(checksum).join(', ')}.`]
       : []),

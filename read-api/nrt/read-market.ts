@@ -1,7 +1,7 @@
 import { networkOfChain } from '../../db/networks.ts'
-import { usdOf } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { type LendingAsset, type LendingMarket, ratio } from '../lending/market.ts'
+import { amountOf } from '../lending/wire.ts'
 import { priceSourceOf } from '../on-chain.ts'
 import { priceOf, priceViews } from './nrt.ts'
 
@@ -35,10 +35,7 @@ function pointOf(
   block: { number: bigint; timestamp: number },
   price: number | undefined,
 ) {
-  const amount = (native: bigint) => ({
-    native: native.toString(),
-    usd: usdOf(native, info.decimals, price) ?? null,
-  })
+  const amount = (native: bigint) => amountOf(native, info, price)
   return {
     timestamp: block.timestamp,
     blockNumber: String(block.number),

@@ -84,6 +84,7 @@ function describe(vault: Vault, shares: bigint, wallet: ReadonlyMap<string, bigi
 /** The Position of the wire. */
 export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, interval: ApyInterval) {
   const { asset } = vault
+  const { at } = vault.state.sample ?? {}
   const worth = value === undefined ? {} : { positionValueInAsset: value.toString() }
   return {
     ...identityOf(vault),
@@ -98,6 +99,7 @@ export function positionOf({ vault, shares, value, valueUsd, wallet }: Held, int
       balanceNative: shares.toString(),
       ...(valueUsd === undefined ? {} : { balanceUsd: usdString(valueUsd) }),
       ...worth,
+      ...(value === undefined || at === undefined ? {} : { lastUpdateTimestamp: at }),
       ...(asset.wire.assetPriceInUsd === undefined ? {} : { assetPriceInUsd: asset.wire.assetPriceInUsd }),
     },
     userEventsIndexed: vault.userEventsIndexed,

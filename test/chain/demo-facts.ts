@@ -65,6 +65,8 @@ export function demoFacts(scenario: Scenario, guests: Guests): Fact[] {
     const logo = `https://demo.example/logos/${asset.symbol.toLowerCase()}.svg`
     facts.push({ subject: `asset:1:${asset.address}`, kind: 'logo', value: logo })
   }
+  for (const { id } of scenario.morpho.markets)
+    facts.push({ subject: `market:1:${id}`, kind: 'listed', value: {} })
   facts.push({ subject: `asset:1:${guests.reward.address}`, kind: 'peg', value: { usd: '0.5' } })
   for (const [name, profile] of Object.entries(profiles)) {
     facts.push({ subject: name, kind: 'profile', value: profile })

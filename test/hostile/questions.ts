@@ -44,6 +44,10 @@ export function questionsOf(scenario: Scenario): string[] {
         ]),
     ]),
     ...morpho.markets.map(({ id }) => `/beta/borrow/markets/mainnet/${id}`),
+    '/beta/borrow/markets?perPage=200',
+    '/beta/borrow/markets?perPage=2&page=1',
+    '/beta/borrow/markets/mainnet?perPage=200&allowedBorrowAssets=USDC',
+    '/beta/borrow/markets/mainnet?perPage=200&allowedCollateralAssets=WETH&minTvl=1',
   ]
 }
 
@@ -52,6 +56,7 @@ export function questionsAbout(strangers: readonly Address[], wallet: Address): 
   return [
     '/v2/detailed-vaults?perPage=500&sortBy=tvl&sortOrder=desc&allowUnlisted=true&allowCorrupted=true',
     '/v2/vaults?perPage=500&allowUnlisted=true&allowCorrupted=true',
+    '/beta/borrow/markets?perPage=500&allowUnlisted=true',
     `/v2/portfolio/positions/${wallet}?allowUnlisted=true&allowCorrupted=true`,
     ...strangers.flatMap(address => [
       `/v2/detailed-vaults/mainnet/${address}`,

@@ -40,8 +40,8 @@ const SIDE_BY_SIDE = 12
 
 const PROTOCOL = { subject: 'protocol:demo', kind: 'profile', value: { displayName: 'Demo Finance' } }
 
-/** The honest vaults are listed, their assets have feeds. */
-function factsOf({ vaults, feeds }: Pick<Scenario, 'vaults' | 'feeds'>): Fact[] {
+/** The honest vaults and markets are listed, their assets have feeds. */
+function factsOf({ vaults, feeds, morpho }: Pick<Scenario, 'vaults' | 'feeds' | 'morpho'>): Fact[] {
   return [
     PROTOCOL,
     ...feeds.map(({ asset, proxy, decimals }) => ({
@@ -49,6 +49,7 @@ function factsOf({ vaults, feeds }: Pick<Scenario, 'vaults' | 'feeds'>): Fact[] 
       kind: 'feed',
       value: { feed: proxy, decimals },
     })),
+    ...morpho.markets.map(({ id }) => ({ subject: `market:1:${id}`, kind: 'listed', value: {} })),
     ...vaults.map(({ address, symbol }) => ({
       subject: `vault:1:${address}`,
       kind: 'listed',

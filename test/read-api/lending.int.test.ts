@@ -1,6 +1,8 @@
 import { MarketUtils } from '@morpho-org/blue-sdk'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lentAssets } from '../../read-api/lending/queries.ts'
+import { ask } from '../../read-api/moment/query.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import {
@@ -294,6 +296,21 @@ interface Point {
   borrowIndex: number
 }
 
+describe('what accounts have lent', () => {
+  it('is what shares and scaled balances were worth when each market last reckoned its interest', async () => {
+    const { position: p = 0 } = api.catalogue.current().chain(1) ?? {}
+    const accounts = [w.ALICE, w.BOB, w.CAROL]
+    const rows = await ask(api.clickhouse, lentAssets, { chain: 1, p, accounts })
+    const shares = 1_000_000_000n * 1_000_000n
+    const totals = { totalSupplyAssets: 1_000_000_000n + 7_200n, totalSupplyShares: shares }
+    const inMorpho = MarketUtils.toSupplyAssets(shares, totals)
+    expect(rows.filter(({ amount }) => amount !== '0').sort((a, b) => (a.asset < b.asset ? -1 : 1))).toEqual([
+      { account: w.BOB, asset: w.USD_ASSET, amount: `${inMorpho + 3_300_000_000n}` },
+      { account: w.ALICE, asset: w.ETH_ASSET, amount: `${2n * 10n ** 18n}` },
+    ])
+  })
+})
+
 describe('borrow history', () => {
   const historyOf = async (path: string, query: Record<string, string> = {}): Promise<Point[]> =>
     (await get(`/markets/historical/mainnet/${path}`, { perPage: '2000', ...query })).data
@@ -344,21 +361,23 @@ describe('borrow history', () => {
     expect(new Set(lent.map(({ totalSupplied }) => totalSupplied.native))).toEqual(
       new Set([(3n * 10n ** 18n).toString()]),
     )
-    expect(lent[0]).toMatchObject({ totalSupplied: { usd: null }, totalBorrowed: { usd: 0 } })
+    expect(lent[0]?.totalSupplied).not.toHaveProperty('usd')
+    expect(lent[0]).toMatchObject({ totalBorrowed: { usd: 0 } })
     expect(hours(lent)).toEqual(hoursFrom(COMET_SAMPLED_AT_HOUR))
   })
 
   it('of a reserve and a vault, by days and weeks as well', async () => {
     const daily = await historyOf(`${POOL}/${w.USD_ASSET}`, { granularity: '1day' })
     expect(daily.map(({ timestamp }) => (timestamp - w.START) / w.DAY)).toEqual(
-      Array.from({ length: Math.floor((now() - w.START) / w.DAY) + 1 }, (_, day) => day),
+      Array.from({ length: Math.floor((now() - w.START) / w.DAY) }, (_, day) => day + 1),
     )
     expect(daily[0]).toMatchObject({ supplyIndex: 1.1, borrowIndex: 1.2, supplyRate: 0 })
-    // The day in which the market began has its first state, in which nothing had been supplied.
-    expect(daily.slice(0, 2).map(({ totalSupplied }) => totalSupplied.native)).toEqual(['0', '3300000000'])
+    // The market began within the day before: no figure is told of a moment at which there was none.
+    expect(daily[0]?.totalSupplied.native).toBe('3300000000')
+    expect(Number(daily[0]?.blockNumber)).toBeGreaterThan(0)
     const weekly = await historyOf(`${POOL}/${w.USD_ASSET}`, { granularity: '1week' })
     expect(weekly.every(({ timestamp }) => timestamp % (7 * w.DAY) === 0)).toBe(true)
-    expect(weekly.length).toBe(Math.floor(now() / (7 * w.DAY)) - Math.floor(timeOf(3) / (7 * w.DAY)) + 1)
+    expect(weekly.length).toBe(Math.floor(now() / (7 * w.DAY)) - Math.floor(timeOf(3) / (7 * w.DAY)))
 
     const { data } = await get('/markets', { allowedProtocols: 'euler' })
     const [{ marketId, assetsData }] = data

@@ -1,5 +1,6 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
@@ -84,6 +85,11 @@ describe('positions', () => {
       // Nothing says what this asset costs, and the chain cannot be asked.
       expect(position.lpToken).not.toHaveProperty('balanceUsd')
       expect(position.asset['balanceNative']).toBe('')
+      // The value is of the last sample, and says of when that is.
+      const isSample = (event: DomainEvent) =>
+        event.type === 'StateSampled' && event.contract === lower(position.address)
+      const sampled = wallets.blocks.findLast(({ events }) => events.some(isSample))
+      expect(position.lpToken['lastUpdateTimestamp']).toBe(sampled?.block.timestamp)
     }
     expect(errors['unreachableNetworks']).toEqual(expected.length > 0 ? ['optimism'] : undefined)
   })

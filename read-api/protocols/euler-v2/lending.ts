@@ -82,6 +82,7 @@ export async function evkMarkets(
       price === null ? [] : [[`${contract} ${asset}`, BigInt(price)]],
     ),
   )
+  const oracles = new Map(samples.map(({ contract, oracle }) => [contract, oracle]))
   const paused = new Set(pauses.map(({ vault, key }) => `${vault} ${key}`))
   const told = new Map(rows.map(row => [row.vault, row]))
   const untold = ltvs.flatMap(({ vault, collateral }) => [vault, collateral].filter(of => !told.has(of)))
@@ -120,7 +121,12 @@ export async function evkMarkets(
     return [
       {
         ...pair,
-        lender: { ...pair.lender, oraclePrice, securities: securities.get(ltv.vault) ?? [] },
+        lender: {
+          ...pair.lender,
+          oracle: oracles.get(ltv.vault),
+          oraclePrice,
+          securities: securities.get(ltv.vault) ?? [],
+        },
       },
     ]
   })

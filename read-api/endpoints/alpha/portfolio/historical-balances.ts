@@ -22,13 +22,15 @@ import { readBalancesAt } from '../../../portfolio/balances-at.ts'
 import { balanceOf } from '../../../portfolio/positions.ts'
 import { positionsQuery, selectPositions } from '../../../portfolio/select-positions.ts'
 
+const AssetThen = PositionAsset.partial({ balanceNative: true }).openapi('PositionAssetThen')
+
 export default defineEndpoint({
   tier: 'alpha',
   method: 'get',
   path: '/historical-balances/{userAddress}/{timestamp}',
   summary: 'What a wallet held at a moment: exact balances, with share price, asset price and APY of then',
   description:
-    'Balances are those after the last block at or before the timestamp. Filters on TVL and APY look at the figures of that moment, all others at the vault as it is known now. positionValueInAsset is what the shares were worth, rounded down.',
+    'Balances are those after the last block at or before the timestamp. Filters on TVL and APY look at the figures of that moment, all others at the vault as it is known now. positionValueInAsset is what the shares were worth, rounded down. balanceNative of an asset is what the wallet held of it, where that is the share of another vault; of other tokens the past is not recorded, and it is left out.',
   params: z.object({ userAddress: userAddress(), timestamp: timestamp() }),
   query: positionsQuery,
   response: z.strictObject({
@@ -41,7 +43,7 @@ export default defineEndpoint({
           name: z.string(),
           network: NetworkShape,
           protocol: ProtocolShape,
-          asset: PositionAsset,
+          asset: AssetThen,
           lpToken: PositionLpToken,
           isTransactional: z.boolean(),
           isAppFeatured: z.boolean(),
@@ -94,9 +96,7 @@ function positionOf({ vault, balance, assetBalance, state, apy, assetPrice, valu
     asset: {
       ...assetAt(vault.asset, assetPrice),
       // Of the wallet's other balances the past is not recorded.
-      ...(assetBalance === undefined
-        ? { balanceNative: '' }
-        : balanceOf(assetBalance, vault.asset.decimals, assetPrice)),
+      ...(assetBalance === undefined ? {} : balanceOf(assetBalance, vault.asset.decimals, assetPrice)),
       ...(value === undefined ? {} : { positionValueInAsset: value.toString() }),
     },
     lpToken: {

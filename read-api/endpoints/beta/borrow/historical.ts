@@ -1,4 +1,3 @@
-import { usdOf } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { limits, pageOfRows } from '../../../http/paging.ts'
 import { paging, timestamp } from '../../../http/parameters.ts'
@@ -8,6 +7,7 @@ import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/b
 import { readHistory } from '../../../lending/history.ts'
 import { ratio } from '../../../lending/market.ts'
 import { MarketPoint } from '../../../lending/schemas.ts'
+import { amountOf } from '../../../lending/wire.ts'
 import { bucketRange, readRange } from '../../../moment/time-range.ts'
 import { granularity } from '../../../vaults/history.ts'
 import { SECONDS } from '../../../vaults/history-queries.ts'
@@ -19,7 +19,7 @@ export default defineEndpoint({
   path: '/borrow/markets/historical/{network}/{marketId}/{assetId}',
   summary: 'Rates, totals and indexes of an asset of a market over time',
   description:
-    "Buckets are aligned to epoch 0 and ascending, without a gap from the one in which the market began: each has the figures of its beginning, with the interest of the time since the last update, whose block is named; the first has those of the market's first update. Indexes are what one unit supplied or owed at the beginning has become.",
+    'Buckets are aligned to epoch 0 and ascending, without a gap from the first that began when there was a market: each has the figures of its beginning, with the interest of the time since the last update, whose block is named. USD is left out where no price was known. Indexes are what one unit supplied or owed at the beginning has become.',
   params: z.object(marketAssetPath),
   query: z.object({
     fromTimestamp: timestamp().optional(),
@@ -49,10 +49,7 @@ export default defineEndpoint({
     return {
       ...page,
       data: page.data.map((point, i) => {
-        const amount = (native: bigint) => ({
-          native: native.toString(),
-          usd: usdOf(native, asset.info.decimals, prices[i]) ?? null,
-        })
+        const amount = (native: bigint) => amountOf(native, asset.info, prices[i])
         return {
           timestamp: point.at,
           blockNumber: String(point.block),

@@ -8,9 +8,11 @@ import { Market } from '../../../lending/schemas.ts'
 import {
   chainsOf,
   marketFilter,
-  marketPredicate,
+  marketsUnlisted,
+  narrowed,
   networkFilter,
   protocolFilter,
+  shownMarkets,
   unsupportedIn,
 } from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
@@ -20,7 +22,13 @@ export default defineEndpoint({
   method: 'get',
   path: '/borrow/markets',
   summary: 'Lending markets of all networks, with rates, totals and risk parameters',
-  query: z.object({ ...networkFilter, ...protocolFilter, ...marketFilter, ...paging() }),
+  query: z.object({
+    ...networkFilter,
+    ...protocolFilter,
+    ...marketFilter,
+    allowUnlisted: marketsUnlisted,
+    ...paging(),
+  }),
   response: pageOf(Market).extend({ errors: Unsupported }),
   example: { query: { perPage: '5' } },
   cost: ({ items }) => 1 + 3 * items,
@@ -28,11 +36,13 @@ export default defineEndpoint({
   async handler({ query }, context) {
     const chains = chainsOf(context.catalogue, query)
     const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()
-    const page = pageOfAll(markets.filter(marketPredicate(query)), query)
+    const { shown, leftOut } = narrowed(markets, query, context)
+    const page = pageOfAll(shown, query)
+    context.leaveOut(leftOut, page.itemsOnPage === 0, 'market')
     return {
       ...page,
       data: page.data.map(marketWire),
-      errors: unsupportedIn(query, context.shown, markets),
+      errors: unsupportedIn(query, context.shown, shownMarkets(markets, context)),
     }
   },
 })

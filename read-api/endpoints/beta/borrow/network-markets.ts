@@ -6,7 +6,13 @@ import { pageOf, Unsupported } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
 import { Market } from '../../../lending/schemas.ts'
-import { marketFilter, marketPredicate, unsupportedIn } from '../../../lending/select.ts'
+import {
+  marketFilter,
+  marketsUnlisted,
+  narrowed,
+  shownMarkets,
+  unsupportedIn,
+} from '../../../lending/select.ts'
 import { marketWire } from '../../../lending/wire.ts'
 
 export default defineEndpoint({
@@ -15,7 +21,7 @@ export default defineEndpoint({
   path: '/borrow/markets/{network}',
   summary: 'Lending markets of a network, with rates, totals and risk parameters',
   params: z.object({ network: network() }),
-  query: z.object({ ...marketFilter, ...paging() }),
+  query: z.object({ ...marketFilter, allowUnlisted: marketsUnlisted, ...paging() }),
   response: pageOf(Market).extend({ errors: Unsupported }),
   example: { params: { network: '{network}' } },
   cost: ({ items }) => 1 + 3 * items,
@@ -24,11 +30,13 @@ export default defineEndpoint({
     const { chainId, name } = params.network
     if (!context.catalogue.chain(chainId)) throw new NotFoundError(`Nothing is indexed on ${name}.`)
     const markets = await lendingMarkets(context, chainId)
-    const page = pageOfAll(markets.filter(marketPredicate(query)), query)
+    const { shown, leftOut } = narrowed(markets, query, context)
+    const page = pageOfAll(shown, query)
+    context.leaveOut(leftOut, page.itemsOnPage === 0, 'market')
     return {
       ...page,
       data: page.data.map(marketWire),
-      errors: unsupportedIn(query, context.shown, markets),
+      errors: unsupportedIn(query, context.shown, shownMarkets(markets, context)),
     }
   },
 })

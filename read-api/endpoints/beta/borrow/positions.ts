@@ -6,7 +6,7 @@ import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
 import { type AssetPosition, type LendingPosition, readWallet } from '../../../lending/positions.ts'
 import { BorrowPosition } from '../../../lending/schemas.ts'
-import { chainsOf, networkFilter, passes, unsupportedIn } from '../../../lending/select.ts'
+import { chainsOf, networkFilter, passes, shownMarkets, unsupportedIn } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
 import { securedPairs } from '../../../protocols/euler-v2/lending.ts'
 
@@ -81,7 +81,11 @@ export default defineEndpoint({
       })
     }
     const page = pageOfAll(shown, query)
-    const { unsupportedNetworks, unsupportedAssets } = unsupportedIn(query, context.shown, markets.flat())
+    const { unsupportedNetworks, unsupportedAssets } = unsupportedIn(
+      query,
+      context.shown,
+      shownMarkets(markets.flat(), context),
+    )
     return {
       ...page,
       data: page.data.map(({ position, assets }) => positionWire(position, assets)),

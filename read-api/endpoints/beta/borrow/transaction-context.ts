@@ -6,6 +6,7 @@ import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readWallet } from '../../../lending/positions.ts'
 import { BorrowContext } from '../../../lending/schemas.ts'
+import { marketWarning } from '../../../lending/wire.ts'
 import { borrowContextOf } from '../../../transactions/borrow/wire.ts'
 
 export default defineEndpoint({
@@ -42,6 +43,7 @@ export default defineEndpoint({
     return {
       ...borrowContextOf(market, asset, user, standing),
       ...(subAccounts.length > 0 ? { subAccounts } : {}),
+      ...marketWarning(market),
     }
   },
 })

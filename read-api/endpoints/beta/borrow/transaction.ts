@@ -1,8 +1,11 @@
 import type { Address } from 'viem'
 import { defineEndpoint } from '../../../http/endpoint.ts'
+import { RefusedError } from '../../../http/errors.ts'
 import { baseUnits, choice, flag, userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
+import { isVouchedFor, NOBODY_VOUCHES } from '../../../lending/standing.ts'
+import { marketWarning } from '../../../lending/wire.ts'
 import { attribution, suffixFor } from '../../../transactions/attribution.ts'
 import { borrowActions } from '../../../transactions/borrow/family.ts'
 import { BundleShape } from '../../../transactions/schemas.ts'
@@ -25,6 +28,7 @@ export default defineEndpoint({
     all: flag('Everything there is, in place of an amount.'),
     attribution,
     simulate: flag('With what each transaction was seen to do when it was run.'),
+    allowUnlisted: flag('Needed to supply to a market of standing found, for which nobody vouches.'),
   }),
   response: BundleShape,
   example: {
@@ -42,6 +46,8 @@ export default defineEndpoint({
   async handler({ params, query }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)
+    if (params.action === 'supply' && !isVouchedFor(market) && !query.allowUnlisted)
+      throw new RefusedError(`${NOBODY_VOUCHES} With allowUnlisted=true a supply is prepared all the same.`)
     const bundle = await context.deps.onChain.borrowing.bundle({
       market,
       asset,
@@ -53,6 +59,6 @@ export default defineEndpoint({
       suffix: suffixFor(context.key, query.attribution),
     })
     context.readAt(market.chainId, bundle.block)
-    return bundleOf(bundle)
+    return { ...bundleOf(bundle), ...marketWarning(market) }
   },
 })

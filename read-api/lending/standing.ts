@@ -1,0 +1,49 @@
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Standing } from '../catalogue/vault.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { ask } from '../moment/query.ts'
+import type { LendingMarket } from './market.ts'
+import * as queries from './queries.ts'
+
+/**
+ * Who vouches for a market that anybody can open, by its own contracts: `listed` where the registry does, or a listed vault
+ * whose curator gave the market a cap, or, of Euler, the governor of a listed vault that lends there; `made` where what it
+ * lends and takes is known and an oracle of the registry prices it; `found` is everything else. Pools of Aave and Comets are
+ * contracts that the operator named: listed.
+ */
+export async function withStanding(
+  markets: readonly LendingMarket[],
+  { deps, catalogue }: Pick<EndpointContext, 'deps' | 'catalogue'>,
+  chain: number,
+): Promise<LendingMarket[]> {
+  const listed = catalogue.identity
+    .filter(({ standing, network }) => standing === 'listed' && network.chainId === chain)
+    .map(({ state }) => state.address)
+  const isOpen = markets.some(({ protocol }) => protocol === 'morpho-blue')
+  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, vaults: listed }
+  const capped = isOpen && listed.length > 0 ? await ask(deps.clickhouse, queries.cappedMarkets, pinned) : []
+  const known = { vaults: new Set(listed), capped: new Set(capped.map(({ market }) => market)) }
+  return markets.map(market => ({ ...market, standing: standingIn(catalogue, market, known) }))
+}
+
+function standingIn(
+  catalogue: Catalogue,
+  market: LendingMarket,
+  known: { vaults: ReadonlySet<string>; capped: ReadonlySet<string> },
+): Standing {
+  const { facts } = catalogue
+  if (market.protocol === 'aave-v3' || market.protocol === 'compound-v3') return 'listed'
+  if (facts.market(market.chainId, market.id).listed) return 'listed'
+  const oracle = market.protocol === 'morpho-blue' ? market.params.oracle : market.lender.oracle
+  const isPriced = oracle !== undefined && facts.contract(market.chainId, oracle).oracle !== undefined
+  const isKnown = market.assets.every(({ info }) => catalogue.shown(false).isTrusted(info))
+  if (market.protocol === 'morpho-blue' ? known.capped.has(market.id) : known.vaults.has(market.root))
+    return 'listed'
+  return isKnown && isPriced ? 'made' : 'found'
+}
+
+/** Whether a list has it. */
+export const isVouchedFor = ({ standing }: LendingMarket) => standing !== 'found'
+
+export const NOBODY_VOUCHES =
+  'Nobody vouches for this market: anybody could have opened it, with tokens and an oracle of his own.'
