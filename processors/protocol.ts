@@ -169,7 +169,14 @@ export function defineProtocol(protocol: Protocol): Protocol {
 
 /** A read whose events bear a protocol's slug, where they have none yet. */
 export function ofProtocol<T extends StateRead>(slug: string, read: T): T {
-  return { ...read, events: answers => named(slug, read.events(answers)) }
+  const { ofDebtors } = read
+  return {
+    ...read,
+    events: answers => named(slug, read.events(answers)),
+    ...(ofDebtors && {
+      ofDebtors: { ...ofDebtors, read: account => ofProtocol(slug, ofDebtors.read(account)) },
+    }),
+  }
 }
 
 function named(slug: string, events: DomainEvent[]): DomainEvent[] {

@@ -106,7 +106,7 @@ export async function compareEvk(
     'LTV',
   )
 
-  const market = `evk:${lender.address}`
+  const market = lender.address
   const priceOf = (asset: string) =>
     big(prices.find(row => row['market'] === market && row['asset'] === asset)?.['price'])
   const price = { loan: priceOf(lender.token.address), collateral: priceOf(collateral.address) }
