@@ -18,6 +18,10 @@ export interface StreamStatus {
   backfills: { sources: number; from: number; cursor: number }[]
   /** Contracts that were discovered, and logs of which from long before that are still being fetched. */
   olderLogs: number
+  /** Contracts that may be vaults and wait for their turn to be looked at. */
+  waitingContracts: number
+  /** Contracts that logged so much on a day that some of it is left out until the day is over. */
+  leftOut: number
   deadLetters: number
   /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
   withoutState: number | undefined
@@ -41,6 +45,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     dead: number
     differing: number
     older: number
+    waiting: number
+    left_out: number
     backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
   }>(
@@ -51,6 +57,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL AND d.stage = 'cross_check') AS differing,
        (SELECT count(DISTINCT contract)::int FROM older_logs o WHERE o.stream = s.id) AS older,
+       (SELECT count(*)::int FROM waiting_contract w WHERE w.stream = s.id AND w.looked_at IS NULL) AS waiting,
+       (SELECT count(DISTINCT contract)::int FROM log_budget b WHERE b.stream = s.id AND b.left_out_from IS NOT NULL) AS left_out,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
           WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL AND NOT learned GROUP BY cursor) AS waiting) AS backfills,
@@ -79,6 +87,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     })),
     backfills: row.backfills ?? [],
     olderLogs: row.older,
+    waitingContracts: row.waiting,
+    leftOut: row.left_out,
     deadLetters: row.dead,
     withoutState: row.without_state ?? undefined,
     differing: row.differing,

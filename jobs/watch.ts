@@ -58,6 +58,8 @@ export function statusTable(now: Look, before?: Look): string {
     streams,
     ...outdated,
     ...all.flatMap(historyOf),
+    ...all.flatMap(waitingOf),
+    ...all.flatMap(leftOutOf),
     ...all.flatMap(olderOf),
     ...all.flatMap(stateOf),
     ...all.flatMap(differingOf),
@@ -71,6 +73,22 @@ function historyOf({ name, headBlock, backfills }: StreamStatus): string[] {
     const bar = '#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '-')
     return `${name}: history of ${sources} new source${sources === 1 ? '' : 's'} [${bar}] ${Math.floor(share * 100)} %, block ${Math.max(cursor, from)} of ${headBlock}`
   })
+}
+
+/** More came up in an hour than are looked at. */
+function waitingOf({ name, waitingContracts: count }: StreamStatus): string[] {
+  if (count === 0) return []
+  return [
+    `${name}: ${count} contract${count === 1 ? '' : 's'} that may be a vault wait${count === 1 ? 's' : ''} to be looked at in the order in which they came up (INSPECTIONS_PER_HOUR)`,
+  ]
+}
+
+/** Contracts that log more in a day than is taken. */
+function leftOutOf({ name, leftOut: count }: StreamStatus): string[] {
+  if (count === 0) return []
+  return [
+    `${name}: ${count} contract${count === 1 ? '' : 's'} logged more than LOGS_PER_DAY; the rest is fetched when the day is over. \`vaultlog ignore\` leaves one alone, a fact \`listed\` takes all of it`,
+  ]
 }
 
 /** Contracts that said their first word long after they were made. */

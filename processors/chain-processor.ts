@@ -4,8 +4,10 @@ import type pg from 'pg'
 import { ChainDatabase, type Committed } from '../db/events/chain-database.ts'
 import { StoppedError } from '../db/events/chain-errors.ts'
 import { readCollateralHolders, readPrincipals } from '../db/events/event-store.ts'
+import { readLogBudgets } from '../db/events/log-budgets.ts'
 import { readOlderSources } from '../db/events/older-logs.ts'
 import { readStandingLogs } from '../db/events/teaching.ts'
+import { readWaiting } from '../db/events/waiting-contracts.ts'
 import {
   type PendingSource,
   reconcileSources,
@@ -13,10 +15,10 @@ import {
   takeSourcesBack,
   type WatchedSource,
 } from '../db/events/watched-sources.ts'
-import { variableOf } from '../db/process/env.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import type { Network } from './chains.ts'
+import { explain, isRetryable } from './failures.ts'
 import { ChainHandler, type ChainHandlerOptions } from './handling/chain-handler.ts'
 import { DeadLetterBox } from './handling/dead-letters.ts'
 import { createDecoder } from './handling/decode.ts'
@@ -24,9 +26,11 @@ import { firstBlock } from './knowledge/first-block.ts'
 import { History, type HistoryOptions, namesOf } from './knowledge/history.ts'
 import { IgnoredWatch, withoutContracts } from './knowledge/ignored.ts'
 import { KnownContracts } from './knowledge/known-contracts.ts'
+import { LogBudget } from './knowledge/log-budget.ts'
+import { Looks } from './knowledge/looks.ts'
 import { OlderLogs } from './knowledge/older-logs.ts'
 import { learnAnew, Teaching } from './knowledge/teaching.ts'
-import { observeCommit, sourceRestarts } from './metrics.ts'
+import { leftOutContracts, observeCommit, sourceRestarts, waitingContracts } from './metrics.ts'
 import type { ResolvedFeed } from './prices/chainlink.ts'
 import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
@@ -62,6 +66,10 @@ export interface ChainProcessorOptions {
   /** Milliseconds until a part of what was read is asked of another endpoint. */
   crossCheckMs?: number
   samples?: boolean
+  /** Contracts that strangers bring up and are looked at in an hour of the chain. */
+  inspectionsPerHour?: number
+  /** Logs of a vault that nobody listed that are taken with the blocks of a day. */
+  logsPerDay?: number
   /** Milliseconds between looks at which aggregators stand behind price feeds. */
   feedInterval?: number
   onCommit?: (committed: Committed) => void | Promise<void>
@@ -71,20 +79,10 @@ export interface ChainProcessorOptions {
 /** Hours, and samples, that final blocks may bring at once. */
 const HOURS = 100
 const SAMPLES = 5_000
+const INSPECTIONS_PER_HOUR = 300
+const LOGS_PER_DAY = 20_000
 /** Milliseconds between attempts at most: a chain is to be fresh again soon after its node is. */
 const LONGEST_PAUSE = 10_000
-
-/** The chain replaced blocks that were taken as final. */
-export class DeepForkError extends VaultlogError {
-  readonly code = 'DEEP_FORK'
-  constructor(network: string, detail: string) {
-    super(
-      `${network} replaced blocks below finality (${detail}). Nothing was changed. ` +
-        `Stop it, run \`vaultlog rewind ${network} --to common\` to retract what came after the last common block, ` +
-        `raise ${variableOf(network, 'FINALITY_')} if this chain reorganises that deep, and start again.`,
-    )
-  }
-}
 
 /**
  * Follows one chain for ever (or to endBlock): a run of the source, and another one when contracts were discovered,
@@ -185,6 +183,8 @@ async function runOnce(
   let handler: ChainHandler | undefined
   let history: History | undefined
   let older: OlderLogs | undefined
+  let looks: Looks | undefined
+  let logBudget: LogBudget | undefined
   /** What the last batch brought to be watched comes with the next one. */
   let takesMore = false
   const database = new ChainDatabase({
@@ -198,6 +198,10 @@ async function runOnce(
       position = committed.head
       history?.commit()
       older?.commit()
+      looks?.commit()
+      logBudget?.commit()
+      leftOutContracts.set({ chain: network.name }, logBudget?.count() ?? 0)
+      waitingContracts.set({ chain: network.name }, looks?.count() ?? 0)
       progressed()
       observeCommit(network.name, committed)
       await options.onCommit?.(committed)
@@ -253,34 +257,55 @@ async function runOnce(
       standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
       onDeadLetters: letters => kept.deadLetters.keep(letters),
     }
-    history = openHistory(options, {
-      ...common,
-      contracts,
-      late,
-      pending: pending.filter(isNext),
-      async store(blocks, cursors, from) {
-        const committed = await database.appendPast(blocks, cursors, from)
-        if (!committed) return false
-        observeCommit(network.name, committed)
-        await options.onCommit?.(committed)
-        return true
-      },
-    })
     older =
       rpc &&
       new OlderLogs({
         rpc,
         contracts,
         finality: options.finality ?? network.finality,
+        perDay: options.logsPerDay ?? LOGS_PER_DAY,
         topics: kind => decoder.topicsOf(kind),
+        withBesides: decoder.withBesides,
         handle: (found, of) => current.handlePast(found, of),
         read: () => readOlderSources(pool, network.chainId),
       })
+    history = openHistory(options, {
+      ...common,
+      contracts,
+      late,
+      pending: pending.filter(isNext),
+      older: older?.ofHistory(),
+      async store(blocks, cursors, from, itsOlder) {
+        const committed = await database.appendPast(blocks, cursors, from, itsOlder)
+        if (!committed) return false
+        if (itsOlder.length > 0) older?.look()
+        observeCommit(network.name, committed)
+        await options.onCommit?.(committed)
+        return true
+      },
+    })
+    const listed = new Set((options.listedVaults ?? []).map(contract => contract.toLowerCase()))
+    looks = new Looks({
+      contracts,
+      perHour: options.inspectionsPerHour ?? INSPECTIONS_PER_HOUR,
+      finality: options.finality ?? network.finality,
+      waiting: await readWaiting(pool, network.chainId),
+      listed,
+    })
+    logBudget = new LogBudget({
+      contracts,
+      perDay: options.logsPerDay ?? LOGS_PER_DAY,
+      finality: options.finality ?? network.finality,
+      days: await readLogBudgets(pool, network.chainId),
+      listed,
+    })
     const current = new ChainHandler({
       ...common,
       contracts,
       history,
       older,
+      looks,
+      logBudget,
       listed: [...(options.listedVaults ?? []), ...ignored.taken].flatMap(contract =>
         protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
       ),
@@ -392,46 +417,4 @@ function openHistory(
     range: backfillRange,
     store,
   })
-}
-
-/** evm-processor reports forks below finality as bare assertions and errors; here they say what to do. */
-async function explain(options: ChainProcessorOptions, error: unknown): Promise<Error> {
-  if (!(error instanceof Error)) return new UnavailableError(String(error))
-  if (error instanceof VaultlogError) return error
-  const isNotFound = /already indexed block .* was not found on chain/.test(error.message)
-  const isFromHot = error.name === 'AssertionError' && /hot\.(ts|js)/.test(error.stack ?? '')
-  if (!isNotFound && !isFromHot) return error
-  if (options.rpcUrls.length === 0) return new DeepForkError(options.network.name, error.message)
-  // A fork while its blocks are being fetched fails in the same way, and the next attempt gets over it.
-  const final = await findFinalBlock(options).catch(() => undefined)
-  if (!final?.now || final.stored === final.now) {
-    return new UnavailableError('The chain changed while its blocks were fetched.', { cause: error })
-  }
-  return new DeepForkError(
-    options.network.name,
-    `block ${final.height} was ${final.stored} and is ${final.now}`,
-  )
-}
-
-/** The hash of the newest final block as stored, and what the chain says of that height now. */
-async function findFinalBlock({ network, pool, rpcUrls }: ChainProcessorOptions) {
-  const { rows } = await pool.query<{ final_height: number; final_hash: string }>(
-    `SELECT final_height, final_hash FROM stream WHERE id = $1 AND final_height >= 0 AND final_hash <> '0x'`,
-    [network.chainId],
-  )
-  const [row] = rows
-  if (!row) return undefined
-  const rpc = openChainRpc(rpcUrls)
-  // What a node of another chain has at that height says nothing of this one.
-  if ((await rpc.chainId()) !== network.chainId) return undefined
-  const header = await rpc.header(row.final_height)
-  return { height: row.final_height, stored: row.final_hash, now: header?.hash }
-}
-
-function isRetryable(error: unknown): boolean {
-  if (error instanceof VaultlogError) return error.retryable
-  // A statement that Postgres does not understand or allow will not get better.
-  if (/^42/.test((error as { code?: unknown } | undefined)?.code?.toString() ?? '')) return false
-  // Postgres and RPC clients throw their own kinds: connection loss, shutdown, time-outs. Our own faults are VaultlogErrors.
-  return true
 }

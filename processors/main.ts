@@ -63,6 +63,8 @@ async function main(): Promise<void> {
     pollInterval: env.POLL_INTERVAL_MS,
     headLooks: env.headLooks[network.name],
     samples: env.SAMPLES,
+    inspectionsPerHour: env.INSPECTIONS_PER_HOUR,
+    logsPerDay: env.LOGS_PER_DAY,
     signal: stop.signal,
     onCommit: ({ head, appended, retracted }) => {
       if (appended + retracted === 0) return

@@ -59,6 +59,22 @@ export const crossChecks = new Counter({
   registers,
 })
 
+/** Over the budget of inspections. */
+export const waitingContracts = new Gauge({
+  name: 'vaultlog_waiting_contracts',
+  help: 'Contracts that may be vaults and wait for their turn to be looked at',
+  labelNames,
+  registers,
+})
+
+/** Over the budget of logs. */
+export const leftOutContracts = new Gauge({
+  name: 'vaultlog_left_out_contracts',
+  help: 'Contracts, by day, that logged so much that some of it is left out until the day is over',
+  labelNames,
+  registers,
+})
+
 /** `reason`: the code of the error, or `unavailable` for what a dependency threw. */
 export const sourceRestarts = new Counter({
   name: 'vaultlog_source_restarts_total',

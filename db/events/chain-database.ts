@@ -19,8 +19,10 @@ import type { BlockEvents } from './event-store.ts'
 import { appendEvents, lockStreamHead, registerStream, UnknownStreamError } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
 import { HOT_BLOCKS, type HotBlock, rememberHotBlocks, retraction } from './hot-blocks.ts'
+import { type LogsOfDay, retractLogBudgets, storeLogBudgets } from './log-budgets.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
 import { retractTeaching, storeTeaching, type Teaches } from './teaching.ts'
+import { retractWaiting, storeWaiting, type WaitingContract } from './waiting-contracts.ts'
 import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
 
 export interface Committed {
@@ -58,6 +60,8 @@ interface Outcome {
   headTime: number
   sources: SourceCursor[]
   olderSources: OlderSource[]
+  waiting: WaitingContract[]
+  logBudgets: { changed: LogsOfDay[]; done: LogsOfDay[] }
 }
 
 export interface ChainDatabaseOptions {
@@ -162,7 +166,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     let orphaned = 0
     await this.commit(info.prevHead, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
-      const { writer, blocks, headTime, sources, olderSources, canonical } = openWriter(
+      const { writer, blocks, headTime, sources, olderSources, waiting, logBudgets, canonical } = openWriter(
         stored,
         Number.MAX_SAFE_INTEGER,
         info.prevHead,
@@ -181,6 +185,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
           headTime: 0,
           sources: [],
           olderSources: [],
+          waiting: [],
+          logBudgets: { changed: [], done: [] },
         }
       }
       return {
@@ -191,6 +197,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         headTime: headTime(),
         sources,
         olderSources: olderSources(),
+        waiting,
+        logBudgets,
       }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
@@ -222,7 +230,11 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       const first = change < 0 ? info.newBlocks.length : change
       const newBlocks = info.newBlocks.slice(first)
       const base = info.newBlocks[first - 1] ?? info.baseHead
-      const { writer, blocks, headTime, sources, olderSources } = openWriter(new Map(), base.height, base)
+      const { writer, blocks, headTime, sources, olderSources, waiting, logBudgets } = openWriter(
+        new Map(),
+        base.height,
+        base,
+      )
       if (newBlocks.length > 0) await handle(writer, first, info.newBlocks.length)
       return {
         orphans: hot.filter(block => block.height > base.height),
@@ -232,6 +244,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         headTime: headTime(),
         sources,
         olderSources: olderSources(),
+        waiting,
+        logBudgets,
       }
     })
   }
@@ -278,7 +292,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   private async append(
     tx: pg.PoolClient,
     { position, hot }: StreamState,
-    { orphans, blocks, final, hotBlocks, headTime, sources, olderSources }: Outcome,
+    { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets }: Outcome,
   ): Promise<Omit<Committed, 'seconds'>> {
     const { stream } = this.options
     if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
@@ -291,7 +305,10 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     await storeTeaching(tx, stream, base, blocks, this.options.teaches)
     if (orphans.length > 0) {
       await retractTeaching(tx, stream, orphans)
-      await lowerSourceCursors(tx, stream, Math.min(...orphans.map(({ height }) => height)) - 1)
+      const root = Math.min(...orphans.map(({ height }) => height)) - 1
+      await lowerSourceCursors(tx, stream, root)
+      await retractWaiting(tx, stream, root)
+      await retractLogBudgets(tx, stream, root)
       await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
         stream,
         orphans.map(o => o.height),
@@ -310,6 +327,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     )
     await storeSourceCursors(tx, stream, sources)
     await storeOlderSources(tx, stream, olderSources)
+    await storeWaiting(tx, stream, waiting, final.height)
+    await storeLogBudgets(tx, stream, logBudgets.changed, logBudgets.done)
     return {
       head: next,
       appended: next - base,
@@ -327,6 +346,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     blocks: readonly BlockEvents[],
     sources: readonly SourceCursor[],
     from: number,
+    older: readonly OlderSource[] = [],
   ): Promise<Committed | undefined> {
     const { pool, stream } = this.options
     this.assertMayWrite()
@@ -347,6 +367,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         head,
       ])
       await storeSourceCursors(tx, stream, sources, from)
+      await storeOlderSources(tx, stream, older)
       return { ...state, head, appended: head - state.head, retracted: 0 }
     })
     this.appending = commit.catch(() => {})

@@ -1,5 +1,7 @@
 import type { BlockEvents } from './event-store.ts'
+import type { LogsOfDay } from './log-budgets.ts'
 import type { OlderSource } from './older-logs.ts'
+import type { WaitingContract } from './waiting-contracts.ts'
 import type { SourceCursor } from './watched-sources.ts'
 
 /** What a handler has stored by the transaction that advances the cursor. */
@@ -20,6 +22,10 @@ export interface EventWriter {
   setSourceCursor(source: SourceCursor): void
   /** How far the logs from before a contract's discovery are stored with this. */
   setOlderSource(source: OlderSource): void
+  /** Which contracts wait to be looked at with this, or were. */
+  setWaiting(contracts: readonly WaitingContract[]): void
+  /** What contracts have logged by day with this; `done` is not to be remembered any more. */
+  setLogBudgets(changed: readonly LogsOfDay[], done: readonly LogsOfDay[]): void
 }
 
 /** A writer, and what a handler did with it. */
@@ -33,6 +39,8 @@ export function openWriter(
   headTime(): number
   sources: SourceCursor[]
   olderSources(): OlderSource[]
+  waiting: WaitingContract[]
+  logBudgets: { changed: LogsOfDay[]; done: LogsOfDay[] }
   /** Hashes by height that the handler named when it asked what is stored. */
   canonical: Map<number, string>
 } {
@@ -40,10 +48,14 @@ export function openWriter(
   const canonical = new Map<number, string>()
   const sources: SourceCursor[] = []
   const older = new Map<string, OlderSource>()
+  const waiting: WaitingContract[] = []
+  const logBudgets: { changed: LogsOfDay[]; done: LogsOfDay[] } = { changed: [], done: [] }
   let newest = 0
   return {
     blocks,
     sources,
+    waiting,
+    logBudgets,
     olderSources: () => [...older.values()],
     headTime: () => newest,
     canonical,
@@ -65,7 +77,14 @@ export function openWriter(
         sources.push(source)
       },
       setOlderSource: source => {
-        older.set(`${source.kind} ${source.contract}`, source)
+        older.set(`${source.kind} ${source.contract} ${source.to}`, source)
+      },
+      setWaiting: contracts => {
+        waiting.push(...contracts)
+      },
+      setLogBudgets: (changed, done) => {
+        logBudgets.changed.push(...changed)
+        logBudgets.done.push(...done)
       },
     },
   }

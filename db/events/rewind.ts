@@ -2,7 +2,9 @@ import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { SecondWriterError } from './chain-errors.ts'
 import { appendEvents, type BlockEvents, lockStreamHead } from './event-store.ts'
+import { retractLogBudgets } from './log-budgets.ts'
 import { retractTeaching } from './teaching.ts'
+import { retractWaiting } from './waiting-contracts.ts'
 
 /**
  * Takes back everything a chain's stream holds above a block, by retractions, and sets the cursor there, so that the
@@ -70,6 +72,8 @@ export async function rewindChain(
       stream,
       toBlock,
     ])
+    await retractWaiting(tx, stream, toBlock)
+    await retractLogBudgets(tx, stream, toBlock)
     await tx.query('DELETE FROM completeness WHERE stream = $1 AND to_block > $2', [stream, toBlock])
     // The newest block that is left and known: a little before the head, which is better than no time at all.
     const { rows: last } = await tx.query<{ time: number }>(

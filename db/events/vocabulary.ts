@@ -134,6 +134,13 @@ export const vocabulary = {
     decimals: count,
     assetDecimals: count,
   }),
+  /**
+   * Nobody held a share of the vault, it did not say what its shares were, or it used up what calls may cost: from here on it is
+   * sampled less and less often.
+   */
+  SamplingSlowed: z.object({ vault: address }),
+  /** It is not so any more: it is sampled hourly. */
+  SamplingResumed: z.object({ vault: address }),
   /** A vault was given rewards to pay out; what it makes of them is in RewardStreamSampled of the same block. */
   RewardAdded: z.object({ amount: uint }),
   /** A distributor pays base units of `reward` per second to the holders of `vault` together from now until `endsAt`. */

@@ -112,6 +112,8 @@ export const envSchema = z.object({
   LOG_ADDRESSES: z.enum(['full', 'short']).default('full'),
   CONTRACTS_FILE: z.string().optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
+  INSPECTIONS_PER_HOUR: z.coerce.number().int().min(12).default(300),
+  LOGS_PER_DAY: z.coerce.number().int().min(100).default(20_000),
   RECHECK_MINUTES: z.coerce.number().int().min(0).default(10),
   POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
   MERKL_URL: trustedUrl().optional(),

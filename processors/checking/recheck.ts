@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { readLogBudgets } from '../../db/events/log-budgets.ts'
 import { readOlderSources } from '../../db/events/older-logs.ts'
+import { readWaiting } from '../../db/events/waiting-contracts.ts'
 import { isBackfilling, readFirstBlock } from '../../db/events/watched-sources.ts'
 import type { Env } from '../../db/process/env.ts'
 import { log } from '../../db/process/log.ts'
@@ -38,8 +40,12 @@ export async function openCompleteness(
   const protocols = withFeeds(options, await readFeeds(options, rpc))
   const decoder = createDecoder(protocols, network.name)
   const contracts = new KnownContracts(protocols)
-  // Of a contract whose older logs are still being fetched, half of them would look like a difference.
-  const unfinished = (await readOlderSources(pool, network.chainId)).map(({ contract }) => contract)
+  // Of a contract whose logs are still being fetched, or that waits to be looked at, they would look like a difference.
+  const unfinished = [
+    ...(await readOlderSources(pool, network.chainId)),
+    ...(await readWaiting(pool, network.chainId)),
+    ...(await readLogBudgets(pool, network.chainId)).filter(({ leftOutFrom }) => leftOutFrom !== undefined),
+  ].map(({ contract }) => contract)
   const ignored = (await IgnoredWatch.open(pool, network.chainId)).contracts
   contracts.ignore(new Set([...ignored, ...unfinished]))
   contracts.watchSources(decoder.sources(configured))

@@ -1,32 +1,19 @@
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { VaultlogError } from '../../db/process/errors.ts'
 import type { History } from '../knowledge/history.ts'
 import { type KnownContracts, UNREADABLE } from '../knowledge/known-contracts.ts'
+import { DAY, type LogBudget } from '../knowledge/log-budget.ts'
+import { type Looks, TURN } from '../knowledge/looks.ts'
 import type { OlderLogs } from '../knowledge/older-logs.ts'
-import type { Protocol, RawLog } from '../protocol.ts'
+import type { Protocol } from '../protocol.ts'
+import { firstAtOrAfter, type Moment } from '../samples/hours.ts'
 import { Sampler } from '../samples/sampler.ts'
-import type { BlockLogs, ChainRpc, TransactionCall } from '../source/rpc.ts'
+import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import { settleByBalances } from '../vaults/balances.ts'
 import { attribute, toAttribute } from './attribute.ts'
+import { BranchMismatchError, type DeadLetter, type SourceBlock } from './block.ts'
 import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
-
-export interface SourceBlock {
-  ref: BlockRef
-  logs: RawLog[]
-  /** What the transactions call whose input matters, by hash, as far as the source gives them. */
-  calls?: ReadonlyMap<string, TransactionCall>
-}
-
-/** A log or state read that gave no event, for the dead-letter table. */
-export interface DeadLetter {
-  stage: 'decode' | 'inspect' | 'sample' | 'cross_check'
-  block: BlockRef
-  contract: string
-  reason: string
-  log?: RawLog
-}
 
 export interface ChainHandlerOptions {
   protocols: readonly Protocol[]
@@ -38,7 +25,11 @@ export interface ChainHandlerOptions {
   /** What came before a source was watched. */
   history?: History
   /** What contracts logged long before they were discovered. */
-  older?: OlderLogs
+  older?: Pick<OlderLogs, 'add' | 'take' | 'expect'> | undefined
+  /** How many logs of a contract are taken with the blocks; absent: all. */
+  logBudget?: LogBudget | undefined
+  /** How many contracts are looked at; absent: all, as they come up. */
+  looks?: Looks | undefined
   /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
   listed?: readonly Candidate[]
   /** Of contracts whose discovery was retracted: their logs that stand, as `<block hash> <log index>`. */
@@ -50,15 +41,6 @@ export interface ChainHandlerOptions {
   onDeadLetters(letters: DeadLetter[]): Promise<void>
 }
 
-/** A node answered for another branch than the one being stored; the batch is to be fetched again. */
-export class BranchMismatchError extends VaultlogError {
-  readonly code = 'BRANCH_MISMATCH'
-  override readonly retryable = true
-  constructor(block: number) {
-    super(`The node's logs of block ${block} belong to another branch than its head. Fetching again.`)
-  }
-}
-
 /** Blocks under way, and what comes of them. */
 interface Batch {
   store: EventWriter
@@ -68,6 +50,8 @@ interface Batch {
   last: BlockRef
   output: BlockEvents[]
   letters: DeadLetter[]
+  /** The next block at which contracts that wait are looked at. */
+  turn?: number
 }
 
 interface Fresh {
@@ -107,17 +91,28 @@ export class ChainHandler {
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
     const batch: Batch = { store, queue, numbers, last: last.ref, output, letters }
-    this.options.older?.take(store)
+    this.options.older?.take(store, last.ref.timestamp)
+    this.options.looks?.begin(store.baseHeight)
+    this.options.logBudget?.begin(store.baseHeight)
     await this.addHistory(batch)
+    if (this.options.looks?.areAny())
+      await this.scheduleTurn(await this.options.rpc?.header(store.parent.height), batch)
     let hasLooked = false
     for (let i = 0; i < numbers.length; i++) {
       const block = queue.get(numbers[i] ?? -1)
-      if (!block || store.isStored(block.ref.number, block.ref.hash)) continue
+      if (!block) continue
+      if (store.isStored(block.ref.number, block.ref.hash)) {
+        await this.scheduleTurn(block.ref, batch)
+        continue
+      }
       if (Number.isFinite(block.ref.timestamp)) contracts.setTime(block.ref.timestamp)
+      block.logs = this.options.logBudget?.admit(block, letters) ?? block.logs
       const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
       const found = looks ? await this.inspectListed(block, batch) : []
       hasLooked ||= looks
-      const events = [...found, ...(await this.handleBlock(block, batch))]
+      const turned = batch.turn === block.ref.number ? await this.takeTurns(block, batch) : []
+      const events = [...found, ...turned, ...(await this.handleBlock(block, batch))]
+      await this.scheduleTurn(block.ref, batch)
       if (events.length > 0) output.push({ block: block.ref, events })
     }
     if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters)
@@ -129,7 +124,9 @@ export class ChainHandler {
     await this.attribute(output, queue, letters)
     if (letters.length > 0) await this.options.onDeadLetters(letters)
     store.append(output)
+    this.options.looks?.store(store)
     if (newest) {
+      this.settleLogBudget(store, newest)
       store.setHeadTime(newest.timestamp)
       this.sampler?.stood(newest)
     }
@@ -172,6 +169,58 @@ export class ChainHandler {
     return events
   }
 
+  private settleLogBudget(store: EventWriter, newest: BlockRef): void {
+    const { logBudget, contracts, older } = this.options
+    const kindsOf = (contract: string) =>
+      contracts.watchedSources().filter(source => source.contract === contract)
+    if (logBudget?.store(store, Math.floor(newest.timestamp / DAY), kindsOf)) older?.expect()
+  }
+
+  /** The first block of the batch after this one in which contracts that wait are looked at, where any do. */
+  private async scheduleTurn(after: Moment | undefined, batch: Batch): Promise<void> {
+    const { rpc, looks } = this.options
+    const { queue, numbers, last } = batch
+    if (batch.turn !== undefined && after && batch.turn > after.number) return
+    batch.turn = undefined
+    if (!rpc || !after || !Number.isFinite(after.timestamp) || !looks?.areAny()) return
+    const time = (Math.floor(after.timestamp / TURN) + 1) * TURN
+    if (last.timestamp < time) return
+    const ref = await firstAtOrAfter(
+      time,
+      after,
+      last,
+      async height => queue.get(height)?.ref ?? rpc.header(height),
+    )
+    if (!ref) return
+    batch.turn = ref.number
+    if (queue.has(ref.number)) return
+    queue.set(ref.number, { ref, logs: [] })
+    numbers.push(ref.number)
+    numbers.sort((a, b) => a - b)
+  }
+
+  /** Looks at contracts that waited for it: what is a vault is known from here on, with its earlier logs. */
+  private async takeTurns(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
+    const { contracts, looks } = this.options
+    const due = looks?.due(block.ref.timestamp) ?? []
+    const verdicts = await Promise.all(
+      due.map(async candidate =>
+        contracts.isInspected(candidate.contract)
+          ? []
+          : await this.inspect(this.withHint(candidate), block.ref, batch.letters),
+      ),
+    )
+    const fresh: Fresh[] = []
+    for (const [i, verdict] of verdicts.entries()) {
+      const candidate = due[i]
+      if (!candidate) continue
+      looks?.looked(candidate, block.ref.number)
+      for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
+    }
+    if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
+    return verdicts.flat()
+  }
+
   /** With what its factory said of it, where it is known to be made by one. */
   private withHint(candidate: Candidate): Candidate {
     const hint = this.options.contracts.learnedBy(
@@ -192,6 +241,10 @@ export class ChainHandler {
       const fresh: Fresh[] = []
       let inspected = false
       for (const candidate of decoded.candidates) {
+        if (this.options.looks?.admits(candidate, block.ref) === false) {
+          unknown.add(candidate.contract)
+          continue
+        }
         const verdict = await this.inspect(candidate, block.ref, letters)
         if (verdict.length === 0) unknown.add(candidate.contract)
         inspected ||= verdict.length > 0
@@ -321,9 +374,7 @@ export class ChainHandler {
         const deployment = async () => (await rpc.reader(block.ref).deployment(source.contract))?.block
         // Discovered where that is not known, it is not known.
         const created = vault?.deployedBlock ?? (vault && isFound ? undefined : await deployment()) ?? 0
-        return isFound && older
-          ? older.add(batch.store, source, { created, discovered: block.ref.number })
-          : created
+        return older ? older.add(batch.store, source, { created, discovered: block.ref.number }) : created
       }),
     )
     const from = Math.min(...began)

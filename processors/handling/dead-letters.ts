@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { log } from '../../db/process/log.ts'
 import type { Network } from '../chains.ts'
 import { deadLetters } from '../metrics.ts'
-import type { DeadLetter } from './chain-handler.ts'
+import type { DeadLetter } from './block.ts'
 
 /** Letters that are kept of a contract, of one stage and day of the chain; what comes after them is counted. */
 const KEPT = 10

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import { type EventWriter, openWriter } from '../../db/events/event-writer.ts'
+import type { OlderSource } from '../../db/events/older-logs.ts'
 import type { PendingSource, SourceCursor, WatchedSource } from '../../db/events/watched-sources.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
-import { BranchMismatchError, type ChainHandler, type SourceBlock } from '../handling/chain-handler.ts'
+import { BranchMismatchError, type SourceBlock } from '../handling/block.ts'
+import type { ChainHandler } from '../handling/chain-handler.ts'
 import { blocksOf } from '../samples/hours.ts'
 import { collateralHolders } from '../samples/sampler.ts'
 import { merged, openLogQueries } from '../source/log-queries.ts'
@@ -51,7 +53,12 @@ export interface HistoryOptions {
    * Stores events of the past with the cursors of their sources, which stood at `from`; false, and nothing is, while a batch
    * is being stored.
    */
-  store(blocks: readonly BlockEvents[], sources: readonly SourceCursor[], from: number): Promise<boolean>
+  store(
+    blocks: readonly BlockEvents[],
+    sources: readonly SourceCursor[],
+    from: number,
+    older: readonly OlderSource[],
+  ): Promise<boolean>
 }
 
 /** Blocks of the past, as they are to be stored. */
@@ -59,6 +66,8 @@ interface Slice {
   output: BlockEvents[]
   /** What is watched because of it. */
   learned: Learned[]
+  /** What such contracts logged long before, which is fetched by itself. */
+  older: OlderSource[]
 }
 
 type Learned = Omit<SourceCursor, 'cursor'>
@@ -140,7 +149,10 @@ export class History {
     const isKnown = this.madeTo === height && this.madeHash !== '0x' && hash !== '0x'
     // Made of another branch than the one that it joins.
     if (isKnown && this.madeHash !== hash) throw new BranchMismatchError(height)
-    for (const { output } of this.ahead) store.append(output)
+    for (const { output, older } of this.ahead) {
+      store.append(output)
+      for (const source of older) store.setOlderSource(source)
+    }
     for (const source of this.withAhead()) store.setSourceCursor({ ...source, cursor: null })
     log.info({ sources: namesOf(this.sources) }, 'history is complete')
     contracts.adopt(late)
@@ -203,6 +215,7 @@ export class History {
       this.ahead.flatMap(({ output }) => output),
       sources.map(source => ({ ...source, cursor: to })),
       this.cursor,
+      this.ahead.flatMap(({ older }) => older),
     )
     if (!isStored) return void (await sleep(SHORTEST_REST))
     this.sources = sources
@@ -276,7 +289,11 @@ export class History {
     })
     if (!end) throw new BranchMismatchError(to)
     if (blocks.at(-1)?.ref.number !== to) blocks.push({ ref: end, logs: [] })
-    const { writer, blocks: output } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, {
+    const {
+      writer,
+      blocks: output,
+      olderSources,
+    } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, {
       height: this.madeTo,
       hash: this.madeHash,
     })
@@ -287,7 +304,7 @@ export class History {
     // Nothing fails from here on: a slice that is made again has to learn the same again.
     late.commit()
     this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
-    this.ahead.push({ output, learned })
+    this.ahead.push({ output, learned, older: olderSources() })
     this.madeTo = to
     this.madeHash = end.hash
   }

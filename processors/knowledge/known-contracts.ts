@@ -25,12 +25,16 @@ export const UNREADABLE = 'unreadable'
 const LOOK_AGAIN = 3 * 86_400
 
 interface Inspected extends Learned {
+  /** Time of the block of the verdict, unix seconds. */
+  at: number
   /** The verdict holds until then, unix seconds; absent: for good. */
   until?: number | undefined
 }
 
 /** @example learnedKey(event) → 'AssetDescribed 0xa0b8…' */
-const learnedKey = ({ type, contract }: Pick<DomainEvent, 'type' | 'contract'>) => `${type} ${contract}`
+const learnedKey = (event: DomainEvent) =>
+  // What a factory says is of the vault.
+  `${event.type} ${event.type === 'VaultCreated' ? event.data.vault : event.contract}`
 
 interface StandingRead extends Learned {
   read: StateRead
@@ -57,8 +61,12 @@ export class KnownContracts {
   private readonly facts = new Map<string, Fact[]>()
   /** By subject and key; what was learned last is the one to make. */
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
+  /** Vaults that are sampled less often, since when (unix seconds), and those that are not any more. */
+  private readonly slowed = new Map<string, (Learned & { since: number | undefined })[]>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
+  /** Verdicts of blocks from a time on, as they were asked for last. */
+  private recent: { since: number; contracts: Set<string> } | undefined
   private ignored: ReadonlySet<string> = new Set()
   /** Watched because of events since the last commit, by kind and address. */
   private readonly fresh = new Map<string, WatchedSource & { learnedAt: number }>()
@@ -118,6 +126,8 @@ export class KnownContracts {
     for (const [contract, vault] of late.vaults) this.put(this.vaults, contract, vault)
     for (const [key, versions] of late.facts)
       for (const version of versions) this.add(this.facts, key, version)
+    for (const [vault, versions] of late.slowed)
+      for (const version of versions) this.add(this.slowed, vault, version)
     for (const [subject, reads] of late.reads)
       for (const [key, versions] of reads)
         for (const version of versions) this.add(this.readsOf(subject), key, version)
@@ -128,8 +138,10 @@ export class KnownContracts {
     for (const undo of this.undo.reverse()) undo()
     this.undo = []
     this.fresh.clear()
+    this.recent = undefined
     for (const versions of [
       ...this.facts.values(),
+      ...this.slowed.values(),
       ...[...this.reads.values()].flatMap(of => [...of.values()]),
     ])
       while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
@@ -153,12 +165,17 @@ export class KnownContracts {
       const { vault, asset, protocol, decimals, assetDecimals, deployedBlock } = event.data
       const { pool, rewardToken, asyncDeposits, asyncRedemptions } = event.data
       const terms: VaultTerms = { pool, rewardToken, asyncDeposits, asyncRedemptions }
-      this.judge(vault, { block })
+      this.judge(vault, { block, at: timestamp })
       const known = { block, asset, protocol, decimals, assetDecimals, deployedBlock, ...terms }
       this.put(this.vaults, vault, known)
     } else if (event.type === 'VaultRejected') {
       const { vault, reason } = event.data
-      this.judge(vault, { block, until: reason.startsWith(UNREADABLE) ? timestamp + LOOK_AGAIN : undefined })
+      const until = reason.startsWith(UNREADABLE) ? timestamp + LOOK_AGAIN : undefined
+      this.judge(vault, { block, at: timestamp, until })
+    }
+    if (event.type === 'SamplingSlowed' || event.type === 'SamplingResumed') {
+      const since = event.type === 'SamplingSlowed' ? timestamp : undefined
+      this.add(this.slowed, event.data.vault, { block, since })
     }
     if (this.teaching.isRemembered(event.type)) this.add(this.facts, learnedKey(event), { block, event })
     for (const { subject, read } of this.teaching.samples(event))
@@ -205,8 +222,18 @@ export class KnownContracts {
     })
   }
 
+  /** Contracts that were looked at in blocks from a time on, unix seconds. */
+  verdictsSince(since: number): string[] {
+    if (this.recent?.since !== since) {
+      const found = [...this.inspected].filter(([, { at }]) => at >= since)
+      this.recent = { since, contracts: new Set(found.map(([contract]) => contract)) }
+    }
+    return [...this.recent.contracts]
+  }
+
   /** A verdict that does not hold any more gives way to another. */
   private judge(contract: string, verdict: Inspected): void {
+    if (this.recent && verdict.at >= this.recent.since) this.recent.contracts.add(contract)
     const before = this.inspected.get(contract)
     if (before?.until === undefined) {
       this.put(this.inspected, contract, verdict)
@@ -273,7 +300,14 @@ export class KnownContracts {
   samplesAnHour(): number {
     let reads = 0
     for (const { size } of this.reads.values()) reads += size
-    return this.vaults.size + reads
+    let slow = 0
+    for (const versions of this.slowed.values()) if (versions.at(-1)?.since !== undefined) slow++
+    return this.vaults.size - slow + reads
+  }
+
+  /** Since when a vault is known to be empty and sampled less often, unix seconds. */
+  emptySince(vault: string): number | undefined {
+    return this.slowed.get(vault)?.at(-1)?.since
   }
 
   vault(contract: string): KnownVault | undefined {

@@ -4,8 +4,10 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { OlderSource } from '../../db/events/older-logs.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import { log } from '../../db/process/log.ts'
+import { openLogQueries } from '../source/log-queries.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import type { KnownContracts } from './known-contracts.ts'
+import { DAY } from './log-budget.ts'
 
 /** Blocks before its discovery from which a contract's logs come with the batch; and those asked for at once of what is older. */
 const RANGE = 10_000
@@ -20,36 +22,53 @@ export interface OlderLogsOptions {
   rpc: ChainRpc
   contracts: KnownContracts
   finality: number
+  /** Logs of a contract that are fetched in a day of the chain. */
+  perDay: number
   /** Topics by kind. */
   topics(kind: string): string[]
+  /** Sources, with what is taken from such contracts because it is taken anywhere. */
+  withBesides(sources: readonly WatchedSource[]): WatchedSource[]
   /** Events of logs of these contracts, before they were discovered. */
   handle(found: BlockLogs[], sources: readonly WatchedSource[]): Promise<BlockEvents[]>
-  /** What waits as stored, the first first. */
+  /** What waits as stored. */
   read(): Promise<OlderSource[]>
 }
 
 /**
  * Anybody can have a contract of any age say its first word: what it logged long before is fetched range by range beside the
  * batches, and stored with them. How far that is stands in the store.
+ *
+ * All that wait are fetched in one sweep over the chain, each from where it is: however many strangers there are, nobody waits
+ * longer than for the sweep under way and the next one.
  */
 export class OlderLogs {
   private readonly options: OlderLogsOptions
+  private readonly query: ReturnType<typeof openLogQueries>
   private readonly stopping = new AbortController()
-  /** Those that are under way, all made up to `cursor`. */
+  /** Of the sweep under way, as far as each is made. */
   private sources: OlderSource[] = []
+  /** All of them are made up to here, or begin later. */
   private cursor = -1
-  /** Made and not stored yet. */
+  /** Made and not stored yet, with how far their contracts are then. */
   private made: BlockEvents[] = []
-  private storedTo = -1
+  private moved = new Map<string, OlderSource>()
   /** With the batch under way. */
-  private taken: { blocks: number; cursor: number } | undefined
+  private taken: { blocks: number; moved: OlderSource[] } | undefined
   private wake: (() => void) | undefined
   /** There may be others, too; and there are, as soon as the batch is stored. */
   private areMore = true
   private isAdding = false
+  /** Of the batch under way: the block on which it stands, and its newest block's time, unix seconds. */
+  private height = -1
+  private now = 0
+  /** When one that has had its share of the day may go on. */
+  private restsUntil = Number.POSITIVE_INFINITY
+  /** Logs fetched on a day, by contract. */
+  private spent = { day: -1, logs: new Map<string, number>() }
 
   constructor(options: OlderLogsOptions) {
     this.options = options
+    this.query = openLogQueries(options.rpc)
   }
 
   start(): void {
@@ -74,20 +93,41 @@ export class OlderLogs {
     return nearest
   }
 
+  /** For the history of added sources: what its contracts logged long before waits here, and is stored with batches alone. */
+  ofHistory(): Pick<OlderLogs, 'add' | 'take' | 'expect'> {
+    return { add: this.add.bind(this), take: () => {}, expect: () => {} }
+  }
+
+  /** More is stored with the batch under way. */
+  expect(): void {
+    this.isAdding = true
+  }
+
+  /** More is stored than was read. */
+  look(): void {
+    this.areMore = true
+    this.wake?.()
+  }
+
   /** What is made is stored with a batch. */
-  take(store: EventWriter): void {
+  take(store: EventWriter, now: number): void {
     this.taken = undefined
-    if (this.cursor === this.storedTo) return
+    this.height = store.parent.height
+    if (Number.isFinite(now)) this.now = now
+    if (this.now >= this.restsUntil) this.areMore = true
+    if (this.moved.size === 0) return
     store.append(this.made)
-    for (const source of this.sources) store.setOlderSource({ ...source, cursor: this.cursor })
-    this.taken = { blocks: this.made.length, cursor: this.cursor }
+    const moved = [...this.moved.values()]
+    for (const source of moved) store.setOlderSource(source)
+    this.taken = { blocks: this.made.length, moved }
   }
 
   /** The batch is stored. */
   commit(): void {
     if (this.taken) {
       this.made.splice(0, this.taken.blocks)
-      this.storedTo = this.taken.cursor
+      for (const source of this.taken.moved)
+        if (this.moved.get(nameOf(source)) === source) this.moved.delete(nameOf(source))
       this.taken = undefined
     }
     this.areMore ||= this.isAdding
@@ -99,17 +139,15 @@ export class OlderLogs {
     const { signal } = this.stopping
     while (!signal.aborted) {
       const events = this.made.reduce((sum, { events }) => sum + events.length, 0)
-      const isIdle = this.storedTo >= this.end() && !this.areMore
-      const waits = this.cursor >= this.end() && this.storedTo < this.end()
-      if (isIdle || waits || events >= MOST_EVENTS) {
+      const isSwept = this.sources.length === 0
+      if ((isSwept && (this.moved.size > 0 || !this.areMore)) || events >= MOST_EVENTS) {
         await new Promise<void>(resolve => {
           this.wake = resolve
         })
         continue
       }
       const startedAt = performance.now()
-      const work = this.storedTo >= this.end() ? this.next() : this.make()
-      const pause = await work.then(
+      const pause = await (isSwept ? this.begin() : this.make()).then(
         () => Math.max(SHORTEST_REST, performance.now() - startedAt),
         error => {
           this.areMore = true
@@ -124,34 +162,73 @@ export class OlderLogs {
     }
   }
 
-  private end(): number {
-    return this.sources.length > 0 ? Math.min(...this.sources.map(({ to }) => to)) : this.cursor
-  }
-
-  /** The one that waits for the longest, and with it those that are as far. */
-  private async next(): Promise<void> {
+  /** Of all that wait now. */
+  private async begin(): Promise<void> {
     const { contracts, read } = this.options
     this.areMore = false
     const all = (await read()).filter(({ contract }) => !contracts.isIgnored(contract))
-    this.sources = all.filter(({ cursor }) => cursor === all[0]?.cursor)
-    this.cursor = this.storedTo = all[0]?.cursor ?? -1
-    this.areMore ||= all.length > 0
+    const resting = all.filter(({ notBefore = 0 }) => notBefore > this.now)
+    this.restsUntil = Math.min(Number.POSITIVE_INFINITY, ...resting.map(({ notBefore = 0 }) => notBefore))
+    this.sources = all.filter(({ notBefore = 0 }) => notBefore <= this.now)
+    this.cursor = Math.min(...this.sources.map(({ cursor }) => cursor))
   }
 
   private async make(): Promise<void> {
-    const { rpc, contracts, topics, handle } = this.options
-    const to = Math.min(this.cursor + RANGE, this.end())
+    const { contracts, topics, handle, withBesides } = this.options
+    const due = this.sources.filter(({ cursor }) => cursor <= this.cursor)
+    const later = this.sources.filter(({ cursor }) => cursor > this.cursor)
+    const end = Math.min(
+      this.cursor + RANGE,
+      ...due.map(({ to }) => to),
+      ...later.map(({ cursor }) => cursor),
+    )
     // One whose discovery was retracted is nobody: discovered again, it begins anew.
-    const known = this.sources.filter(({ kind, contract }) => contracts.knows(kind, contract))
+    const known = due.filter(({ kind, contract }) => contracts.knows(kind, contract))
+    /** How far those are that have had their share of the day. */
+    let sated = new Map<string, number>()
     if (known.length > 0) {
-      const found = await rpc.logs({
-        address: [...new Set(known.map(({ contract }) => contract))],
-        topics: [[...new Set(known.flatMap(({ kind }) => topics(kind)))]],
-        from: this.cursor + 1,
-        to,
-      })
-      this.made.push(...(await handle(found, known)))
+      const asked = withBesides(known).map(({ kind, contract }) => ({
+        address: [contract],
+        topic0: topics(kind),
+      }))
+      const found = this.share(await this.query(asked, this.cursor + 1, end))
+      this.made.push(...(await handle(found.blocks, known)))
+      sated = found.sated
     }
-    this.cursor = to
+    const notBefore = (Math.floor(this.now / DAY) + 1) * DAY
+    const moved = due.map(source => {
+      const cursor = sated.get(source.contract)
+      return cursor === undefined || cursor >= end
+        ? { ...source, cursor: end }
+        : { ...source, cursor, notBefore }
+    })
+    if (moved.some(({ cursor }) => cursor < end)) this.restsUntil = Math.min(this.restsUntil, notBefore)
+    for (const source of moved) this.moved.set(nameOf(source), source)
+    this.sources = [...moved.filter(({ cursor, to }) => cursor === end && to > end), ...later]
+    this.cursor = end
+    this.areMore ||= this.sources.length === 0
+  }
+
+  /** Whole blocks of each contract, as many as it may have today. */
+  private share(blocks: readonly BlockLogs[]): { blocks: BlockLogs[]; sated: Map<string, number> } {
+    const day = Math.floor(this.now / DAY)
+    if (this.spent.day !== day) this.spent = { day, logs: new Map() }
+    const { logs: spent } = this.spent
+    const sated = new Map<string, number>()
+    const shared = blocks.map(block => {
+      const full = new Set<string>()
+      for (const { address } of block.logs) {
+        if (sated.has(address) || full.has(address) || (spent.get(address) ?? 0) < this.options.perDay)
+          continue
+        full.add(address)
+      }
+      for (const address of full) sated.set(address, block.number - 1)
+      const logs = block.logs.filter(({ address }) => !sated.has(address))
+      for (const { address } of logs) spent.set(address, (spent.get(address) ?? 0) + 1)
+      return { ...block, logs }
+    })
+    return { blocks: shared.filter(({ logs }) => logs.length > 0), sated }
   }
 }
+
+const nameOf = ({ kind, contract, to }: OlderSource) => `${kind} ${contract} ${to}`

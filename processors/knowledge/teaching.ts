@@ -18,6 +18,8 @@ import type { Protocol, StateRead } from '../protocol.ts'
 
 /** From these it is known what there is to sample and to leave alone, whatever protocols there are. */
 const VERDICTS: readonly EventType[] = ['VaultCreated', 'VaultDiscovered', 'VaultRejected']
+/** How often a vault is sampled. */
+const RHYTHMS: readonly EventType[] = ['SamplingSlowed', 'SamplingResumed']
 /** As which they stand among the protocols. */
 const VAULTS = 'vaults'
 
@@ -38,7 +40,7 @@ export class Teaching {
     }
     this.remembered = new Set([...VERDICTS, ...protocols.flatMap(({ remembers }) => remembers ?? [])])
     this.declared = [
-      ...VERDICTS.map(type => ({ protocol: VAULTS, type })),
+      ...[...VERDICTS, ...RHYTHMS].map(type => ({ protocol: VAULTS, type })),
       ...protocols.flatMap(({ name, teaches = [], remembers = [] }) =>
         [...new Set([...teaches, ...remembers])].map(type => ({ protocol: name, type })),
       ),
@@ -63,7 +65,11 @@ export class Teaching {
 
   readonly teaches: Teaches = event => {
     const watched = this.watches(event)
-    const isTaught = watched.length > 0 || this.isRemembered(event.type) || this.samples(event).length > 0
+    const isTaught =
+      watched.length > 0 ||
+      this.isRemembered(event.type) ||
+      RHYTHMS.includes(event.type) ||
+      this.samples(event).length > 0
     return isTaught ? [...new Set(watched.map(({ contract }) => contract))] : undefined
   }
 

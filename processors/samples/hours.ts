@@ -4,7 +4,7 @@ const HOUR = 3600
 /** Hours that are looked for at once. */
 const SIDE_BY_SIDE = 16
 
-interface Moment {
+export interface Moment {
   number: number
   timestamp: number
 }
@@ -40,7 +40,8 @@ export async function findHourlyBlocks(
   }
 }
 
-async function firstAtOrAfter(
+/** The first block at or after a time, in (low, high]; undefined where a header is missing. */
+export async function firstAtOrAfter(
   time: number,
   low: Moment,
   high: BlockRef,

@@ -2,13 +2,14 @@ import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import type { DeadLetter, SourceBlock } from '../handling/chain-handler.ts'
+import type { DeadLetter, SourceBlock } from '../handling/block.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
 import { ofProtocol, type Protocol, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
+import { follow, type HourlyBlock, isDue, isEmpty, type Timeline, told } from './slow-samples.ts'
 import { readVault, type SampledVault } from './vault-state.ts'
 
 /** Events of vaults after which their state is worth a sample. */
@@ -54,6 +55,8 @@ export class Sampler {
   private previous: BlockRef | undefined
   /** The newest block that was tried had no state. */
   private isLost = false
+  /** Samples for which a contract neither answered nor reverted. */
+  private readonly troubled = new WeakSet<DomainEvent>()
   /** Contracts and what is wrong with them, as it was told of. */
   private readonly told = new Set<string>()
 
@@ -93,31 +96,34 @@ export class Sampler {
       tasks.set(block.hash, task)
       return task
     }
+    /** Hashes. */
+    const hourly = new Set<string>()
     const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
       const known = this.contracts.isOwnVault(vault) ? this.contracts.vault(vault) : undefined
       if (!known || known.block > block.number) return
       const { asset, protocol, decimals, assetDecimals, pool } = known
       const { vaults } = taskOf(block)
+      const why = hourly.has(block.hash) ? 'hourly' : reason
       if (!vaults.has(vault))
-        vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason })
+        vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
       const known = (fact: string) => this.contracts.learnedBy(block.number, fact)
       for (const read of reads) if (read.isWanted?.(known) ?? true) taskOf(block).reads.set(read.key, read)
     }
-    const vaults = this.contracts.allVaults()
-    if (vaults.length > 0 || this.contracts.hasReads()) {
-      const previous = await this.previousOf(store, first)
-      if (previous) {
-        for (const block of await findHourlyBlocks(previous, last, this.headersAmong(queue))) {
-          if (store.isStored(block.number, block.hash)) continue
-          for (const vault of vaults) want(block, vault, 'hourly')
-          const hourly = this.contracts.readsAt(block.number)
-          wantReads(block, hourly)
-          for (const { ofDebtors } of hourly)
-            if (ofDebtors) wantReads(block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
-        }
+    const active = activityOf(output)
+    const hours = await this.hoursOf(store, first, last, queue)
+    for (const { block } of hours) hourly.add(block.hash)
+    for (const hour of hours) {
+      for (const vault of this.contracts.allVaults()) {
+        const since = this.contracts.emptySince(vault)
+        const isAwake = (active.get(vault)?.[0]?.number ?? Number.POSITIVE_INFINITY) <= hour.block.number
+        if (since === undefined || isAwake || isDue(since, hour)) want(hour.block, vault, 'hourly')
       }
+      const reads = this.contracts.readsAt(hour.block.number)
+      wantReads(hour.block, reads)
+      for (const { ofDebtors } of reads)
+        if (ofDebtors) wantReads(hour.block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
     }
     for (const { block, events } of output) {
       const subjects = new Set<string>()
@@ -137,7 +143,31 @@ export class Sampler {
       }
       if (subjects.size > 0) wantReads(block, this.contracts.readsAt(block.number, subjects))
     }
-    const list = [...tasks.values()]
+    const tried = new Map(
+      [...tasks.values()].map(({ block, vaults }) => [block.hash, new Set(vaults.keys())]),
+    )
+    // A vault that turns out to have shares is sampled hourly from there on.
+    while (tasks.size > 0) {
+      await this.sampleAll([...tasks.values()], letters, output)
+      tasks.clear()
+      for (const { vault, missing } of this.timelines(hours, output, active, tried)) {
+        for (const { block } of missing) {
+          want(block, vault, 'hourly')
+          tried.set(block.hash, (tried.get(block.hash) ?? new Set()).add(vault))
+        }
+      }
+    }
+    this.debtors.leaveOutKnown(output)
+    this.tellRhythms(this.timelines(hours, output, active, tried), output)
+    output.sort((a, b) => a.block.number - b.block.number)
+    return letters
+  }
+
+  private async sampleAll(
+    list: readonly Task[],
+    letters: DeadLetter[],
+    output: BlockEvents[],
+  ): Promise<void> {
     for (let i = 0; i < list.length; i += CONCURRENCY) {
       await Promise.all(
         list.slice(i, i + CONCURRENCY).map(async task => {
@@ -145,9 +175,79 @@ export class Sampler {
         }),
       )
     }
-    this.debtors.leaveOutKnown(output)
+  }
+
+  /** The blocks that carry hourly samples. */
+  private async hoursOf(
+    store: EventWriter,
+    first: BlockRef,
+    last: BlockRef,
+    queue: ReadonlyMap<number, SourceBlock>,
+  ): Promise<HourlyBlock[]> {
+    if (this.contracts.allVaults().length === 0 && !this.contracts.hasReads()) return []
+    const previous = await this.previousOf(store, first)
+    if (!previous) return []
+    const blocks = await findHourlyBlocks(previous, last, this.headersAmong(queue))
+    return blocks
+      .map((block, i) => ({ block, after: (blocks[i - 1] ?? previous).timestamp }))
+      .filter(({ block }) => !store.isStored(block.number, block.hash))
+  }
+
+  /** How often vaults are to be sampled, by their samples; those of which that does not change left out. */
+  private timelines(
+    hours: readonly HourlyBlock[],
+    output: readonly BlockEvents[],
+    active: ReadonlyMap<string, readonly BlockRef[]>,
+    tried: ReadonlyMap<string, ReadonlySet<string>>,
+  ): (Timeline & { vault: string })[] {
+    const samples = new Map<string, { block: BlockRef; event: DomainEvent<'StateSampled'> }[]>()
+    for (const { block, events } of output) {
+      for (const event of events) {
+        if (event.type !== 'StateSampled') continue
+        const own = samples.get(event.data.vault) ?? []
+        samples.set(event.data.vault, own)
+        own.push({ block, event })
+      }
+    }
+    return [...samples].flatMap(([vault, own]) => {
+      const since = this.contracts.emptySince(vault)
+      if (since === undefined && !own.some(({ event }) => this.isQuiet(event))) return []
+      const activeAt = new Set(active.get(vault)?.map(({ hash }) => hash))
+      const wasTried = ({ hash }: BlockRef) => tried.get(hash)?.has(vault) ?? false
+      const born = this.contracts.vault(vault)?.block ?? 0
+      const later = hours.filter(({ block }) => block.number >= born)
+      return [
+        {
+          vault,
+          ...follow(
+            since,
+            later,
+            own,
+            wasTried,
+            ({ hash }) => activeAt.has(hash),
+            event => this.isQuiet(event),
+          ),
+        },
+      ]
+    })
+  }
+
+  private isQuiet(event: DomainEvent<'StateSampled'>): boolean {
+    return isEmpty(event) || this.troubled.has(event)
+  }
+
+  private tellRhythms(timelines: readonly Timeline[], output: BlockEvents[]): void {
+    const drop = new Set<DomainEvent>(timelines.flatMap(of => of.drop.map(({ event }) => event)))
+    const turns = new Set<DomainEvent>(timelines.flatMap(of => of.turns.map(({ event }) => event)))
+    if (drop.size === 0 && turns.size === 0) return
     output.sort((a, b) => a.block.number - b.block.number)
-    return letters
+    for (const entry of output) {
+      const { number, timestamp } = entry.block
+      entry.events = told(entry, drop, turns, event => this.isQuiet(event))
+      for (const event of entry.events)
+        if (event.type === 'SamplingSlowed' || event.type === 'SamplingResumed')
+          this.contracts.learn(event, number, timestamp)
+    }
   }
 
   private async holdersOf(contract: string, output: readonly BlockEvents[]): Promise<string[]> {
@@ -190,7 +290,9 @@ export class Sampler {
           .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),
         ...reads.values(),
       ]
+      const troubled = new Set<string>()
       const onTrouble = (contract: string, trouble: string) => {
+        troubled.add(contract)
         if (this.told.has(contract + trouble)) return
         this.told.add(contract + trouble)
         letters.push({ stage: 'sample', block, contract, reason: trouble })
@@ -203,9 +305,11 @@ export class Sampler {
       const entries = output.filter(entry => entry.block.hash === block.hash)
       for (const [i, read] of list.entries()) {
         const answers = [...(first[i] ?? []), ...(followed[i] ?? [])]
-        events.push(...read.events(answers))
+        const told = read.events(answers)
+        events.push(...told)
         const trouble = read.trouble?.(answers)
         if (trouble) onTrouble(trouble.contract, trouble.reason)
+        if (read.calls.some(({ to }) => troubled.has(to))) for (const event of told) this.troubled.add(event)
         const { amend } = read
         if (!amend) continue
         for (const entry of entries)
@@ -276,6 +380,20 @@ export class Sampler {
       return header
     }
   }
+}
+
+/** Blocks in which something else than the hour has a vault sampled, ascending. */
+function activityOf(output: readonly BlockEvents[]): Map<string, BlockRef[]> {
+  const active = new Map<string, BlockRef[]>()
+  for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
+    for (const event of events) {
+      const isDiscovery = event.type === 'VaultDiscovered'
+      if (!isDiscovery && !ACTIVITY.has(event.type)) continue
+      const vault = isDiscovery ? event.data.vault : event.contract
+      active.set(vault, [...(active.get(vault) ?? []), block])
+    }
+  }
+  return active
 }
 
 /** Accounts that got collateral in a contract by these events. */

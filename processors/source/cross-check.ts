@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { log } from '../../db/process/log.ts'
-import type { DeadLetter } from '../handling/chain-handler.ts'
+import type { DeadLetter } from '../handling/block.ts'
 import { crossChecks } from '../metrics.ts'
 import type { StateCall } from '../protocol.ts'
 import type { ChainRpc } from './rpc.ts'

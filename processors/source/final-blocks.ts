@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Batch } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError } from '../../db/process/errors.ts'
-import { BranchMismatchError } from '../handling/chain-handler.ts'
+import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { added, merged, openLogQueries } from './log-queries.ts'
 import type { BlockLogs, ChainHeader, ChainRpc } from './rpc.ts'

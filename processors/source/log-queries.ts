@@ -1,4 +1,4 @@
-import { BranchMismatchError } from '../handling/chain-handler.ts'
+import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { type BlockLogs, type ChainRpc, eachOnce } from './rpc.ts'
 import { openLogSelector } from './rpc-block.ts'

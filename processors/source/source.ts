@@ -4,7 +4,7 @@ import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-t
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
-import type { SourceBlock } from '../handling/chain-handler.ts'
+import type { SourceBlock } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { finalBlocks } from './final-blocks.ts'
 import type { HeadClient, Pace } from './head.ts'

@@ -1,9 +1,9 @@
 import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { encodeCall } from '../../abi/words.ts'
-import { StateMissingError } from '../../db/chain/errors.ts'
+import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import type { DeadLetter } from '../handling/chain-handler.ts'
+import type { DeadLetter } from '../handling/block.ts'
 import { answered, asWord } from '../samples/answers.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 
@@ -100,14 +100,32 @@ async function growthOf(
     const parent = await rpc.header(block.number - 1)
     if (!parent) return undefined
     const [before, after] = await Promise.all([rpc.calls(calls, parent), rpc.calls(calls, block)])
-    return doubts.map((_, i) => {
-      // Before the vault was made nobody had any.
-      const had = answered(before[i], asWord) ?? 0n
+    const had = before.map(answer => answered(answer, asWord))
+    const silent = doubts.flatMap(({ vault }, i) => (had[i] === undefined ? [vault] : []))
+    // Before the vault was made nobody had any.
+    const existed = new Set(await withCode(silent, parent.number, rpc))
+    return doubts.map(({ vault }, i) => {
       const has = answered(after[i], asWord)
-      return has === undefined ? undefined : has - had
+      const earlier = had[i] ?? (existed.has(vault) ? undefined : 0n)
+      return has === undefined || earlier === undefined ? undefined : has - earlier
     })
   } catch (error) {
     if (error instanceof StateMissingError) return undefined
+    throw error
+  }
+}
+
+/** Those of these contracts that exist at a height, and where the node cannot tell, all of them. */
+async function withCode(
+  contracts: readonly string[],
+  height: number,
+  rpc: ChainRpc,
+): Promise<readonly string[]> {
+  if (contracts.length === 0) return []
+  try {
+    return await rpc.codeAt([...new Set(contracts)], height)
+  } catch (error) {
+    if (error instanceof RpcRefusedError && error.isAnswered) return contracts
     throw error
   }
 }

@@ -101,7 +101,17 @@ function draw(status) {
   const { at, streams, queue, deadLetters, replays, verifications, history } = status
   fill(
     'streams',
-    ['', 'head block', 'final', 'lag', 'events', 'dead letters', 'lag, last hour', 'events/s, last hour'],
+    [
+      '',
+      'head block',
+      'final',
+      'lag',
+      'events',
+      'waiting',
+      'dead letters',
+      'lag, last hour',
+      'events/s, last hour',
+    ],
     streams.map(stream => {
       const { lag = [], head = [] } = history.streams[stream.name] ?? {}
       const isChain = stream.kind === 'chain'
@@ -111,6 +121,7 @@ function draw(status) {
         [isChain ? number(stream.finalBlock) : '', 'number'],
         [isChain ? duration(stream.age) : '', stream.age > 300 ? 'number bad' : 'number'],
         [number(stream.head), 'number'],
+        [number(stream.waitingContracts + stream.olderLogs), 'number'],
         [number(stream.deadLetters), stream.deadLetters > 0 ? 'number bad' : 'number'],
         isChain ? plot(history.at, lag, at, `Lag of ${stream.name}`, duration) : '',
         plot(history.at, throughput(history.at, head), at, `Events a second of ${stream.name}`, rate),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { rewindChain } from '../../db/events/rewind.ts'
-import { DeepForkError } from '../../processors/chain-processor.ts'
+import { DeepForkError } from '../../processors/failures.ts'
 import { calls, deposit } from '../chain/deploy.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { expectLikeCleanRun, storeSum, untilAtHead } from './checks.ts'

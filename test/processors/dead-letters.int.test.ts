@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listDeadLetters } from '../../db/status.ts'
 import { networks } from '../../processors/chains.ts'
-import type { DeadLetter } from '../../processors/handling/chain-handler.ts'
+import type { DeadLetter } from '../../processors/handling/block.ts'
 import { DeadLetterBox } from '../../processors/handling/dead-letters.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 

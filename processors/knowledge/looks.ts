@@ -1,0 +1,135 @@
+import type { EventWriter } from '../../db/events/event-writer.ts'
+import type { WaitingContract } from '../../db/events/waiting-contracts.ts'
+import type { Candidate } from '../handling/decode.ts'
+import type { KnownContracts } from './known-contracts.ts'
+
+/** Seconds of the chain's time in which budgets are counted. */
+const HOUR = 3600
+/** Seconds of the chain's time between two turns of those that wait. */
+export const TURN = 300
+
+export interface LooksOptions {
+  contracts: KnownContracts
+  /** Contracts that strangers brought up and are looked at in an hour, and as many made by known factories. */
+  perHour: number
+  /** Blocks after which a block is final. */
+  finality: number
+  /** Those that wait, as stored. */
+  waiting: readonly WaitingContract[]
+  /** Looked at whatever the budget. */
+  listed: ReadonlySet<string>
+}
+
+/**
+ * How many contracts are looked at: anybody can bring up as many as he likes. Beyond so many in an hour of the chain they
+ * wait as rows, those that factories made apart from others, and are looked at in the order in which they came up, some
+ * every few minutes. What they log meanwhile is fetched then. All of it follows from stored events and rows.
+ */
+export class Looks {
+  private readonly options: LooksOptions
+  private readonly waiting = new Map<string, WaitingContract>()
+  /** What the blocks being handled changed, and how it was before. */
+  private readonly before = new Map<string, WaitingContract | undefined>()
+  /** By factories in the blocks being handled. */
+  private readonly made = new Set<string>()
+
+  constructor(options: LooksOptions) {
+    this.options = options
+    for (const contract of options.waiting) this.waiting.set(keyOf(contract), contract)
+  }
+
+  /** Blocks are handled that stand on this one; what was not stored, or is about to be retracted, is undone. */
+  begin(baseHeight: number): void {
+    for (const [key, contract] of this.before) {
+      if (contract) this.waiting.set(key, contract)
+      else this.waiting.delete(key)
+    }
+    this.before.clear()
+    this.made.clear()
+    for (const [key, contract] of this.waiting) {
+      const { block, lookedAt = -1 } = contract
+      if (block > baseHeight || (lookedAt >= 0 && lookedAt <= baseHeight - this.options.finality))
+        this.waiting.delete(key)
+      else if (lookedAt > baseHeight) this.waiting.set(key, { ...contract, lookedAt: undefined })
+    }
+  }
+
+  commit(): void {
+    this.before.clear()
+  }
+
+  /** Stores what changed with the blocks. */
+  store(writer: EventWriter): void {
+    writer.setWaiting([...this.before.keys()].flatMap(key => this.waiting.get(key) ?? []))
+  }
+
+  /** Whether a contract may be looked at in the block that brings it up; if not, it waits from now on. */
+  admits(candidate: Candidate, block: { number: number; timestamp: number }): boolean {
+    const { contract, protocol, hint } = candidate
+    if (this.options.listed.has(contract)) return true
+    const waits = this.waiting.get(keyOf(candidate))
+    if (waits && waits.lookedAt === undefined) return false
+    // Its factory's event is learned with the other events of the block, after those that may be vaults were looked at.
+    if (hint?.type === 'VaultCreated') this.made.add(contract)
+    const isMade = this.isMade(contract)
+    if (this.left(isMade, block.timestamp) > 0 && this.queue(isMade).length === 0) return true
+    this.put({ contract, protocol, isMade, block: block.number, logIndex: hint?.logIndex ?? 0 })
+    return false
+  }
+
+  /** How many wait. */
+  count(): number {
+    let count = 0
+    for (const contract of this.waiting.values()) if (this.waits(contract)) count++
+    return count
+  }
+
+  areAny(): boolean {
+    for (const contract of this.waiting.values()) if (this.waits(contract)) return true
+    return false
+  }
+
+  /** Those whose turn it is at a block. */
+  due(timestamp: number): WaitingContract[] {
+    const share = Math.ceil((this.options.perHour * TURN) / HOUR)
+    return [true, false].flatMap(isMade =>
+      this.queue(isMade).slice(0, Math.max(0, Math.min(share, this.left(isMade, timestamp)))),
+    )
+  }
+
+  /** It had its turn. */
+  looked(contract: WaitingContract, block: number): void {
+    this.put({ ...contract, lookedAt: block })
+  }
+
+  private queue(isMade: boolean): WaitingContract[] {
+    return [...this.waiting.values()]
+      .filter(contract => contract.isMade === isMade && this.waits(contract))
+      .sort((a, b) => a.block - b.block || a.logIndex - b.logIndex || (a.contract < b.contract ? -1 : 1))
+  }
+
+  /** Looks that an hour has left. */
+  private left(isMade: boolean, timestamp: number): number {
+    const { contracts, listed, perHour } = this.options
+    const looked = contracts
+      .verdictsSince(Math.floor(timestamp / HOUR) * HOUR)
+      .filter(contract => !listed.has(contract) && this.isMade(contract) === isMade)
+    return perHour - looked.length
+  }
+
+  private isMade(contract: string): boolean {
+    return this.made.has(contract) || this.options.contracts.hasLearned(`VaultCreated ${contract}`)
+  }
+
+  private waits({ contract, lookedAt }: WaitingContract): boolean {
+    return lookedAt === undefined && !this.options.contracts.isIgnored(contract)
+  }
+
+  private put(contract: WaitingContract): void {
+    const key = keyOf(contract)
+    if (!this.before.has(key)) this.before.set(key, this.waiting.get(key))
+    this.waiting.set(key, contract)
+  }
+}
+
+const keyOf = ({ contract, protocol }: { contract: string; protocol: string }) => `${protocol} ${contract}`

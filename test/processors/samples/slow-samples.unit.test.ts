@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import type { BlockEvents } from '../../../db/events/event-store.ts'
+import { openWriter } from '../../../db/events/event-writer.ts'
+import type { DomainEvent } from '../../../db/events/vocabulary.ts'
+import { ChainHandler } from '../../../processors/handling/chain-handler.ts'
+import { createDecoder } from '../../../processors/handling/decode.ts'
+import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
+import type { Protocol, RawLog } from '../../../processors/protocol.ts'
+import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+
+const DEPOSIT = `0x${'d'.repeat(64)}`
+const VAULT = `0x${'a'.repeat(40)}`
+const TOTAL_SUPPLY = '0x18160ddd'
+const TOTAL_ASSETS = '0x01e1d114'
+/** Six blocks an hour: block 6 n is hour n. */
+const SECONDS = 600
+const LAST = 4_320
+const ref = (number: number) => ({
+  number,
+  hash: `0x${number.toString(16).padStart(64, '0')}`,
+  timestamp: number * SECONDS,
+})
+
+/** Somebody holds shares in these blocks. */
+const isHeld = (block: number) => block < 30 || (block >= 3_100 && block < 3_300) || block >= 3_340
+/** Blocks with an event of the vault: nobody says of the others what happens. */
+const EVENTS = [12, 30, 3_100]
+
+const protocol = {
+  name: 'plain',
+  sources: [
+    {
+      kind: 'any',
+      at: 'anywhere',
+      decoders: [
+        {
+          signature: 'Deposited',
+          topic0: DEPOSIT,
+          topicCount: 1,
+          dataLength: 0,
+          gives: ['Deposited'],
+          decode: ({ address: contract, logIndex, transactionHash }: RawLog) => [
+            { type: 'Deposited', contract, logIndex, transactionHash, data: {} },
+          ],
+        },
+      ],
+    },
+    { kind: 'vault', at: 'discovered', decoders: [] },
+  ],
+  teaches: ['Deposited', 'VaultDiscovered'],
+  watches: (event: DomainEvent) =>
+    event.type === 'VaultDiscovered' ? [{ kind: 'vault', contract: event.contract }] : [],
+  candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
+  inspect: async (vault: string) => [
+    {
+      type: 'VaultDiscovered',
+      contract: vault,
+      data: { vault, asset: VAULT, protocol: 'plain', decimals: 18, assetDecimals: 18, deployedBlock: 12 },
+    },
+  ],
+} as unknown as Protocol
+
+const logsOf = (number: number): BlockLogs => ({
+  number,
+  hash: ref(number).hash,
+  logs: [{ address: VAULT, topics: [DEPOSIT], data: '0x', logIndex: 3, transactionHash: '0x1' }],
+})
+
+let calls = 0
+/** From this block to the next the vault burns what a call may cost, whatever it answers. */
+const noTrouble: readonly [number, number] = [LAST + 1, LAST + 1]
+const rpcOf = (trouble: readonly [number, number]) =>
+  ({
+    header: async (number: number) => ref(number),
+    logs: async () => [],
+    transactions: async () => new Map(),
+    calls: async (
+      list: { to: string; data: string }[],
+      { number }: { number: number },
+      onTrouble: (contract: string, trouble: string) => void,
+    ) => {
+      calls += list.length
+      if (number >= trouble[0] && number < trouble[1]) onTrouble(VAULT, 'it used all of its gas')
+      return list.map(({ data }) => {
+        const isAssets = data.startsWith(TOTAL_ASSETS)
+        const isSupply = data.startsWith(TOTAL_SUPPLY)
+        return isAssets || isSupply
+          ? `0x${(isHeld(number) ? 1n : 0n).toString(16).padStart(64, '0')}`
+          : undefined
+      })
+    },
+    reader: () => ({ troubles: new Map() }),
+  }) as unknown as ChainRpc
+
+/** What is stored of the chain, handled in batches of so many blocks, by one process or by a new one for each batch. */
+async function stored(cut: number, restarts: boolean, trouble = noTrouble, last = LAST): Promise<string[]> {
+  const rpc = rpcOf(trouble)
+  calls = 0
+  const events: BlockEvents[] = []
+  const open = () => {
+    const contracts = new KnownContracts([protocol])
+    for (const { block, events: own } of events)
+      for (const event of own) contracts.learn(event, block.number, block.timestamp)
+    contracts.commit()
+    const handler = new ChainHandler({
+      protocols: [protocol],
+      decoder: createDecoder([protocol], 'mainnet'),
+      contracts,
+      rpc,
+      samples: true,
+      standingLogs: async () => new Set(),
+      collateralHolders: async () => [],
+      principals: async () => new Map(),
+      onDeadLetters: async () => {},
+    })
+    return { contracts, handler }
+  }
+  let process = open()
+  for (let from = 1; from <= last; from += cut) {
+    const to = Math.min(last, from + cut - 1)
+    const parent = { height: from - 1, hash: ref(from - 1).hash }
+    const { writer, blocks } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, parent)
+    const batch = EVENTS.filter(number => number >= from && number <= to).map(number => ({
+      ref: ref(number),
+      logs: logsOf(number).logs,
+    }))
+    if (batch.at(-1)?.ref.number !== to) batch.push({ ref: ref(to), logs: [] })
+    await process.handler.handle(writer, batch)
+    process.contracts.commit()
+    events.push(...blocks)
+    if (restarts) process = open()
+  }
+  return events
+    .flatMap(({ block, events: own }) => own.map(({ type }) => ({ block: block.number, type })))
+    .filter(({ type }) => type.startsWith('S'))
+    .map(({ block, type }) => `${block} ${type}`)
+}
+
+const hourly = (from: number, to: number) =>
+  Array.from({ length: (to - from) / 6 + 1 }, (_, i) => `${from + 6 * i} StateSampled`)
+const at = (...blocks: number[]) => blocks.map(block => `${block} StateSampled`)
+/** Emptied in hour 5, held again in block 3,100; seen empty in hour 550, and held at the next look of hour 558. */
+const EXPECTED = [
+  ...hourly(12, 30),
+  '30 SamplingSlowed',
+  ...at(36, 42, 54, 78, 126, 222, 414, 798, 1_038, 2_046, 3_054),
+  ...at(3_100),
+  '3100 SamplingResumed',
+  ...hourly(3_102, 3_300),
+  '3300 SamplingSlowed',
+  ...at(3_306, 3_312, 3_324, 3_348),
+  '3348 SamplingResumed',
+  ...hourly(3_354, LAST),
+]
+
+test('a vault of which nobody holds a share is sampled less and less often, and hourly again when somebody does', async () => {
+  expect(await stored(1, false)).toEqual(EXPECTED)
+})
+
+test.each([7, 100, 1_000, LAST])(
+  'batches of %i blocks, and processes that stop after each, give the same',
+  async cut => {
+    expect(await stored(cut, false)).toEqual(EXPECTED)
+    expect(await stored(cut, true)).toEqual(EXPECTED)
+  },
+)
+
+test('what is not stored is not asked, either', async () => {
+  await stored(100, false)
+  const asked = calls
+  const all = 5 * EXPECTED.length
+  // Of a batch in which it turns out to be empty the calls are made already: sixteen hours here.
+  expect(asked).toBeLessThan(2 * all)
+})
+
+test.each([1, 7])('one that burns what a call may cost is, too, in batches of %i blocks', async cut => {
+  // Seen in hour 3 (block 18); from block 30 on nobody holds a share either.
+  expect(await stored(cut, false, [18, 60], 84)).toEqual([
+    ...hourly(12, 18),
+    '18 SamplingSlowed',
+    ...at(24, 30, 42, 66),
+  ])
+})
