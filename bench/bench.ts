@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
-import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
 import { dropDatabase } from '../test/drop-database.ts'
 
@@ -67,7 +67,7 @@ export async function withStage<T>(
         const database = `vaultlog_bench_${randomBytes(4).toString('hex')}`
         const house = openClickHouse({ url: servers.clickhouseUrl, database })
         afterwards(async () => {
-          await house.command('bench', `DROP DATABASE IF EXISTS ${database} SYNC`)
+          await dropClickHouse(house)
           await house.close()
         })
         await migrateClickHouse(house)

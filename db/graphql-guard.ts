@@ -1,11 +1,14 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { isToLoopback } from './process/loopback.ts'
+import { adoptSqdLog } from './process/sqd-log.ts'
 
 /**
  * Loaded before @subsquid/graphql-server, which listens everywhere and lets every page read its answers, and has no
  * options for either: it listens on GRAPHQL_HOST, on loopback is asked by this machine's names alone, and sends no
  * Access-Control-Allow-Origin.
  */
+adoptSqdLog()
+
 const host = process.env['GRAPHQL_HOST'] ?? '127.0.0.1'
 
 const { listen, emit } = Server.prototype

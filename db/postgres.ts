@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { log } from './process/log.ts'
+import { grantRoles } from './roles.ts'
 
 // numeric and int8 stay exact: int8 as bigint would break JSON and arithmetic with block numbers, which are safe integers.
 const types = {
@@ -64,6 +65,8 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
 export async function migratePostgres(pool: pg.Pool): Promise<string[]> {
   const folder = new URL('./migrations/', import.meta.url)
   const files = (await readdir(folder)).filter(file => file.endsWith('.sql')).sort()
+  // Whom only tables are granted may not even ask whether to make one.
+  if (await isMigrated(pool, files)) return []
   return inTransaction(pool, async tx => {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtext('vaultlog migrate'))`)
     await tx.query(
@@ -78,6 +81,17 @@ export async function migratePostgres(pool: pg.Pool): Promise<string[]> {
       await tx.query('INSERT INTO migration (name) VALUES ($1)', [file])
       applied.push(file)
     }
+    if (applied.length > 0) await grantRoles(tx)
     return applied
   })
+}
+
+async function isMigrated(pool: pg.Pool, files: readonly string[]): Promise<boolean> {
+  const { rows } = await pool.query<{ there: boolean }>(
+    "SELECT to_regclass('migration') IS NOT NULL AS there",
+  )
+  if (!rows[0]?.there) return false
+  const { rows: done } = await pool.query<{ name: string }>('SELECT name FROM migration')
+  const names = new Set(done.map(({ name }) => name))
+  return files.every(file => names.has(file))
 }

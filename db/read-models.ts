@@ -166,7 +166,7 @@ export async function readTargets(pool: pg.Pool): Promise<Target[] | undefined> 
 async function readTables(clickhouse: ClickHouseClient): Promise<Map<string, number | undefined>> {
   const rows = await look<{ name: string; rows: string | null }>(
     clickhouse,
-    'SELECT name, toString(total_rows) AS rows FROM system.tables WHERE database = currentDatabase()',
+    "SELECT name, toString(total_rows) AS rows FROM system.tables WHERE database IN (currentDatabase(), concat(currentDatabase(), '_internal'))",
   ).catch(error => {
     if (isGone(error)) return []
     throw error

@@ -11,6 +11,10 @@ export interface StreamStatus {
   finalBlock: number
   /** A chain that is not indexed any more. */
   retired: boolean
+  /** A processor holds the lock of the chain's only writer; of the registry nobody does. */
+  isFollowed: boolean
+  /** Seconds since anything was stored of it. */
+  quiet: number
   /** Seconds since the newest stored block's time, or since the chain was named where it has none; for chains that are indexed. */
   age: number | undefined
   projections: { name: string; position: number; behind: number; applying: boolean }[]
@@ -40,6 +44,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     final_height: number
     head_time: number
     since: number
+    followed: boolean
     without_state: number | null
     retired: boolean
     dead: number
@@ -52,6 +57,10 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
   }>(
     `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time, s.retired_at IS NOT NULL AS retired,
        extract(epoch FROM s.updated_at)::float8 AS since,
+       EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
+          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND l.classid::bigint = (hashtext('vaultlog writer')::bigint & 4294967295)
+          AND l.objid::bigint = (s.id::bigint & 4294967295)) AS followed,
        (SELECT max(d.block_number)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL
           AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
@@ -75,6 +84,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     headBlock: row.head_height,
     finalBlock: row.final_height,
     retired: row.retired,
+    isFollowed: row.followed,
+    quiet: Math.max(0, Math.round(now - row.since)),
     age:
       row.kind === 'chain' && !row.retired
         ? Math.max(0, Math.round(now - (row.head_time > 0 ? row.head_time : row.since)))

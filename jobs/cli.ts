@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { readHeads } from '../db/chain/heads.ts'
 import { retireChain } from '../db/events/retire.ts'
 import { rewindChain } from '../db/events/rewind.ts'
 import { networkByName } from '../db/networks.ts'
@@ -216,22 +218,41 @@ program
   .option('--json', 'as JSON')
   .option('-w, --watch [seconds]', 'again and again, with events per second', seconds)
   .action((options: { json?: boolean; watch?: number | true }) =>
-    withEventStore(async ({ pool }, signal) => {
+    withEventStore(async ({ pool, env }, signal) => {
+      const heads = () => readHeads(env.rpc)
+      const outdated = async () => readOutdated(pool, await loadProjections())
       if (options.watch) {
         if (options.json) throw new ConfigError('--watch shows a table: leave --json away.')
-        await watchStatus(pool, { seconds: options.watch === true ? 2 : options.watch, signal })
+        await watchStatus(pool, {
+          seconds: options.watch === true ? 2 : options.watch,
+          signal,
+          heads,
+          outdated,
+        })
         return 0
       }
-      const [streams, fault, outdated] = await Promise.all([
-        readStatus(pool),
-        readFault(pool),
-        readOutdated(pool, await loadProjections()),
-      ])
-      print(
-        options.json
-          ? JSON.stringify(streams, null, 2)
-          : statusTable({ at: Date.now(), streams, fault, outdated }),
+      const look = async () => {
+        const at = Date.now()
+        const [streams, found] = await Promise.all([readStatus(pool, at / 1000), heads()])
+        return { at, streams, heads: found }
+      }
+      const first = await look()
+      if (options.json) {
+        const streams = first.streams.map(stream => ({
+          ...stream,
+          chainHead: first.heads.get(stream.name) ?? null,
+        }))
+        print(JSON.stringify(streams, null, 2))
+        return 0
+      }
+      // How fast it goes is known by a second look, which only somebody who waits for something wants.
+      const isUnderWay = first.streams.some(
+        ({ name, headBlock }) => (first.heads.get(name) ?? 0) - headBlock > 100,
       )
+      if (isUnderWay) await pause(2_000, undefined, { signal }).catch(() => {})
+      const now = isUnderWay ? await look() : first
+      const rest = { fault: await readFault(pool), outdated: await outdated() }
+      print(statusTable({ ...now, ...rest }, isUnderWay ? first : undefined))
       return 0
     }),
   )

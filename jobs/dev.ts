@@ -33,6 +33,15 @@ async function main(): Promise<void> {
     { name: 'api', args: API_COMMAND, env: urls },
     { name: 'graphql', args: ['db/graphql.ts'], env: { ...urls, ...graphql } },
   ]
+  // Their output comes here by pipes, whoever reads it.
+  if (env.LOG_FORMAT === 'auto' && process.stdout.isTTY) {
+    for (const spec of specs)
+      spec.env = {
+        LOG_FORMAT: 'pretty',
+        ...(process.env['NO_COLOR'] ? {} : { FORCE_COLOR: '1' }),
+        ...spec.env,
+      }
+  }
   const processes = supervise(specs, line => process.stdout.write(`${line}\n`))
   onShutdown('processes', () => processes.stop())
   log.info(

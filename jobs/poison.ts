@@ -1,6 +1,6 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import type pg from 'pg'
-import { identifier } from '../db/clickhouse/migrate.ts'
+import { identifier, internalView } from '../db/clickhouse/migrate.ts'
 import { log } from '../db/process/log.ts'
 import { type Companion, type Projection, partsOf } from './projection.ts'
 
@@ -118,7 +118,7 @@ async function findPoison(
   const fails = async (end: number): Promise<boolean> => {
     try {
       await clickhouse.command({
-        query: `SELECT * FROM ${identifier(part.name)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
+        query: `SELECT * FROM ${internalView(clickhouse, `${part.name}_rows`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
         clickhouse_settings: { ...withoutEvents(filled, without), log_comment: `poison of ${part.name}` },
       })
       return false

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
-import { everyNode, identifier, migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { readRebuild, readTargets, sign } from '../db/read-models.ts'
 import { MIRROR } from '../db/wake-ups.ts'
@@ -54,12 +54,7 @@ async function begin({ pool, clickhouse, projections, signal }: RebuildOptions):
   )
   await holdingAll(pool, targets, signal, async () => {
     for (const { database } of (await shadowsOf(clickhouse)).concat(clickhouse))
-      await inDefault(clickhouse, house =>
-        house.command(
-          'rebuild',
-          `DROP DATABASE IF EXISTS ${identifier(database)}${everyNode(clickhouse)} SYNC`,
-        ),
-      )
+      await dropClickHouse(clickhouse, database)
     await migrateClickHouse(clickhouse)
     // In this order: killed in between, the database is still another one than the checkpoints tell of.
     const { rows } = await pool.query<{ store: string }>(

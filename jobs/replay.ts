@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
-import { everyNode, identifier, migrateClickHouse, storage } from '../db/clickhouse/migrate.ts'
+import {
+  dropClickHouse,
+  everyNode,
+  identifier,
+  migrateClickHouse,
+  storage,
+} from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './checkpoints.ts'
@@ -111,10 +117,7 @@ export function concerns(projection: Projection, stream: StreamRow): boolean {
 
 export async function dropShadow(options: ReplayOptions, shadow: ClickHouse): Promise<void> {
   await options.pool.query('DELETE FROM replay WHERE database = $1', [shadow.database])
-  await options.clickhouse.command(
-    'replay',
-    `DROP DATABASE IF EXISTS ${identifier(shadow.database)}${everyNode(shadow)} SYNC`,
-  )
+  await dropClickHouse(shadow)
 }
 
 interface ShadowState {

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { identifier } from '../db/clickhouse/migrate.ts'
+import { identifier, internalView } from '../db/clickhouse/migrate.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, type Turn, withLock } from './checkpoints.ts'
@@ -216,7 +216,7 @@ async function fillPart(
   const { name, into = name } = filled.part
   const left = without.filter(position => position > from && position <= to)
   await clickhouse.command({
-    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${identifier(name)}_rows(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
+    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${internalView(clickhouse, `${name}_rows`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
     clickhouse_settings: {
       ...withoutEvents(filled, without),
       insert_deduplication_token: [name, projection.version, stream, from, to, ...left].join(':'),
@@ -236,7 +236,7 @@ async function isDue(
 ): Promise<boolean> {
   if (!isSeldom || to - from > FEW) return true
   const answer = await clickhouse.query({
-    query: `SELECT 1 FROM ${identifier(name)}_due(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)}) LIMIT 1`,
+    query: `SELECT 1 FROM ${internalView(clickhouse, `${name}_due`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)}) LIMIT 1`,
     format: 'JSONEachRow',
     clickhouse_settings: { log_comment: `due ${name}` },
   })

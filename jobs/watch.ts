@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { sparingly } from '../db/chain/heads.ts'
+import { NEAR, spoken, stateOf } from '../db/chain-state.ts'
 import { readFault } from '../db/read-models.ts'
 import { readStatus, type StreamStatus } from '../db/status.ts'
 import { table } from './table.ts'
@@ -8,13 +10,30 @@ interface Look {
   /** Milliseconds. */
   at: number
   streams: StreamStatus[]
+  /** Newest blocks of chains as nodes say, by name. */
+  heads?: ReadonlyMap<string, number>
   /** What is wrong with the read models. */
   fault?: string | undefined
   /** Projections that need a replay. */
   outdated?: readonly string[]
 }
 
-/** One line a stream; with an earlier look also how many events came in a second since. */
+/** What came between two looks, and how long the rest takes at that rate. */
+function paceOf(
+  stream: StreamStatus,
+  behind: number | undefined,
+  now: Look,
+  before: Look | undefined,
+): [string, string] {
+  const earlier = before?.streams.find(({ name }) => name === stream.name)
+  const seconds = before ? (now.at - before.at) / 1000 : 0
+  if (!earlier || seconds <= 0 || stream.kind !== 'chain' || stream.retired) return ['', '']
+  const rate = (stream.headBlock - earlier.headBlock) / seconds
+  const left = behind !== undefined && behind > NEAR && rate > 0 ? spoken(behind / rate) : ''
+  return [rate.toFixed(rate < 10 ? 1 : 0), left]
+}
+
+/** One line a stream; with an earlier look also how many blocks and events came in a second since. */
 export function statusTable(now: Look, before?: Look): string {
   if (now.streams.length === 0) return 'Nothing is stored yet: no processor has run on this event store.'
   const seconds = before ? (now.at - before.at) / 1000 : 0
@@ -22,8 +41,11 @@ export function statusTable(now: Look, before?: Look): string {
     [
       'stream',
       'block',
-      'final',
-      'seconds old',
+      'chain at',
+      'behind',
+      ...(before ? ['blocks/s', 'time left'] : []),
+      'age',
+      'state',
       'events',
       ...(before ? ['events/s'] : []),
       'most behind',
@@ -34,11 +56,17 @@ export function statusTable(now: Look, before?: Look): string {
       const worst = [...stream.projections].sort((a, b) => b.behind - a.behind)[0]
       const earlier = before?.streams.find(({ name }) => name === stream.name)
       const rate = earlier && seconds > 0 ? ((stream.head - earlier.head) / seconds).toFixed(1) : ''
+      const head = stream.retired ? undefined : now.heads?.get(stream.name)
+      const behind = head === undefined ? undefined : Math.max(0, head - stream.headBlock)
+      const [blocks, left] = paceOf(stream, behind, now, before)
       return [
         stream.name,
         stream.headBlock,
-        stream.finalBlock,
-        stream.retired ? 'retired' : (stream.age ?? ''),
+        head ?? '',
+        behind ?? '',
+        ...(before ? [blocks.padStart('blocks/s'.length), left] : []),
+        stream.age === undefined ? '' : spoken(stream.age),
+        stateOf(stream, head),
         stream.head,
         ...(before ? [rate.padStart('events/s'.length)] : []),
         worst && worst.behind > 0 ? worst.name : '',
@@ -61,7 +89,8 @@ export function statusTable(now: Look, before?: Look): string {
     ...all.flatMap(waitingOf),
     ...all.flatMap(leftOutOf),
     ...all.flatMap(olderOf),
-    ...all.flatMap(stateOf),
+    ...all.flatMap(stream => stuckOf(stream, now.heads?.get(stream.name))),
+    ...all.flatMap(archiveOf),
     ...all.flatMap(differingOf),
   ].join('\n')
 }
@@ -99,8 +128,16 @@ function olderOf({ name, olderLogs: count }: StreamStatus): string[] {
   ]
 }
 
+/** A chain that moves while nothing of it is stored. */
+function stuckOf(stream: StreamStatus, head: number | undefined): string[] {
+  if (!stateOf(stream, head).startsWith('STUCK')) return []
+  return [
+    `${stream.name}: nothing was stored for ${spoken(stream.quiet)}${head === undefined ? '' : ` while the chain went on to block ${head}`}. The log of its processor says why; another endpoint in RPC_<NETWORK> helps where the node does.`,
+  ]
+}
+
 /** A node without an archive. */
-function stateOf({ name, withoutState }: StreamStatus): string[] {
+function archiveOf({ name, withoutState }: StreamStatus): string[] {
   if (withoutState === undefined) return []
   return [
     `${name}: the node keeps no state of old blocks (met at block ${withoutState}): samples begin where its state does. An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
@@ -123,16 +160,29 @@ const BAR = 30
  */
 export async function watchStatus(
   pool: pg.Pool,
-  options: { seconds: number; signal: AbortSignal; out?: NodeJS.WriteStream },
+  options: {
+    seconds: number
+    signal: AbortSignal
+    out?: NodeJS.WriteStream
+    heads?: () => Promise<Map<string, number>>
+    outdated?: () => Promise<string[]>
+  },
 ): Promise<void> {
   const { seconds, signal, out = process.stdout } = options
+  const heads = options.heads && sparingly(options.heads)
   let before: Look | undefined
   while (!signal.aborted) {
     const at = Date.now()
     const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
     let text: string
     try {
-      const look = { at, streams: await readStatus(pool, at / 1000), fault: await readFault(pool) }
+      const [streams, fault, found, outdated] = await Promise.all([
+        readStatus(pool, at / 1000),
+        readFault(pool),
+        heads?.(),
+        options.outdated?.(),
+      ])
+      const look = { at, streams, fault, heads: found, outdated }
       text = `${time} UTC, every ${seconds} s; Ctrl-C ends\n${statusTable(look, before ?? look)}`
       before = look
     } catch (error) {

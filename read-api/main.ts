@@ -1,3 +1,4 @@
+import { readHeads, sparingly } from '../db/chain/heads.ts'
 import { createCreditMeter } from '../db/keys/credits.ts'
 import { createKeyVerifier } from '../db/keys/keys.ts'
 import { createRateMeter } from '../db/keys/rates.ts'
@@ -92,6 +93,7 @@ async function main(): Promise<void> {
         pool,
         queue: queues.createQueue(QUEUE),
         history,
+        heads: sparingly(() => readHeads(env.rpc)),
         verifyKey,
         publicUrl: env.PUBLIC_URL,
       }),

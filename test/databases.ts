@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
-import { migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
 import { dropDatabase } from './drop-database.ts'
 
@@ -47,7 +47,7 @@ export async function createClickHouse(): Promise<TestClickHouse> {
   return {
     house,
     async drop() {
-      await house.command('test', `DROP DATABASE IF EXISTS ${database} SYNC`)
+      await dropClickHouse(house)
       await house.close()
     },
   }

@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -80,9 +82,7 @@ describe('deploy/', () => {
     const text = (file: string) => readFileSync(join(deploy, file), 'utf8')
     const ours = Object.values(alone.services).filter(({ image }) => image === 'vaultlog')
     const [, port] = /server api:(\d+)/.exec(text('nginx.conf')) ?? []
-    const [, database] = /GRANT SELECT ON (\w+)\.\*/.exec(text('clickhouse/analyst.xml')) ?? []
-    for (const { environment } of ours)
-      expect(environment).toMatchObject({ API_PORT: port, CLICKHOUSE_DATABASE: database })
+    for (const { environment } of ours) expect(environment).toMatchObject({ API_PORT: port })
   })
 
   it('has no password that everybody knows', () => {
@@ -97,9 +97,105 @@ describe('deploy/', () => {
     expect(readFileSync(join(deploy, 'clickhouse/analyst.xml'), 'utf8')).not.toContain('::/0')
   })
 
+  it('signs every process in as a role of its own, with passwords of whatever signs', () => {
+    const roles = readFileSync(join(deploy, 'postgres/roles.sql'), 'utf8')
+    const script = readFileSync(join(deploy, 'postgres/roles.sh'), 'utf8')
+    const ours = Object.entries(alone.services).filter(([, { image }]) => image === 'vaultlog')
+    for (const [name, { environment = {} }] of ours) {
+      const [, user] = /^postgres:\/\/(\w+)@/.exec(environment['DATABASE_URL'] ?? '') ?? []
+      const kind = name.startsWith('processor-') ? 'processor' : name
+      expect(user, name).toBe(kind === 'migrate' ? 'vaultlog' : `vaultlog_${kind}`)
+      expect(roles).toContain(`CREATE ROLE ${user} LOGIN`)
+      const [, given] = /^\$\{(\w+):\?/.exec(environment['DATABASE_PASSWORD'] ?? '') ?? []
+      expect(given).toBe(`DATABASE_${kind === 'migrate' ? 'OWNER' : kind.toUpperCase()}_PASSWORD`)
+      expect(script).toContain(`DATABASE_${kind === 'migrate' ? 'OWNER' : kind.toUpperCase()}_PASSWORD`)
+      expect(alone.services['postgres']?.environment).toHaveProperty(String(given))
+      // In an address a password would have to be of letters and digits.
+      for (const [setting, value] of Object.entries(environment))
+        expect(/:\/\/.*PASSWORD/.test(value), `${name} ${setting}`).toBe(false)
+      // .env is given to all of them.
+      for (const other of ['POSTGRES_PASSWORD', 'DATABASE_OWNER_PASSWORD', 'DATABASE_API_PASSWORD'])
+        expect(environment[other], `${name} ${other}`).toBe('')
+    }
+  })
+
+  it('names user and database of the data team as .env does', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vaultlog-analyst-'))
+    const run = (env: NodeJS.ProcessEnv) =>
+      spawnSync('sh', [join(deploy, 'clickhouse/analyst.sh'), 'started:'], {
+        env: {
+          PATH: process.env['PATH'],
+          TEMPLATE: join(deploy, 'clickhouse/analyst.xml'),
+          USERS_DIR: folder,
+          ENTRYPOINT: 'echo',
+          ...env,
+        },
+        encoding: 'utf8',
+      })
+    const written = () => readFileSync(join(folder, 'analyst.xml'), 'utf8')
+    try {
+      expect(run({}).stdout).toBe('started:\n')
+      expect(written()).toBe(readFileSync(join(deploy, 'clickhouse/analyst.xml'), 'utf8'))
+      run({ CLICKHOUSE_READONLY_USER: 'data_team', CLICKHOUSE_DATABASE: 'defi' })
+      expect(written()).toContain('<query>GRANT SELECT ON defi.*</query>')
+      expect(written().match(/<\/?data_team>/g)).toHaveLength(6)
+      expect(written()).toContain('<profile>data_team</profile>')
+      expect(written()).not.toMatch(/analyst>|>analyst|vaultlog\.\*/)
+      for (const name of ['default', 'a b', '1st', 'x;y', '../x']) {
+        const refused = run({ CLICKHOUSE_READONLY_USER: name })
+        expect([refused.status, refused.stdout], name).toEqual([1, ''])
+        expect(refused.stderr).toContain(`'${name}' cannot be used`)
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('scrapes every process where it listens, and has the alert rules', () => {
+    interface Job {
+      job_name: string
+      dns_sd_configs?: { names: string[]; port: number }[]
+      static_configs?: { targets: string[] }[]
+    }
+    const { rule_files, scrape_configs } = parse(readFileSync(join(deploy, 'prometheus.yml'), 'utf8')) as {
+      rule_files: string[]
+      scrape_configs: Job[]
+    }
+    const job = (name: string) => scrape_configs.find(({ job_name }) => job_name === name)
+    const port = (name: string) => Number(alone.services['api']?.environment?.[`${name}_METRICS_PORT`])
+    expect(rule_files).toEqual(['prometheus-alerts.yml'])
+    for (const name of ['worker', 'api'])
+      expect(job(name)?.dns_sd_configs).toMatchObject([{ names: [name], port: port(name.toUpperCase()) }])
+    expect(job('processor')?.static_configs?.flatMap(({ targets }) => targets)).toEqual(
+      networkIds.map(({ name }, i) => `processor-${name}:${port('PROCESSOR') + i}`),
+    )
+  })
+
+  it('knows whether the process of a container lives', async () => {
+    const server = createServer((_request, response) => response.writeHead(status).end())
+    let status = 200
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const live = async (from: number, to: number) =>
+      (await once(spawn(process.execPath, [join(deploy, 'live.mjs'), String(from), String(to)]), 'exit'))[0]
+    expect(await live(port, port)).toBe(0)
+    status = 500
+    expect(await live(port, port)).toBe(1)
+    await new Promise(resolve => server.close(resolve))
+    expect(await live(port, port)).toBe(1)
+    const waiting = spawn('sh', [join(deploy, 'processor.sh'), 'base'], {
+      env: { PATH: process.env['PATH'] },
+    })
+    await once(waiting.stdout, 'data')
+    expect(await live(port, port)).toBe(0)
+    waiting.kill('SIGTERM')
+    await once(waiting, 'exit')
+  })
+
   it('asks whether its processes live, and keeps their memory and their logs within bounds', () => {
-    for (const name of ['api', 'worker', 'graphql', 'postgres', 'clickhouse', 'redis'])
-      expect(alone.services[name], name).toHaveProperty('healthcheck')
+    for (const [name, { image }] of Object.entries(alone.services))
+      if (!['migrate', 'proxy', 'prometheus'].includes(name))
+        expect(alone.services[name], `${name} of ${image}`).toHaveProperty('healthcheck')
     for (const [name, service] of Object.entries(alone.services)) {
       expect(service, name).toHaveProperty('logging.options.max-size')
       if (service.image === 'vaultlog') expect(service, name).toHaveProperty('mem_limit')
@@ -160,7 +256,9 @@ describe('deploy/', () => {
       image ? image === 'vaultlog' : command === undefined,
     )
     const names = ours.flatMap(({ environment }) => Object.keys(environment ?? {}))
-    const known = new Set([...Object.keys(envSchema.shape), 'CLICKHOUSE_PASSWORD', 'SHARD', 'REPLICA'])
+    const emptied = names.filter(name => ours.every(({ environment }) => (environment?.[name] ?? '') === ''))
+    const known = new Set([...Object.keys(envSchema.shape), ...emptied, 'SHARD', 'REPLICA'])
+    expect(emptied.every(name => /PASSWORD$/.test(name))).toBe(true)
     expect(names.filter(name => !known.has(name))).toEqual([])
     expect(names).toContain('CLICKHOUSE_CLUSTER')
   })

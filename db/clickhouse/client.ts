@@ -33,6 +33,15 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
+const databases = new WeakMap<ClickHouseClient, string>()
+
+/** The database in which a client's statements are carried out. */
+export function databaseOf(client: ClickHouseClient): string {
+  const database = databases.get(client)
+  if (database === undefined) throw new TypeError('a client of openClickHouse is needed')
+  return database
+}
+
 /**
  * The one place where the client is configured. ClickHouse from 25.8 on writes wide integers as bare JSON numbers,
  * which JavaScript rounds: a UInt256 came back as 1.157920892373162e+77.
@@ -65,6 +74,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     const query = client.query.bind(client)
     client.query = (params => query({ ...params, query: acrossShards(params.query) })) as typeof client.query
   }
+  databases.set(client, options.database)
   return {
     database: options.database,
     cluster: options.cluster,

@@ -5,7 +5,7 @@
  * together lies together, and a question about one vault or account goes to one shard.
  */
 export function onCluster(statement: string, cluster: string): string[] {
-  const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS (\w+)/.exec(statement) ?? []
+  const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS ((?:internal\.)?\w+)/.exec(statement) ?? []
   if (!kind) return [statement.replace(/^ALTER TABLE \w+/, `$& ON CLUSTER ${cluster}`)]
   if (kind === 'VIEW') return [acrossShards(everywhere(statement, name, cluster))]
   const parts =

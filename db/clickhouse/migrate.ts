@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type { ClickHouse } from './client.ts'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { type ClickHouse, databaseOf } from './client.ts'
 import { localName, onCluster } from './cluster.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -23,18 +24,16 @@ export async function migrateClickHouse(
   house: ClickHouse,
   options: { staging?: string } = {},
 ): Promise<string[]> {
-  const admin = house.in('default')
-  try {
-    await admin.command(
-      'migrate',
-      `CREATE DATABASE IF NOT EXISTS ${identifier(house.database)}${everyNode(house)} ENGINE = Atomic`,
-    )
-  } finally {
-    await admin.close()
-  }
+  await inDefault(house, async admin => {
+    for (const database of [house.database, internalOf(house.database)])
+      await admin.command(
+        'migrate',
+        `CREATE DATABASE IF NOT EXISTS ${identifier(database)}${everyNode(house)} ENGINE = Atomic`,
+      )
+  })
   const run = async (sql: string) => {
     for (const statement of house.cluster ? onCluster(sql, identifier(house.cluster)) : [sql])
-      await house.command('migrate', statement)
+      await house.command('migrate', withInternal(statement, house.database))
   }
   await run(
     `CREATE TABLE IF NOT EXISTS migration (
@@ -65,11 +64,47 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   return applied
 }
 
+/** Drops a database, and the one of the views that fill it. */
+export async function dropClickHouse(house: ClickHouse, database = house.database): Promise<void> {
+  await inDefault(house, async admin => {
+    for (const name of [internalOf(database), database])
+      await admin.command('drop', `DROP DATABASE IF EXISTS ${identifier(name)}${everyNode(house)} SYNC`)
+  })
+}
+
+async function inDefault(house: ClickHouse, work: (admin: ClickHouse) => Promise<void>): Promise<void> {
+  const admin = house.in('default')
+  try {
+    await work(admin)
+  } finally {
+    await admin.close()
+  }
+}
+
+/** The database beside another with the views that projections insert from: what analysts list has none of them. */
+function internalOf(database: string): string {
+  return `${database}_internal`
+}
+
+/** A view of that database, as a statement of this client names it. */
+export function internalView(client: ClickHouseClient, name: string): string {
+  return `${identifier(internalOf(databaseOf(client)))}.${identifier(name)}`
+}
+
+/** `internal.` in a migration is that database; its views follow the code, whatever stands there. */
+function withInternal(sql: string, database: string): string {
+  return sql
+    .replace(/^CREATE VIEW IF NOT EXISTS internal\./, 'CREATE OR REPLACE VIEW internal.')
+    .replace(/\binternal\./g, `${identifier(internalOf(database))}.`)
+}
+
 /** Every table and view that the migrations make. */
 export async function tablesOfSchema(): Promise<string[]> {
   schema ??= readMigrations().then(files =>
     files.flatMap(({ sql }) =>
-      [...sql.matchAll(/^CREATE (?:TABLE|VIEW) IF NOT EXISTS (\w+)/gm)].map(([, name = '']) => name),
+      [...sql.matchAll(/^CREATE (?:TABLE|VIEW) IF NOT EXISTS (?:internal\.)?(\w+)/gm)].map(
+        ([, name = '']) => name,
+      ),
     ),
   )
   return schema

@@ -65,9 +65,9 @@ export function allowFormat(format: string): void {
   if (!FORMATS.test(format)) refuse(`Format ${format} is not allowed in readonly mode.`)
 }
 
-/** @throws ClickHouseException: of `default`, names are files; of `system`, tables are told one by one */
+/** @throws ClickHouseException: of `default`, names are files; of `system`, tables are told one by one; the rest is machinery */
 export function allowDatabase(database: string): void {
-  if (/^(default|system)$/i.test(database.trim()) || database.includes('/'))
+  if (/^(default|system|.*_internal)$/i.test(database.trim()) || database.includes('/'))
     refuse(`Database ${database} is not allowed in readonly mode.`)
 }
 
@@ -86,6 +86,7 @@ export function allowStatement(statement: Statement, refused: ReadonlySet<string
       refuse(`Function ${name} is not allowed in readonly mode; rename a column that is called so.`)
     if (name === 'default' || (token.kind === 'quoted' && /^\.{0,2}\/|:\/\//.test(name)))
       refuse(`Database or table ${name} is not allowed in readonly mode.`)
+    if (name.endsWith('_internal') && isDot(tokens[i + 1])) allowDatabase(name)
     if (name === 'system' && isDot(tokens[i + 1])) {
       const table = tokens[i + 2]
       if (!table || !SYSTEM_TABLES.has(nameOf(table)))

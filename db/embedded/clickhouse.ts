@@ -36,7 +36,19 @@ const readOnlyLimits = { maxExecutionSeconds: 60, maxResultRows: 1_000_000 }
 const readOnlyAllowance = { atOnce: 4, queriesPerHour: 10_000, secondsPerHour: 3_600 }
 
 /** Of the environment: what others put there (keys of nodes, passwords) is no business of whoever asks in SQL. */
-const HANDED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'LOG_LEVEL', 'NODE_ENV', 'LD_LIBRARY_PATH']
+const HANDED_ON = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'LOG_LEVEL',
+  'LOG_FORMAT',
+  'FORCE_COLOR',
+  'NO_COLOR',
+  'NODE_ENV',
+  'LD_LIBRARY_PATH',
+]
 
 export type ClickHouseEnv = Pick<
   Env,

@@ -44,7 +44,9 @@ CREATE TRIGGER event_log_append_only BEFORE UPDATE OR DELETE ON event_log
 CREATE TRIGGER event_log_no_truncate BEFORE TRUNCATE ON event_log
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE FUNCTION register_stream(stream_id int, stream_name text, stream_kind text) RETURNS void LANGUAGE plpgsql AS $$
+-- As its owner: a processor that signs in as a role of its own may not make tables otherwise.
+CREATE FUNCTION register_stream(stream_id int, stream_name text, stream_kind text) RETURNS void LANGUAGE plpgsql
+SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   partition text := format('event_log_%s', replace(stream_id::text, '-', 'm'));
 BEGIN
@@ -55,6 +57,7 @@ BEGIN
     EXECUTE format('CREATE TRIGGER no_truncate BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', partition);
   END IF;
 END $$;
+REVOKE EXECUTE ON FUNCTION register_stream FROM PUBLIC;
 
 -- Blocks that may still be replaced: bookkeeping of the chain cursor, not history. One row per range of positions that
 -- holds events of the block (a vault discovered later adds a range); from_position > to_position: no events.

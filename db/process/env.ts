@@ -5,7 +5,7 @@ import { limitEndpoints } from '../chain/endpoint.ts'
 import { findNetwork, meantNetwork, noNetwork } from '../networks.ts'
 import { ConfigError } from './errors.ts'
 import { hideUrl } from './hidden-urls.ts'
-import { log } from './log.ts'
+import { LOG_FORMATS, log, setLogFormat } from './log.ts'
 
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
 const metricsPort = (fallback: number) =>
@@ -43,6 +43,10 @@ export const envSchema = z.object({
   GRAPHQL_DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
   CLICKHOUSE_URL: withPassword('http', 'https').optional(),
   REDIS_URL: withPassword('redis', 'rediss').optional(),
+  DATABASE_PASSWORD: z.string().optional(),
+  GRAPHQL_DATABASE_PASSWORD: z.string().optional(),
+  CLICKHOUSE_PASSWORD: z.string().optional(),
+  REDIS_PASSWORD: z.string().optional(),
   REDIS_PREFIX: z
     .string()
     .regex(/^[\w.-]+$/, 'must be a plain name')
@@ -109,6 +113,7 @@ export const envSchema = z.object({
   X402_REQUESTS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
 
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  LOG_FORMAT: z.enum(LOG_FORMATS).default('auto'),
   LOG_ADDRESSES: z.enum(['full', 'short']).default('full'),
   CONTRACTS_FILE: z.string().optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
@@ -222,14 +227,20 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   }
   if (!source) {
     log.level = parsed.data.LOG_LEVEL
+    setLogFormat(parsed.data.LOG_FORMAT)
     for (const url of [...Object.values(rpc).flat(), ...Object.values(gateway)])
       if (url !== 'sqd') hideUrl(url)
     for (const [name, urls] of Object.entries(rpc))
       limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })
   }
   if (foreign.length > 0) log.warn({ variables: foreign }, 'left alone: no network has this name')
+  const { DATABASE_PASSWORD, GRAPHQL_DATABASE_PASSWORD, CLICKHOUSE_PASSWORD, REDIS_PASSWORD } = parsed.data
   return {
     ...parsed.data,
+    DATABASE_URL: signedIn(parsed.data.DATABASE_URL, DATABASE_PASSWORD),
+    GRAPHQL_DATABASE_URL: signedIn(parsed.data.GRAPHQL_DATABASE_URL, GRAPHQL_DATABASE_PASSWORD),
+    CLICKHOUSE_URL: signedIn(parsed.data.CLICKHOUSE_URL, CLICKHOUSE_PASSWORD),
+    REDIS_URL: signedIn(parsed.data.REDIS_URL, REDIS_PASSWORD),
     VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),
     rpc,
     rpcBatch,
@@ -239,6 +250,15 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     finality,
     headLooks,
   }
+}
+
+/** The URL with a password that stands beside it as it is, of whatever signs; one in the URL counts for more. */
+function signedIn(address: string | undefined, password: string | undefined): string | undefined {
+  if (!address || !password) return address
+  const url = new URL(address)
+  if (url.password) return address
+  url.password = encodeURIComponent(password)
+  return url.href
 }
 
 /** The longest of ours that a name begins with. */

@@ -14,8 +14,19 @@ export function hideUrl(text: string): void {
     hidden.set(whole, host)
     hidden.set(whole.replace(/\/$/, ''), host)
   }
-  for (const part of [pathname + search, pathname, search, username, password])
+  for (const part of [pathname + search, pathname, search, username, password, decoded(password)])
     if (part.length >= SHORTEST_KEY) hidden.set(part, '…')
+  // A node that refuses a key may quote it by itself.
+  for (const part of [...pathname.split('/'), ...url.searchParams.values()])
+    if (part.length >= SHORTEST_KEY && /\d/.test(part)) hidden.set(part, '…')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** Longest first: a part of a URL is left where the whole is not. */

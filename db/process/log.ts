@@ -1,12 +1,26 @@
 import { pino } from 'pino'
 import { withoutUrls } from './hidden-urls.ts'
+import { readableLine } from './readable-lines.ts'
 
 const stderr = pino.destination({ dest: 2, sync: true })
 const wanted = process.env['LOG_LEVEL'] ?? ''
 
+export const LOG_FORMATS = ['auto', 'pretty', 'json'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+let isPretty = false
+/** auto: for people where the log goes to a terminal, for programs elsewhere. */
+export function setLogFormat(format: LogFormat): void {
+  isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
+}
+setLogFormat(LOG_FORMATS.find(format => format === process.env['LOG_FORMAT']) ?? 'auto')
+
+const isColored =
+  !process.env['NO_COLOR'] && (process.stderr.isTTY === true || Boolean(process.env['FORCE_COLOR']))
+
 /**
- * JSON lines on stderr, without the URLs of endpoints: one per batch, job and request. LOG_LEVEL=silent turns them off; what `.env` says of it counts
- * once that is read.
+ * Lines on stderr, without the URLs of endpoints: one per batch, job and request; JSON unless a person reads along.
+ * LOG_LEVEL=silent turns them off; what `.env` says of level and format counts once that is read.
  */
 export const log = pino(
   {
@@ -14,5 +28,10 @@ export const log = pino(
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
   },
-  { write: line => void stderr.write(withoutUrls(line)) },
+  {
+    write: line => {
+      const hidden = withoutUrls(line)
+      stderr.write(isPretty ? `${readableLine(hidden.trimEnd(), { isColored })}\n` : hidden)
+    },
+  },
 )

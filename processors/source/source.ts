@@ -1,9 +1,10 @@
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
-import { createPinoSink, type Logger, setRootSink } from '@subsquid/logger'
+import type { Logger } from '@subsquid/logger'
 import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { adoptSqdLog } from '../../db/process/sqd-log.ts'
 import type { SourceBlock } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { finalBlocks } from './final-blocks.ts'
@@ -56,7 +57,7 @@ export class FilterExtended extends VaultlogError {
 }
 
 // What its packages say goes where everything goes: they would name endpoints by their URLs.
-setRootSink(createPinoSink(log))
+adoptSqdLog()
 
 type Config = RunnerConfig<unknown, unknown>
 

@@ -54,7 +54,10 @@ function element(name, properties = {}, ...children) {
 function fill(id, head, rows, nothing) {
   const table = document.getElementById(id)
   if (rows.length === 0) {
-    table.replaceChildren(element('caption', { className: 'quiet' }, nothing))
+    // A caption is as narrow as the table, which is empty.
+    table.replaceChildren(
+      element('tbody', {}, element('tr', {}, element('td', { className: 'quiet nothing' }, nothing))),
+    )
     return
   }
   const cell = content => {
@@ -62,9 +65,18 @@ function fill(id, head, rows, nothing) {
     const [text, className] = Array.isArray(content) ? content : [content, '']
     return element('td', { className }, text)
   }
+  /** On a phone a row is a card, whose cells say themselves what they are. */
+  const labelled = (made, i) => {
+    made.dataset.label = head[i] ?? ''
+    return made
+  }
   table.replaceChildren(
     element('thead', {}, element('tr', {}, ...head.map(title => element('th', { scope: 'col' }, title)))),
-    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map(cell)))),
+    element(
+      'tbody',
+      {},
+      ...rows.map(row => element('tr', {}, ...row.map((content, i) => labelled(cell(content), i)))),
+    ),
   )
 }
 
@@ -97,14 +109,47 @@ function plot(at, values, now, label, format) {
 
 const rate = value => `${value >= 10 ? Math.round(value).toLocaleString('en-GB') : value.toFixed(1)}/s`
 
+/** Whether somebody has to look. An old head is none of it where the chain itself is no further: a test chain's clock stands. */
+export const isBad = ({ kind, state }) =>
+  kind === 'chain' && (state.startsWith('STUCK') || state === 'no processor')
+
+/** What is to be said of chains besides their figures: one line each. */
+export function remarks({ fault, streams }) {
+  return [
+    ...(fault ? [fault] : []),
+    ...streams.flatMap(({ name, withoutState }) =>
+      withoutState === undefined || withoutState === null
+        ? []
+        : [
+            `${name}: the node keeps no state of old blocks (met at block ${number(withoutState)}): samples begin where its state does.`,
+          ],
+    ),
+    ...streams.flatMap(({ name, olderLogs }) =>
+      olderLogs > 0 ? [`${name}: what ${number(olderLogs)} contracts logged long ago is being fetched.`] : [],
+    ),
+  ]
+}
+
+/** Projections that are behind, the furthest first: over many chains a table of all would be mostly zeros. */
+export function behindOf(streams) {
+  return streams
+    .flatMap(({ name, projections }) =>
+      projections.map(({ name: projection, behind }) => [projection, name, behind]),
+    )
+    .filter(([, , behind]) => behind > 0)
+    .sort((a, b) => b[2] - a[2])
+}
+
 function draw(status) {
   const { at, streams, queue, deadLetters, replays, verifications, history } = status
+  document.getElementById('remarks').replaceChildren(...remarks(status).map(text => element('li', {}, text)))
   fill(
     'streams',
     [
-      '',
-      'head block',
-      'final',
+      'chain',
+      'state',
+      'block',
+      'chain at',
       'lag',
       'events',
       'waiting',
@@ -116,10 +161,11 @@ function draw(status) {
       const { lag = [], head = [] } = history.streams[stream.name] ?? {}
       const isChain = stream.kind === 'chain'
       return [
-        stream.name,
+        [stream.name, 'name'],
+        [stream.state, isBad(stream) ? 'bad' : 'quiet'],
         [isChain ? number(stream.headBlock) : '', 'number'],
-        [isChain ? number(stream.finalBlock) : '', 'number'],
-        [isChain ? duration(stream.age) : '', stream.age > 300 ? 'number bad' : 'number'],
+        [isChain ? number(stream.chainHead) : '', 'number'],
+        [isChain ? duration(stream.age) : '', isBad(stream) ? 'number bad' : 'number'],
         [number(stream.head), 'number'],
         [number(stream.waitingContracts + stream.olderLogs), 'number'],
         [number(stream.deadLetters), stream.deadLetters > 0 ? 'number bad' : 'number'],
@@ -130,19 +176,12 @@ function draw(status) {
     'Nothing is stored yet: no processor has run on this event store.',
   )
 
-  const names = [...new Set(streams.flatMap(({ projections }) => projections.map(({ name }) => name)))].sort()
-  const behind = streams.map(({ projections }) => new Map(projections.map(p => [p.name, p.behind])))
+  const hasBegun = streams.some(({ projections }) => projections.length > 0)
   fill(
     'projections',
-    ['', ...streams.map(({ name }) => name)],
-    names.map(name => [
-      name,
-      ...behind.map(by => {
-        const value = by.get(name)
-        return value === undefined ? '' : [number(value), value > 0 ? 'number' : 'number quiet']
-      }),
-    ]),
-    'No projection has begun.',
+    ['projection', 'chain', 'events behind'],
+    behindOf(streams).map(([projection, name, behind]) => [projection, name, [number(behind), 'number']]),
+    hasBegun ? 'All have caught up.' : 'No projection has begun.',
   )
 
   fill(

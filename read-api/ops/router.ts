@@ -15,6 +15,8 @@ export interface OpsParts {
   pool: pg.Pool
   history: StreamHistory
   queue: Queue
+  /** Newest blocks of chains as their nodes say, by name. */
+  heads: () => Promise<ReadonlyMap<string, number>>
   verifyKey: (key: string) => Promise<ApiKey | undefined>
   /** Where callers reach the API, if not where it listens: a path there stands before /ops. */
   publicUrl?: string

@@ -1,5 +1,7 @@
 import type { Queue } from 'bullmq'
 import type pg from 'pg'
+import { stateOf } from '../../db/chain-state.ts'
+import { readFault } from '../../db/read-models.ts'
 import {
   type DeadLetterReason,
   type ReplayStatus,
@@ -16,7 +18,9 @@ export interface OpsStatus {
   /** Unix seconds. */
   at: number
   /** Chains and the registry; `age` is null for the registry. */
-  streams: (Omit<StreamStatus, 'age'> & { age: number | null })[]
+  streams: (Omit<StreamStatus, 'age'> & { age: number | null; chainHead: number | null; state: string })[]
+  /** What is wrong with the read models; null: nothing. */
+  fault: string | null
   /** Jobs by state; null where the queue does not answer. */
   queue: Record<string, number> | null
   /** Open ones, those with the newest letter first, fifty at most. */
@@ -33,19 +37,26 @@ export async function readOps(parts: {
   pool: pg.Pool
   queue: Pick<Queue, 'getJobCounts'>
   history: StreamHistory
+  heads: () => Promise<ReadonlyMap<string, number>>
 }): Promise<OpsStatus> {
-  const { pool, queue, history } = parts
+  const { pool, queue, history, heads } = parts
   const at = Math.round(Date.now() / 1000)
-  const [streams, deadLetters, replays, verifications, counts] = await Promise.all([
+  const [streams, deadLetters, replays, verifications, counts, found, fault] = await Promise.all([
     readStatus(pool, at),
     summarizeDeadLetters(pool, REASONS),
     readReplays(pool),
     readVerifications(pool),
     countJobs(queue),
+    heads(),
+    readFault(pool),
   ])
   return {
     at,
-    streams: streams.map(stream => ({ ...stream, age: stream.age ?? null })),
+    streams: streams.map(stream => {
+      const head = found.get(stream.name)
+      return { ...stream, age: stream.age ?? null, chainHead: head ?? null, state: stateOf(stream, head) }
+    }),
+    fault: fault ?? null,
     queue: counts,
     deadLetters,
     replays,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { openClickHouse } from '../../db/clickhouse/client.ts'
-import { identifier, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
 import { startEmbedded } from '../../db/embedded/up.ts'
 import { createKey } from '../../db/keys/keys.ts'
 import { migratePostgres, openPostgres } from '../../db/postgres.ts'
@@ -53,9 +53,7 @@ async function demo(): Promise<void> {
   onShutdown('databases', () => embedded.stop())
   const databaseUrl = await freshDatabase(embedded.databaseUrl)
   const clickhouse = openClickHouse({ url: embedded.clickhouseUrl, database: DATABASE })
-  const admin = clickhouse.in('default')
-  await admin.command('demo', `DROP DATABASE IF EXISTS ${identifier(DATABASE)} SYNC`)
-  await admin.close()
+  await dropClickHouse(clickhouse)
   await migrateClickHouse(clickhouse)
   const pool = openPostgres(databaseUrl, 'demo')
   await migratePostgres(pool)

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { ChainDatabase } from '../../db/events/chain-database.ts'
 import { freePort } from '../chain/anvil-process.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
+import { start } from '../faults/command.ts'
 
 const vault = `0x${'ab'.repeat(20)}`
 let postgres: TestPostgres
@@ -149,4 +150,15 @@ test('reads the view and nothing else', async () => {
   } finally {
     await client.end()
   }
+})
+
+test('a port in use is one line with the name of the setting', async () => {
+  const said = await start(['db/graphql.ts'], {
+    DATABASE_URL: postgres.url,
+    GRAPHQL_PORT: new URL(url).port,
+    LOG_LEVEL: 'error',
+  }).ended
+  expect(said.code).toBe(1)
+  expect(said.stderr.trim().split('\n')).toHaveLength(1)
+  expect(said.stderr).toContain('GRAPHQL_PORT to another port')
 })

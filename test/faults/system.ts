@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
+import { dropClickHouse } from '../../db/clickhouse/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { API_COMMAND } from '../../db/process/api-command.ts'
 import { readStatus } from '../../db/status.ts'
@@ -141,7 +142,7 @@ export class System {
       ...options.env,
     }
     const dropDatabases = async () => {
-      await house.command('faults', `DROP DATABASE IF EXISTS ${database} SYNC`).catch(() => {})
+      await dropClickHouse(house).catch(() => {})
       await house.close()
       await pool.end()
       await dropDatabase(options.databaseUrl, database)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { openClickHouse } from '../../db/clickhouse/client.ts'
-import { migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
 import { createKey } from '../../db/keys/keys.ts'
 import { migratePostgres, openPostgres } from '../../db/postgres.ts'
 import { API_COMMAND } from '../../db/process/api-command.ts'
@@ -144,7 +144,7 @@ export async function install(
       orphaned()
       await Promise.all([...running.values()].map(({ ended }) => ended))
       process.off('exit', orphaned)
-      await house.command('hostile', `DROP DATABASE IF EXISTS ${database} SYNC`).catch(() => {})
+      await dropClickHouse(house).catch(() => {})
       await house.close()
       await pool.end()
       await dropDatabase(servers.databaseUrl, database)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
-import { identifier, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { dropClickHouse, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
 
 /** A migrated ClickHouse database for one history of events. */
 export class Engine {
@@ -19,7 +19,7 @@ export class Engine {
   }
 
   async drop(): Promise<void> {
-    await this.house.command('test', `DROP DATABASE IF EXISTS ${identifier(this.house.database)} SYNC`)
+    await dropClickHouse(this.house)
     await this.house.close()
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { internalView } from '../../db/clickhouse/migrate.ts'
 import { registerStream } from '../../db/events/event-store.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
 import { runProjection } from '../../jobs/runner.ts'
@@ -92,7 +93,10 @@ test.each(Object.entries(FUSSY))(
     const poison = [2, 150, 151, 300]
     await store(poison)
     const { clickhouse, postgres } = pipeline
-    await clickhouse.command('test', `CREATE OR REPLACE VIEW position_change_rows AS ${view}`)
+    await clickhouse.command(
+      'test',
+      `CREATE OR REPLACE VIEW ${internalView(clickhouse.client, 'position_change_rows')} AS ${view}`,
+    )
     const positions = async (table: string) =>
       (
         await pipeline.rows<{ position: string }>(`SELECT position FROM ${table} FINAL ORDER BY position`)
@@ -124,7 +128,7 @@ test('a view that fails whatever it is given is no fault of the events', async (
   await store([])
   await pipeline.clickhouse.command(
     'test',
-    `CREATE OR REPLACE VIEW flow_rows AS SELECT * FROM flow
+    `CREATE OR REPLACE VIEW ${internalView(pipeline.clickhouse.client, 'flow_rows')} AS SELECT * FROM flow
      WHERE toUInt256(concat('x', toString({stream:Int32} + {from:UInt64} + {to:UInt64}))) = 0`,
   )
   await expect(project(1000)).rejects.toThrow(/Cannot parse/)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { internalView } from '../../db/clickhouse/migrate.ts'
 import { vocabulary } from '../../db/events/vocabulary.ts'
 import { loadProjections, type Projection, partsOf, tablesOf } from '../../jobs/projection.ts'
 import { applyRange, planRange } from '../../jobs/runner.ts'
@@ -158,7 +159,7 @@ describe('every projection', () => {
           `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${into}' ORDER BY position`,
         )
         const view = await engine.rows<{ name: string; type: string }>(
-          `DESCRIBE (SELECT * FROM ${name}_rows(stream = 1, from = 0, to = 0))`,
+          `DESCRIBE (SELECT * FROM ${internalView(engine.client, `${name}_rows`)}(stream = 1, from = 0, to = 0))`,
         )
         expect(
           table.map(column => column.name),
@@ -181,14 +182,14 @@ describe('every projection', () => {
   it('says of every table which types it reads: exactly those that its view names', async () => {
     await fresh([])
     const views = await engine.rows<{ name: string; text: string }>(
-      'SELECT name, create_table_query AS text FROM system.tables WHERE database = currentDatabase()',
+      "SELECT name, create_table_query AS text FROM system.tables WHERE database = concat(currentDatabase(), '_internal')",
     )
     const text = new Map(views.map(view => [view.name, view.text]))
     const namedIn = (name: string): string[] => {
       const found = text.get(name) ?? ''
       return [
         ...[...found.matchAll(/'(\w+)'/g)].map(match => match[1] ?? '').filter(type => type in vocabulary),
-        ...[...found.matchAll(/(\w+)\(stream = /g)].flatMap(match => namedIn(match[1] ?? '')),
+        ...[...found.matchAll(/(\w+)`?\(stream = /g)].flatMap(match => namedIn(match[1] ?? '')),
       ]
     }
     for (const projection of projections) {

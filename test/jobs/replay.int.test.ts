@@ -107,7 +107,7 @@ async function tampered(): Promise<[number, number][]> {
 
 async function shadows(): Promise<{ databases: number; rows: number }> {
   const [found] = await pipeline.rows<{ count: string }>(
-    `SELECT count() AS count FROM system.databases WHERE name LIKE concat(currentDatabase(), '\\\\_%')`,
+    `SELECT count() AS count FROM system.databases WHERE name LIKE concat(currentDatabase(), '\\\\_%') AND name != concat(currentDatabase(), '_internal')`,
   )
   const { rowCount } = await pipeline.postgres.pool.query('SELECT FROM replay')
   return { databases: Number(found?.count), rows: rowCount ?? 0 }

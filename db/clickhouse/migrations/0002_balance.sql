@@ -1,7 +1,7 @@
 -- Which shares moved: the signed changes of holders' balances that the events at (from, to] of a stream make, and the
 -- reversals of earlier ones by retractions, at the position of the retraction with the retracted event's block. Shares
 -- sent to oneself and transfers of nothing change no balance and are left out. fresh = 0: the reversals alone.
-CREATE VIEW IF NOT EXISTS share_movement AS
+CREATE VIEW IF NOT EXISTS internal.share_movement AS
 WITH
   (SELECT (arrayPushFront(groupArray(position), 0), arrayPushFront(groupArray(retracted_by), 0)) FROM retracted
    WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64}) AS reversals
@@ -108,11 +108,11 @@ retraction `timestamp` and `block_number` are those of the change that was taken
 -- again, which sums allow, so the balance as of `from` is known either way. Keys are 128-bit hashes: joining and
 -- sorting by two strings took three times as long. Whom the heads are read of is asked of the events themselves: of
 -- share_movement once more, a block's batch took half as long again to plan.
-CREATE VIEW IF NOT EXISTS balance_rows AS
+CREATE VIEW IF NOT EXISTS internal.balance_rows AS
 WITH
   moved AS (
     SELECT *, reinterpretAsUInt128(sipHash128(vault, holder)) AS key
-    FROM share_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}, fresh = 1)
+    FROM internal.share_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}, fresh = 1)
   ),
   head AS (
     SELECT reinterpretAsUInt128(sipHash128(vault, holder)) AS key, argMax(balance, position) AS balance, max(position) AS head_position
@@ -151,10 +151,10 @@ WHERE NOT reversed;
 
 -- What holders have whose shares retractions took back; a row of the batch after the retraction has a higher position
 -- and wins.
-CREATE VIEW IF NOT EXISTS holder_taken_back_rows AS
+CREATE VIEW IF NOT EXISTS internal.holder_taken_back_rows AS
 WITH
   taken_back AS (
-    SELECT * FROM share_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}, fresh = 0)
+    SELECT * FROM internal.share_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}, fresh = 0)
   ),
   head AS (
     SELECT vault, holder, argMax(balance, position) AS balance, max(position) AS head_position
@@ -175,18 +175,18 @@ GROUP BY vault, holder
 HAVING position > any(head.head_position);
 
 -- The batch's rows, of which the engine keeps each holder's last.
-CREATE VIEW IF NOT EXISTS holder_rows AS
+CREATE VIEW IF NOT EXISTS internal.holder_rows AS
 SELECT chain_id, vault, holder, timestamp, position, block_number, balance
 FROM balance
 WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64};
 
-CREATE VIEW IF NOT EXISTS position_change_rows AS
+CREATE VIEW IF NOT EXISTS internal.position_change_rows AS
 SELECT holder AS account, chain_id, vault, timestamp, position, block_number, if(balance > 0, 'opened', 'closed') AS kind
 FROM balance
 WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64}
   AND (balance > 0) != (balance - delta > 0);
 
-CREATE VIEW IF NOT EXISTS account_vault_rows AS
+CREATE VIEW IF NOT EXISTS internal.account_vault_rows AS
 SELECT holder AS account, chain_id, vault, timestamp, position, block_number, balance
 FROM holder
 WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64};

@@ -21,7 +21,7 @@ ORDER BY (chain_id, vault, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per discovery of a vault; `(chain_id, vault, position)`.';
 
-CREATE VIEW IF NOT EXISTS vault_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_rows AS
 SELECT
   toUInt32(stream) AS chain_id,
   fields.vault AS vault,
@@ -62,7 +62,7 @@ ORDER BY (chain_id, vault, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per word of a factory about a vault, and per Comet; `(chain_id, vault, position)`.';
 
-CREATE VIEW IF NOT EXISTS vault_made_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_made_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.vault AS vault, position, block_number, timestamp,
   fields.factory AS factory, fields.protocol AS protocol
 FROM (

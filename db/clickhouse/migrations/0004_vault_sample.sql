@@ -3,7 +3,7 @@
 -- by more than 0.01 % the price says how the rounding fell, and nothing of what a share earned: fewer than 10,000 units of
 -- the share, if these are less than a whole one; or of the asset, where the shares are no more than that by their own decimals
 -- either (many shares of nothing are a loss, whose price is told).
-CREATE VIEW IF NOT EXISTS state_sample AS
+CREATE VIEW IF NOT EXISTS internal.state_sample AS
 WITH JSONExtract(data, 'Tuple(totalAssets Nullable(String), totalSupply Nullable(String), sharePrice Nullable(String),
   finePrice Nullable(String), fineDigits UInt8, maxDeposit Nullable(String), idleAssets Nullable(String),
   borrowedAssets Nullable(String), decimals UInt8, assetDecimals UInt8)') AS fields
@@ -55,7 +55,7 @@ SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
   min_bytes_for_wide_part = 268435456
 COMMENT 'Grain: one row per sample; `(chain_id, vault, timestamp, position)`.';
 
-CREATE VIEW IF NOT EXISTS vault_sample_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_sample_rows AS
 SELECT toUInt32({stream:Int32}) AS chain_id, vault, timestamp, position, block_number, total_assets, total_supply,
   share_price_raw, fine_price, fine_digits, share_price, max_deposit, idle_assets, borrowed_assets, decimals, asset_decimals
-FROM state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64});
+FROM internal.state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64});

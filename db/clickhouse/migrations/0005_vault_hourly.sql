@@ -59,14 +59,14 @@ SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
   min_bytes_for_wide_part = 268435456
 COMMENT 'Grain: one row per vault and UTC day: the rows of vault_hourly that open a day; retracted ones included.';
 
-CREATE VIEW IF NOT EXISTS vault_daily_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_daily_rows AS
 SELECT chain_id, vault, toDate(hour) AS day, position, block_number, timestamp, total_assets, total_supply,
   share_price_raw, share_price, apy_1h, apy_1d, apy_7d, apy_30d
 FROM vault_hourly
 WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64} AND opens_day = 1;
 
 -- Samples of the batch that begin another hour than that of their vault's row before: without any there are no new rows.
-CREATE VIEW IF NOT EXISTS vault_hourly_due AS
+CREATE VIEW IF NOT EXISTS internal.vault_hourly_due AS
 SELECT contract AS vault, toStartOfHour(timestamp) AS hour
 FROM event
 WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'StateSampled'
@@ -84,7 +84,7 @@ WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:U
 -- windows can begin at and the last of each kind, which the first links join. For a window W with leeway L the former lie in
 -- [oldest - W - L, newest - W + L], where oldest and newest are the ends of the batch. Kinds: 0 the vault did not answer, 1 there
 -- is no price or no growth to speak of, 2 there is.
-CREATE VIEW IF NOT EXISTS vault_hourly_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_hourly_rows AS
 WITH
   [(2592000, 129600), (604800, 30240), (86400, 4320), (3600, 1800)] AS windows,
   (SELECT (toInt64(toUnixTimestamp(min(timestamp))), toInt64(toUnixTimestamp(max(timestamp)))) FROM event
@@ -100,7 +100,7 @@ WITH
     FROM (
       SELECT vault, toStartOfHour(timestamp) AS hour,
         min((position, block_number, timestamp, total_assets, total_supply, share_price_raw, share_price, is_hollow)) AS first
-      FROM state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+      FROM internal.state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
       GROUP BY vault, hour
     )
   ),

@@ -15,7 +15,7 @@ ORDER BY (chain_id, feed, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per report of a feed; `(chain_id, feed, timestamp, position)`.';
 
-CREATE VIEW IF NOT EXISTS feed_price_rows AS
+CREATE VIEW IF NOT EXISTS internal.feed_price_rows AS
 SELECT
   toUInt32(stream) AS chain_id,
   fields.feed AS feed,

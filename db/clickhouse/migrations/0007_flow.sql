@@ -18,7 +18,7 @@ ORDER BY (chain_id, vault, account, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per deposit or redemption; `(chain_id, vault, account, timestamp, position)`.';
 
-CREATE VIEW IF NOT EXISTS flow_rows AS
+CREATE VIEW IF NOT EXISTS internal.flow_rows AS
 SELECT
   toUInt32(stream) AS chain_id,
   contract AS vault,

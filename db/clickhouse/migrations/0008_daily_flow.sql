@@ -24,7 +24,7 @@ COMMENT 'Grain: one row per flow with the day''s figures after it; `(chain_id, v
 
 -- Sums run over the arrays of each day: half the time of window functions, which sort everything again. An account is
 -- new on a day where it is the first of its kind among those seen before and those of the batch.
-CREATE VIEW IF NOT EXISTS daily_flow_rows AS
+CREATE VIEW IF NOT EXISTS internal.daily_flow_rows AS
 WITH
   flows AS (
     SELECT vault, day,
@@ -107,7 +107,7 @@ COMMENT 'Grain: one row per vault and UTC day with a flow, as it is now; read wi
 zeros.';
 
 -- What is left of the days of which retractions took flows back; a flow of the batch after the retraction wins.
-CREATE VIEW IF NOT EXISTS daily_flow_head_taken_back_rows AS
+CREATE VIEW IF NOT EXISTS internal.daily_flow_head_taken_back_rows AS
 WITH
   gone AS (
     SELECT vault, day, max((retracted.retracted_by, daily_flow.position, block_number, timestamp)) AS last
@@ -145,7 +145,7 @@ SELECT
   kept.so_far.6 AS unique_redeemers
 FROM gone LEFT JOIN kept ON gone.vault = kept.vault AND gone.day = kept.day;
 
-CREATE VIEW IF NOT EXISTS daily_flow_head_rows AS
+CREATE VIEW IF NOT EXISTS internal.daily_flow_head_rows AS
 SELECT chain_id, vault, day, position, block_number, timestamp, total_deposits, total_redemptions, deposit_count,
   redemption_count, unique_depositors, unique_redeemers
 FROM daily_flow

@@ -16,7 +16,7 @@ ORDER BY (chain_id, vault, day, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per sample with a price, running within the UTC day; `(chain_id, vault, day, position)`.';
 
-CREATE VIEW IF NOT EXISTS drawdown_rows AS
+CREATE VIEW IF NOT EXISTS internal.drawdown_rows AS
 WITH
   prior AS (
     SELECT vault, day, 1 AS is_there, argMax((max_price, min_price, max_drawdown), position) AS so_far
@@ -36,7 +36,7 @@ WITH
       greatest(so_far.1, max(samples.price) OVER running) AS peak
     FROM (
       SELECT vault, toDate(timestamp) AS day, position, block_number, timestamp, assumeNotNull(share_price) AS price
-      FROM state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+      FROM internal.state_sample(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
       WHERE share_price IS NOT NULL
     ) AS samples LEFT JOIN prior ON samples.vault = prior.vault AND samples.day = prior.day
     WINDOW running AS (PARTITION BY vault, day ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)

@@ -13,7 +13,7 @@ ORDER BY (subject, kind, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per statement; `(subject, kind, position)`. What holds is the last of a (subject, kind).';
 
-CREATE VIEW IF NOT EXISTS registry_fact_rows AS
+CREATE VIEW IF NOT EXISTS internal.registry_fact_rows AS
 SELECT
   fields.subject AS subject,
   fields.kind AS kind,

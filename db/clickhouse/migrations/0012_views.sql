@@ -7,6 +7,23 @@ ALTER TABLE retracted_row
   COMMENT COLUMN chain_id 'chain, by its id',
   COMMENT COLUMN position 'a position whose rows are not to be seen';
 
+-- What holds now of what the registry was told.
+CREATE VIEW IF NOT EXISTS facts AS
+SELECT subject, kind, value, since
+FROM (
+  SELECT subject, kind, argMax(value, position) AS value, argMax(removed, position) AS removed, argMax(timestamp, position) AS since
+  FROM registry_fact
+  WHERE position NOT IN (SELECT position FROM retracted WHERE stream = 0)
+  GROUP BY subject, kind
+)
+WHERE removed = 0
+COMMENT 'Grain: one row per subject and kind of fact that holds now.';
+ALTER TABLE facts
+  COMMENT COLUMN subject 'what it is said of: vault:<chain>:<address>, asset:<chain>:<address>, contract:<chain>:<address>, protocol:<name> or curator:<name>',
+  COMMENT COLUMN kind 'of a vault: listed, vaultId, tags, curator, featured, flags, fees, rewards, incentives, transactional; of an asset: feed, peg, group, logo; of a contract: ignored; of a protocol or curator: profile',
+  COMMENT COLUMN value 'JSON; db/registry/kinds.ts has the schema of each kind',
+  COMMENT COLUMN since 'when it was recorded, UTC';
+
 -- Contracts that an operator has left alone: no view shows what is stored of them as vaults.
 CREATE VIEW IF NOT EXISTS ignored_contracts AS
 SELECT toUInt32OrZero(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS contract, since,
@@ -54,62 +71,6 @@ ALTER TABLE vault_standings
   COMMENT COLUMN chain_id 'chain, by its id',
   COMMENT COLUMN vault 'address of the vault, lower case',
   COMMENT COLUMN standing '`listed`, `made` or `found`: see `vaults`';
-
-CREATE VIEW IF NOT EXISTS vaults AS
-SELECT
-  known.chain_id AS chain_id,
-  known.vault AS vault,
-  known.protocol AS protocol,
-  known.name AS name,
-  known.symbol AS symbol,
-  known.decimals AS decimals,
-  known.asset AS asset,
-  known.asset_symbol AS asset_symbol,
-  known.asset_decimals AS asset_decimals,
-  known.deployed_at AS deployed_at,
-  standings.standing AS standing,
-  state.sampled_at AS sampled_at,
-  state.share_price AS share_price,
-  toFloat64(state.total_assets) / pow(10., known.asset_decimals) AS total_assets,
-  toFloat64(state.total_supply) / pow(10., known.decimals) AS total_supply,
-  state.apy_1d AS apy_1d,
-  state.apy_7d AS apy_7d,
-  state.apy_30d AS apy_30d
-FROM (
-  SELECT * FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known
-INNER JOIN vault_standings AS standings ON known.chain_id = standings.chain_id AND known.vault = standings.vault
-LEFT JOIN (
-  SELECT chain_id, vault, toNullable(timestamp) AS sampled_at, share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d
-  FROM vault_hourly
-  -- Which rows are the last is found in narrow columns; the wide ones are read of those alone.
-  WHERE (chain_id, vault, position) IN (
-    SELECT chain_id, vault, max(position) FROM vault_hourly
-    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-    GROUP BY chain_id, vault)
-  LIMIT 1 BY chain_id, vault
-) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault
-COMMENT 'Grain: one row per vault: catalogue and newest hourly state.';
-ALTER TABLE vaults
-  COMMENT COLUMN chain_id 'chain, by its id',
-  COMMENT COLUMN vault 'address of the vault, lower case',
-  COMMENT COLUMN protocol 'slug of what it is, e.g. metamorpho; erc-4626: of no factory that is known',
-  COMMENT COLUMN name 'name of the share token, as it says itself',
-  COMMENT COLUMN symbol 'symbol of the share token, as it says itself',
-  COMMENT COLUMN decimals 'decimals of the share',
-  COMMENT COLUMN asset 'address of the underlying, lower case',
-  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
-  COMMENT COLUMN asset_decimals 'decimals of the underlying',
-  COMMENT COLUMN deployed_at 'time of the block that deployed it, UTC; NULL: unknown',
-  COMMENT COLUMN standing '`listed`: the registry lists it; `made`: a factory that the registry names made it; `found`: known by its shape alone, and its figures are its own word',
-  COMMENT COLUMN sampled_at 'time of the newest hourly sample, UTC; NULL: never sampled',
-  COMMENT COLUMN share_price 'assets per whole share; NULL: unknown, or no share',
-  COMMENT COLUMN total_assets 'assets of the vault, whole units; NULL: unknown',
-  COMMENT COLUMN total_supply 'all shares, whole units; NULL: unknown',
-  COMMENT COLUMN apy_1d 'APY over the last day, fraction per year (0.05 is 5 %); NULL: unknown',
-  COMMENT COLUMN apy_7d 'APY over the last 7 days, fraction per year; NULL: unknown',
-  COMMENT COLUMN apy_30d 'APY over the last 30 days, fraction per year; NULL: unknown';
 
 CREATE VIEW IF NOT EXISTS share_prices AS
 SELECT
@@ -348,44 +309,6 @@ ALTER TABLE tvl_usd
   COMMENT COLUMN tvl 'assets of the vault, whole units; NULL: unknown',
   COMMENT COLUMN price_usd 'USD per whole unit at or before sampled_at, no older than `greatest_age`; NULL: unknown',
   COMMENT COLUMN tvl_usd 'value of these assets, USD; NULL: unknown';
-
-CREATE VIEW IF NOT EXISTS account_flows AS
-SELECT
-  flows.chain_id AS chain_id,
-  flows.vault AS vault,
-  flows.account AS account,
-  flows.timestamp AS timestamp,
-  flows.block_number AS block_number,
-  flows.kind AS kind,
-  toFloat64(flows.assets) / pow(10., known.asset_decimals) AS assets,
-  toFloat64(flows.shares) / pow(10., known.decimals) AS shares,
-  flows.assets AS assets_raw,
-  flows.shares AS shares_raw,
-  flows.sender AS sender,
-  flows.tx_hash AS tx_hash,
-  flows.log_index AS log_index
-FROM (
-  SELECT * FROM flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-) AS flows
-INNER JOIN (
-  SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault
-COMMENT 'Grain: one row per deposit or redemption.';
-ALTER TABLE account_flows
-  COMMENT COLUMN chain_id 'chain, by its id',
-  COMMENT COLUMN vault 'address of the vault, lower case',
-  COMMENT COLUMN account 'owner of the shares, address in lower case',
-  COMMENT COLUMN timestamp 'time of the block, UTC',
-  COMMENT COLUMN block_number 'number of that event''s block',
-  COMMENT COLUMN kind 'deposit, redeem',
-  COMMENT COLUMN assets 'assets, whole units',
-  COMMENT COLUMN shares 'shares, whole units',
-  COMMENT COLUMN assets_raw 'asset base units',
-  COMMENT COLUMN shares_raw 'share base units',
-  COMMENT COLUMN sender 'who called the vault, address in lower case',
-  COMMENT COLUMN tx_hash 'hash of the transaction',
-  COMMENT COLUMN log_index 'place of the log in its block';
 
 CREATE VIEW IF NOT EXISTS latest_events AS
 SELECT toUInt32(stream) AS chain_id, position, timestamp, type, block_number, contract, tx_hash,

@@ -16,7 +16,7 @@ SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per change that a vault''s own events tell; `(chain_id, vault, setting, market, position)`. What holds is the
 last of a (vault, setting, market); the rows of `paused` are its history.';
 
-CREATE VIEW IF NOT EXISTS vault_setting_rows AS
+CREATE VIEW IF NOT EXISTS internal.vault_setting_rows AS
 SELECT
   toUInt32(stream) AS chain_id,
   contract AS vault,

@@ -74,7 +74,7 @@ ORDER BY (chain_id, account, market, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'A position after each event that changes it: the struct Position of Morpho.sol. Ordered by (chain_id, account, market, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS morpho_market_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_market_rows AS
 SELECT
   toUInt32(stream) AS chain_id, contract AS morpho, fields.market AS market, timestamp, position, block_number,
   fields.loanAsset AS loan_asset, fields.collateralAsset AS collateral_asset, fields.oracle AS oracle, fields.irm AS irm,
@@ -86,7 +86,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'morpho-blue' AND type = 'MarketCreated'
 );
 
-CREATE VIEW IF NOT EXISTS morpho_fee_recipient_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_fee_recipient_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS morpho, timestamp, position, block_number,
   JSONExtractString(data, 'owner') AS account
 FROM event
@@ -95,7 +95,7 @@ WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:U
 
 -- What each event of Morpho markets adds to totals and to the one position it changes; `account` is empty where it
 -- changes none. A liquidation takes what was repaid and what was given up as bad debt.
-CREATE VIEW IF NOT EXISTS morpho_change AS
+CREATE VIEW IF NOT EXISTS internal.morpho_change AS
 SELECT
   contract AS morpho, fields.market AS market, timestamp, position, block_number, type,
   toInt256OrZero(fields.assets) AS assets,
@@ -127,9 +127,9 @@ FROM (
 
 -- borrow_assets: a repayment may be one unit more than what is owed, and the contract then stops at zero. A running sum
 -- that never falls below zero is the plain one less the lowest negative value it has had.
-CREATE VIEW IF NOT EXISTS morpho_state_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_state_rows AS
 WITH
-  changes AS (SELECT * FROM morpho_change(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})),
+  changes AS (SELECT * FROM internal.morpho_change(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})),
   head AS (
     SELECT * FROM morpho_state
     WHERE chain_id = toUInt32({stream:Int32}) AND position IN (
@@ -161,14 +161,14 @@ SELECT
   borrow_shares, collateral, toUInt32(last_update) AS last_update, assumeNotNull(fee_wad) AS fee_wad, borrow_rate_wad
 FROM sums;
 
-CREATE VIEW IF NOT EXISTS morpho_position_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_position_rows AS
 WITH
   changes AS (
     SELECT c.morpho AS morpho, c.market AS market, c.timestamp AS timestamp, c.position AS position, c.block_number AS block_number,
       multiIf(c.type != 'InterestAccrued', c.account, r.account = '', '0x0000000000000000000000000000000000000000', r.account) AS account,
       c.supply_shares AS supply_shares, c.borrow_shares AS borrow_shares, c.collateral AS collateral
     FROM (
-      SELECT * FROM morpho_change(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+      SELECT * FROM internal.morpho_change(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
       WHERE account != '' OR fee_shares > 0
     ) AS c
     ASOF LEFT JOIN (

@@ -96,20 +96,20 @@ ORDER BY (chain_id, token, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Scaled total supply of the same tokens. Ordered by (chain_id, token, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS aave_reserve_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_reserve_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS configurator, JSONExtractString(data, 'asset') AS asset, timestamp, position,
   block_number, JSONExtractString(data, 'aToken') AS a_token, JSONExtractString(data, 'variableDebtToken') AS variable_debt_token
 FROM event
 WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'ReserveListed';
 
-CREATE VIEW IF NOT EXISTS aave_token_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_token_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS a_token, timestamp, position, block_number,
   JSONExtractString(data, 'pool') AS pool, JSONExtractString(data, 'market') AS asset,
   toUInt8(JSONExtractUInt(data, 'decimals')) AS decimals, JSONExtractString(data, 'symbol') AS symbol
 FROM event
 WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'aave-v3' AND type = 'ReserveTokenInitialized';
 
-CREATE VIEW IF NOT EXISTS aave_index_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_index_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS pool, fields.market AS asset, timestamp, position, block_number,
   toUInt256OrZero(fields.liquidityRateRay) AS liquidity_rate, toUInt256OrZero(fields.variableBorrowRateRay) AS variable_borrow_rate,
   toUInt256OrZero(fields.liquidityIndexRay) AS liquidity_index, toUInt256OrZero(fields.variableBorrowIndexRay) AS variable_borrow_index
@@ -121,7 +121,7 @@ FROM (
 )
 WHERE fields.liquidityIndexRay != '';
 
-CREATE VIEW IF NOT EXISTS aave_choice_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_choice_rows AS
 SELECT toUInt32(stream) AS chain_id, JSONExtractString(data, 'user') AS account, contract AS pool,
   JSONExtractString(data, 'market') AS market, timestamp, position, block_number,
   toUInt8(multiIf(type = 'CollateralEnabled', 1, type = 'CollateralDisabled', 0, JSONExtractUInt(data, 'category'))) AS value
@@ -133,7 +133,7 @@ WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:U
 -- of ScaledBalanceTokenBase.sol (rayDiv, half up): the amount of a mint is its value less the interest that the same log
 -- reports, and where that is less than nothing the log is of a burn smaller than the interest (the contract then reports
 -- a mint).
-CREATE VIEW IF NOT EXISTS aave_movement AS
+CREATE VIEW IF NOT EXISTS internal.aave_movement AS
 SELECT contract AS token, account, timestamp, position, block_number, movement AS delta
 FROM (
   SELECT contract, timestamp, position, block_number, type,
@@ -154,9 +154,9 @@ ARRAY JOIN
   if(type = 'ScaledTransferred', [-moved, moved], [minted]) AS movement
 WHERE movement != 0 AND NOT (type = 'ScaledTransferred' AND fields.from = fields.to);
 
-CREATE VIEW IF NOT EXISTS aave_balance_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_balance_rows AS
 WITH
-  moved AS (SELECT * FROM aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})),
+  moved AS (SELECT * FROM internal.aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})),
   head AS (
     SELECT account, token, argMax(scaled, position) AS had FROM aave_balance
     WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
@@ -170,11 +170,11 @@ SELECT toUInt32({stream:Int32}) AS chain_id, m.account AS account, m.token AS to
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS scaled
 FROM moved AS m LEFT JOIN head AS h ON m.account = h.account AND m.token = h.token;
 
-CREATE VIEW IF NOT EXISTS aave_total_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_total_rows AS
 WITH
   moved AS (
     SELECT token, timestamp, position, block_number, sum(delta) AS change
-    FROM aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+    FROM internal.aave_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
     GROUP BY token, timestamp, position, block_number
     HAVING change != 0
   ),

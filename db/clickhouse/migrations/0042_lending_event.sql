@@ -22,7 +22,7 @@ ORDER BY (chain_id, account, contract, market, side, timestamp, position, part)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What accounts did in lending markets, by account: one row per asset that moved, so that a liquidation has two. side: ''loan'' is what is lent and borrowed, ''collateral'' what only secures (Aave has one kind of asset, always ''loan''). market: where a market has several assets of a side, the asset (Aave; collateral of Compound v3). Ordered by (chain_id, account, contract, market, side, timestamp, position, part).';
 
-CREATE VIEW IF NOT EXISTS lending_event_rows AS
+CREATE VIEW IF NOT EXISTS internal.lending_event_rows AS
 SELECT toUInt32(stream) AS chain_id, protocol, account, contract, moved.1 AS market, moved.2 AS side, timestamp, position, block_number,
   multiIf(type IN ('Supplied', 'CollateralSupplied'), 'supply', type IN ('Withdrawn', 'CollateralWithdrawn'), 'withdraw',
     type = 'Borrowed', 'borrow', type = 'Repaid', 'repay', 'liquidation') AS event_type,

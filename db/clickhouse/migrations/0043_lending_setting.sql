@@ -16,7 +16,7 @@ ORDER BY (chain_id, protocol, source, market, key, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Every change of a setting that has to do with lending markets, of all protocols: of a reserve, a market, an eMode category or an oracle, or of what a vault may put into a market. Ordered by (chain_id, protocol, source, market, key, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS lending_setting_rows AS
+CREATE VIEW IF NOT EXISTS internal.lending_setting_rows AS
 SELECT toUInt32(stream) AS chain_id, protocol, contract AS source, JSONExtractString(data, 'market') AS market,
   pair.1 AS key, timestamp, position, block_number, trim(BOTH '"' FROM pair.2) AS value
 FROM event

@@ -20,7 +20,7 @@ ORDER BY (code, chain_id, day, vault, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per deposit and redemption of a transaction with the suffix of an API key; `(code, chain_id, day, vault, position)`.';
 
-CREATE VIEW IF NOT EXISTS attributed_flow_rows AS
+CREATE VIEW IF NOT EXISTS internal.attributed_flow_rows AS
 SELECT
   fields.codes[indexOf(fields.codes, 'vaultlog') - 1] AS code,
   toUInt32(stream) AS chain_id,

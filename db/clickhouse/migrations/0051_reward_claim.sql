@@ -19,7 +19,7 @@ SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per reward paid out; `(account, chain_id, token, timestamp, position)`. No distributor''s log says which
 vault or market earned it; a staked token pays its own holders (distributor is the vault).';
 
-CREATE VIEW IF NOT EXISTS reward_claim_rows AS
+CREATE VIEW IF NOT EXISTS internal.reward_claim_rows AS
 SELECT
   fields.account AS account,
   toUInt32(stream) AS chain_id,

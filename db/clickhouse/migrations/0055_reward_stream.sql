@@ -19,7 +19,7 @@ SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per vault, token and change of what is paid (RewardAdded of the vault, AssetConfigUpdated of Aave); `(chain_id, vault, reward, timestamp, position)`. The next row of a
 (vault, reward) replaces the one before.';
 
-CREATE VIEW IF NOT EXISTS reward_stream_rows AS
+CREATE VIEW IF NOT EXISTS internal.reward_stream_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, fields.reward AS reward, timestamp, position, block_number,
   fields.name AS name, fields.symbol AS symbol, fields.decimals AS decimals,
   toUInt256(fields.ratePerSecond) AS rate, fields.endsAt AS ends_at

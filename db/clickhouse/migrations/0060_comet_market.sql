@@ -117,7 +117,7 @@ ORDER BY (chain_id, comet, asset, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Collateral of all accounts together; what was absorbed and not sold yet is not in it. Ordered by (chain_id, comet, asset, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS comet_market_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_market_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS comet, timestamp, position, block_number,
   fields.baseAsset AS base_asset,
   fields.baseOracle AS base_oracle,
@@ -140,7 +140,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometConfigured'
 );
 
-CREATE VIEW IF NOT EXISTS comet_asset_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_asset_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS comet, fields.asset AS asset, timestamp, position, block_number,
   fields.offset AS offset,
   fields.oracle AS oracle,
@@ -156,7 +156,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometAssetConfigured'
 );
 
-CREATE VIEW IF NOT EXISTS comet_state_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_state_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS comet, timestamp, position, block_number,
   toUInt256OrZero(fields.supplyIndex) AS supply_index,
   toUInt256OrZero(fields.borrowIndex) AS borrow_index,
@@ -172,14 +172,14 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'CometStateSampled'
 );
 
-CREATE VIEW IF NOT EXISTS comet_principal_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_principal_rows AS
 SELECT toUInt32(stream) AS chain_id, JSONExtractString(data, 'account') AS account, contract AS comet, timestamp, position,
   block_number, toInt256OrZero(JSONExtractString(data, 'principal')) AS principal
 FROM event
 WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'compound-v3' AND type = 'PrincipalSampled';
 
 -- What a log changed of collateral balances; of the other protocols' logs none names a market that is the contract itself.
-CREATE VIEW IF NOT EXISTS comet_movement AS
+CREATE VIEW IF NOT EXISTS internal.comet_movement AS
 SELECT contract AS comet, fields.asset AS asset, moved.1 AS account, moved.2 AS delta, timestamp, position, block_number
 FROM (
   SELECT contract, timestamp, position, block_number, type,
@@ -196,11 +196,11 @@ ARRAY JOIN multiIf(
   [(fields.from, -assets), (fields.to, assets)]) AS moved
 WHERE fields.asset != '' AND fields.market = contract AND delta != 0;
 
-CREATE VIEW IF NOT EXISTS comet_collateral_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_collateral_rows AS
 WITH
   moved AS (
     SELECT account, comet, asset, timestamp, position, block_number, sum(delta) AS change
-    FROM comet_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+    FROM internal.comet_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
     GROUP BY account, comet, asset, timestamp, position, block_number
   ),
   head AS (
@@ -216,11 +216,11 @@ SELECT toUInt32({stream:Int32}) AS chain_id, m.account AS account, m.comet AS co
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS balance
 FROM moved AS m LEFT JOIN head AS h ON m.account = h.account AND m.comet = h.comet AND m.asset = h.asset;
 
-CREATE VIEW IF NOT EXISTS comet_collateral_total_rows AS
+CREATE VIEW IF NOT EXISTS internal.comet_collateral_total_rows AS
 WITH
   moved AS (
     SELECT comet, asset, timestamp, position, block_number, sum(delta) AS change
-    FROM comet_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+    FROM internal.comet_movement(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
     GROUP BY comet, asset, timestamp, position, block_number
     HAVING change != 0
   ),

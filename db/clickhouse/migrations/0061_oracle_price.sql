@@ -18,7 +18,7 @@ ORDER BY (chain_id, contract, market, asset, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What lending markets'' own oracles answered, at the ends of blocks with events of the market and hourly, in each oracle''s unit: Aave v3 its base currency per whole unit (USD scaled by 1e8 mostly); Compound v3 USD per whole unit scaled by 1e8; Morpho Blue loan units per collateral unit, scaled by 1e36 and the difference of decimals (asset is ''''); Euler v2 base units of the unit of account per base unit of the asset, or of the asset of the collateral vault, scaled by 1e36, at the middle of bid and ask. Ordered by (chain_id, contract, market, asset, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS oracle_price_rows AS
+CREATE VIEW IF NOT EXISTS internal.oracle_price_rows AS
 SELECT toUInt32(stream) AS chain_id, contract, fields.market AS market, fields.asset AS asset, timestamp, position, block_number,
   fields.oracle AS oracle, if(fields.price = '', NULL, toUInt256OrZero(fields.price)) AS price
 FROM (

@@ -14,7 +14,7 @@ ORDER BY (chain_id, asset, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Tokens that lending markets name, as they describe themselves. Assets of vaults are described by `vault`. Ordered by (chain_id, asset, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS asset_rows AS
+CREATE VIEW IF NOT EXISTS internal.asset_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS asset, timestamp, position, block_number, fields.name AS name,
   fields.symbol AS symbol, fields.decimals AS decimals
 FROM (

@@ -14,7 +14,7 @@ ORDER BY (chain_id, market, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Morpho''s adaptive rate model (AdaptiveCurveIrm): its own log at each accrual of a market. Ordered by (chain_id, market, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS morpho_rate_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_rate_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS irm, fields.market AS market, timestamp, position, block_number,
   toUInt256OrZero(fields.averageRateWad) AS average_rate_wad, toUInt256OrZero(fields.rateAtTargetWad) AS rate_at_target_wad
 FROM (

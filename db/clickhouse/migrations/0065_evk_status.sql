@@ -98,7 +98,7 @@ ORDER BY (chain_id, owner, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Whose the accounts of a prefix are: a wallet has 256 accounts in the connector of Euler v2, whose addresses differ in the last byte, and is registered when it first acts there. Ordered by (chain_id, owner, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS evk_status_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_status_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, timestamp, position, block_number,
   toUInt256OrZero(fields.totalShares) AS total_shares, toUInt256OrZero(fields.totalBorrows) AS total_borrows, toUInt256OrZero(fields.accumulatedFees) AS accumulated_fees,
   toUInt256OrZero(fields.cash) AS cash, toUInt256OrZero(fields.accumulatorRay) AS accumulator_ray, toUInt256OrZero(fields.interestRateRay) AS interest_rate_ray
@@ -109,7 +109,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'VaultStatusChanged'
 );
 
-CREATE VIEW IF NOT EXISTS evk_total_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_total_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, timestamp, position, block_number,
   toUInt256OrZero(fields.owed) AS owed, toUInt256OrZero(fields.accumulatorRay) AS accumulator_ray
 FROM (
@@ -119,7 +119,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'DebtTotalSampled'
 );
 
-CREATE VIEW IF NOT EXISTS evk_debt_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_debt_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.account AS account, contract AS vault, timestamp, position, block_number,
   toUInt256OrZero(fields.owed) AS owed, toUInt256OrZero(fields.accumulatorRay) AS accumulator_ray
 FROM (
@@ -129,7 +129,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'DebtSampled'
 );
 
-CREATE VIEW IF NOT EXISTS evk_ltv_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_ltv_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, fields.collateral AS collateral, timestamp, position, block_number,
   fields.borrowLtvBps AS borrow_ltv_bps, fields.liquidationLtvBps AS liquidation_ltv_bps,
   fields.initialLiquidationLtvBps AS initial_liquidation_ltv_bps, fields.targetAt AS target_at, fields.rampSeconds AS ramp_seconds
@@ -140,7 +140,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type = 'LtvChanged'
 );
 
-CREATE VIEW IF NOT EXISTS evk_enabled_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_enabled_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.account AS account,
   if(type = 'AccountCollateralChanged', 'collateral', 'controller') AS role, fields.vault AS vault, timestamp, position, block_number,
   toUInt8(fields.enabled) AS enabled
@@ -151,7 +151,7 @@ FROM (
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND protocol = 'euler-v2' AND type IN ('AccountCollateralChanged', 'AccountControllerChanged')
 );
 
-CREATE VIEW IF NOT EXISTS evk_owner_rows AS
+CREATE VIEW IF NOT EXISTS internal.evk_owner_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.owner AS owner, fields.prefix AS prefix, timestamp, position, block_number
 FROM (
   SELECT stream, timestamp, position, block_number, JSONExtract(data, 'Tuple(owner String, prefix String)') AS fields

@@ -18,7 +18,7 @@ ORDER BY (chain_id, vault, reward, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Grain: one row per vault, token and epoch of a registration with Euler''s reward streams; `(chain_id, vault, reward, timestamp, position)`. Rows of one epoch add up.';
 
-CREATE VIEW IF NOT EXISTS reward_period_rows AS
+CREATE VIEW IF NOT EXISTS internal.reward_period_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS vault, fields.reward AS reward, timestamp, position, block_number,
   fields.name AS name, fields.symbol AS symbol, fields.decimals AS decimals,
   toUInt256(fields.amount) AS amount, fields.startsAt AS starts_at, fields.endsAt AS ends_at

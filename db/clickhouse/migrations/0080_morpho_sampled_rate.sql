@@ -13,7 +13,7 @@ ORDER BY (chain_id, market, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What the rate model of a Morpho market answered at the ends of blocks with events of it and hourly, where its model is not the adaptive one. Ordered by (chain_id, market, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS morpho_sampled_rate_rows AS
+CREATE VIEW IF NOT EXISTS internal.morpho_sampled_rate_rows AS
 SELECT toUInt32(stream) AS chain_id, fields.market AS market, timestamp, position, block_number,
   toUInt256OrZero(fields.rateWad) AS rate_wad
 FROM (

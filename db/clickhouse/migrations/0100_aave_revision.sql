@@ -14,7 +14,7 @@ ORDER BY (chain_id, token, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Versions of the code of Aave pools, by their tokens: as first seen, and after each upgrade of a token. From 9 (v3.5) on what is supplied is worth scaled × index rounded down and what is owed rounded up; before, both half up. Ordered by (chain_id, token, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS aave_revision_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_revision_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS token, timestamp, position, block_number,
   JSONExtractString(data, 'pool') AS pool, toUInt32(JSONExtractUInt(data, 'revision')) AS revision
 FROM event

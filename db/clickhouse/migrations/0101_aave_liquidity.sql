@@ -13,7 +13,7 @@ ORDER BY (chain_id, pool, asset, timestamp, position)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What reserves of Aave could pay out, to lenders or borrowers, at the ends of blocks in which they changed: what the pool keeps of what came and went (v3.1 and later), before that what the aToken held. Not totals of supply less debt: interest that the treasury is yet to be given, deficits and rounding lie between. Ordered by (chain_id, pool, asset, timestamp, position).';
 
-CREATE VIEW IF NOT EXISTS aave_liquidity_rows AS
+CREATE VIEW IF NOT EXISTS internal.aave_liquidity_rows AS
 SELECT toUInt32(stream) AS chain_id, contract AS pool, JSONExtractString(data, 'market') AS asset, timestamp, position,
   block_number, toUInt256OrZero(JSONExtractString(data, 'available')) AS available
 FROM event

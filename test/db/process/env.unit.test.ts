@@ -21,6 +21,16 @@ describe('environment', () => {
     expect(unknown).toEqual([])
   })
 
+  it("has every variable in the README's table, once, and no other", () => {
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+    const table = readme.slice(readme.indexOf('| setting | default | what for |')).split('\n\n')[0] ?? ''
+    const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([A-Z0-9_]+(?:<NETWORK>)?)`/g)].map(([, name]) => name),
+    )
+    const known = [...Object.keys(envSchema.shape), ...prefixes.map(prefix => `${prefix}<NETWORK>`)]
+    expect([...named].sort()).toEqual(known.sort())
+  })
+
   it('documents the defaults that the schema has', () => {
     const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')
     const values = Object.fromEntries([...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(m => [m[1], m[2]]))

@@ -20,3 +20,12 @@ test('a short path names a service and stays', () => {
   hideUrl('https://other.example/rpc')
   expect(withoutUrls('GET /rpc of https://other.example/rpc')).toBe('GET /rpc of other.example')
 })
+
+test('hides a key that is quoted by itself, and leaves the names of services', () => {
+  hideUrl('https://rpc.example/ethereum-mainnet/Qk3yAlone456789?apikey=paramKey123456')
+  hideUrl('https://someone:p%40ss%2Fword123@second.example/')
+  expect(withoutUrls('Qk3yAlone456789 is no key of ethereum-mainnet, nor is paramKey123456')).toBe(
+    '… is no key of ethereum-mainnet, nor is …',
+  )
+  expect(withoutUrls('p@ss/word123 and p%40ss%2Fword123')).toBe('… and …')
+})

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,4 +32,27 @@ it('is as loud as .env says, unless the environment says otherwise; an empty val
 
 it('says of a level that there is not which setting it is', () => {
   expect(levelWith('', 'verbose')).toMatch(/CONFIG.*LOG_LEVEL/s)
+})
+
+it('is JSON in a pipe, and lines for people where that is wanted, by .env too', () => {
+  const said = (file: string, format: string) => {
+    writeFileSync(join(folder, '.env'), file)
+    const program = `
+      import { log } from ${module('db/process/log.ts')}
+      import { readEnv } from ${module('db/process/env.ts')}
+      readEnv()
+      log.info({ chain: 'base' }, 'hello')`
+    return spawnSync(
+      process.execPath,
+      ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program],
+      {
+        cwd: folder,
+        env: { ...process.env, LOG_LEVEL: 'info', NO_COLOR: '1', ...(format ? { LOG_FORMAT: format } : {}) },
+        encoding: 'utf8',
+      },
+    ).stderr.trim()
+  }
+  expect(JSON.parse(said('', ''))).toMatchObject({ level: 30, chain: 'base', msg: 'hello' })
+  expect(said('', 'pretty')).toMatch(/^\d\d:\d\d:\d\d INFO {2}hello chain=base$/)
+  expect(said('LOG_FORMAT=pretty\n', '')).toMatch(/INFO {2}hello chain=base$/)
 })

@@ -32,13 +32,18 @@ beforeAll(async () => {
   await w.seed(api, w.makeWorld())
   history = createStreamHistory(api.pool)
   const { verifyKey } = api.deps
-  replica = await startReplica(api, { ops: createOps({ pool: api.pool, queue, history, verifyKey }) })
+  replica = await startReplica(api, { ops: createOps({ pool: api.pool, queue, history, verifyKey, heads }) })
 })
 afterAll(async () => {
   await replica?.stop()
   await backend?.close()
   await api?.stop()
 })
+
+/** What nodes say of the chains' newest blocks. */
+async function heads() {
+  return new Map([['mainnet', 987_654_321]])
+}
 
 const basic = (key: string, user = 'operator') => ({
   authorization: `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`,
@@ -128,6 +133,32 @@ type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wi
 const status = async () => (await (await get('/ops/status.json')).json()) as Wire<OpsStatus>
 
 describe('status.json', () => {
+  it("says the chain's own head beside ours, and who follows it", async () => {
+    const of = async () => (await status()).streams.find(({ name }) => name === 'mainnet')
+    expect(await of()).toMatchObject({ chainHead: 987_654_321, state: 'no processor', isFollowed: false })
+    const writer = await api.pool.connect()
+    try {
+      await writer.query("SELECT pg_advisory_lock(hashtext('vaultlog writer'), 1)")
+      expect(await of()).toMatchObject({ state: 'indexing', isFollowed: true })
+      await api.pool.query("UPDATE stream SET updated_at = now() - interval '1 hour' WHERE id = 1")
+      expect((await of())?.state).toMatch(/^STUCK (1h|60m|59m)$/)
+    } finally {
+      await writer.query('SELECT pg_advisory_unlock_all()')
+      writer.release()
+    }
+    expect((await status()).streams.find(({ kind }) => kind === 'registry')).toMatchObject({
+      chainHead: null,
+      state: '',
+    })
+  })
+
+  it('says what is wrong with the read models', async () => {
+    expect((await status()).fault).toBeNull()
+    await api.pool.query("UPDATE read_models SET fault = 'They are lost.'")
+    expect((await status()).fault).toBe('They are lost.')
+    await api.pool.query('UPDATE read_models SET fault = NULL')
+  })
+
   it('says of every stream what the database says', async () => {
     const { streams, replays, verifications } = await status()
     const { rows } = await api.pool.query<{ name: string; events: number; block: number; time: number }>(
@@ -260,6 +291,42 @@ describe('the page', () => {
       '10 min',
       '2 h',
       '10 d',
+    ])
+  })
+
+  it('is alarmed by chains that stand still, not by the clock of a test chain, and names what is behind', async () => {
+    const script = new URL('../../../read-api/ops/page.js', import.meta.url).href
+    const { isBad, remarks, behindOf } = (await import(script)) as {
+      isBad(stream: { kind: string; state: string; age: number }): boolean
+      remarks(status: { fault: string | null; streams: object[] }): string[]
+      behindOf(streams: object[]): [string, string, number][]
+    }
+    const chain = { kind: 'chain', age: 48_000_000 }
+    expect(
+      ['live', 'indexing', 'retired', 'STUCK 3m', 'no processor'].map(state => isBad({ ...chain, state })),
+    ).toEqual([false, false, false, true, true])
+    expect(isBad({ kind: 'registry', state: '', age: 0 })).toBe(false)
+    const streams = [
+      { name: 'base', withoutState: 1_234, olderLogs: 0 },
+      { name: 'mainnet', withoutState: null, olderLogs: 2 },
+    ]
+    expect(remarks({ fault: 'Lost.', streams })).toEqual([
+      'Lost.',
+      'base: the node keeps no state of old blocks (met at block 1,234): samples begin where its state does.',
+      'mainnet: what 2 contracts logged long ago is being fetched.',
+    ])
+    const projections = (a: number, b: number) => [
+      { name: 'flow', behind: a },
+      { name: 'vault', behind: b },
+    ]
+    expect(
+      behindOf([
+        { name: 'base', projections: projections(0, 7) },
+        { name: 'mainnet', projections: projections(9, 0) },
+      ]),
+    ).toEqual([
+      ['flow', 'mainnet', 9],
+      ['vault', 'base', 7],
     ])
   })
 

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../chain/anvil-process.ts'
+import { createPostgres, type TestPostgres } from '../databases.ts'
+import { type Running, start } from '../faults/command.ts'
+
+const KEY = 'Zk3cretPath0123456789'
+const QUERY = 'qU3ryKey0123456789'
+const PASSWORD = 'pa55word0123456789'
+
+/** A node that says where it was asked in whatever it answers, as gateways do in pages of errors. */
+const node = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const status = [401, 500, 200][asked++ % 3] ?? 200
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(
+      status === 200
+        ? JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: `no: ${request.url}` } })
+        : `<h1>${request.url}: key ${KEY} is not allowed</h1>`,
+    )
+  })
+})
+let asked = 0
+let postgres: TestPostgres
+beforeAll(async () => {
+  await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
+  postgres = await createPostgres()
+})
+afterAll(async () => {
+  node.close()
+  await postgres?.drop()
+})
+
+it.each([
+  ['answers with errors', () => (node.address() as AddressInfo).port],
+  ['is not there', freePort],
+])('says no key of an endpoint that %s, at the lowest level of the log', async (_, port) => {
+  const at = `127.0.0.1:${await port()}`
+  const env = {
+    DATABASE_URL: postgres.url,
+    LOG_LEVEL: 'trace',
+    SQD_TRACE: '*',
+    SQD_WARN: '',
+    RPC_MAINNET: `http://${at}/v2/${KEY}?apikey=${QUERY},http://user:${PASSWORD}@${at}/${KEY}`,
+    GATEWAY_BASE: `http://${at}/gateway/${KEY}?apikey=${QUERY}`,
+    START_BLOCK_MAINNET: '0',
+  }
+  const processes: Running[] = ['mainnet', 'base'].map(name => start(['processors/main.ts', name], env))
+  try {
+    await Promise.all(processes.map(running => running.until(new RegExp(`(${at}[\\s\\S]*){2}`))))
+  } finally {
+    for (const { child } of processes) child.kill('SIGTERM')
+    await Promise.all(processes.map(({ ended }) => ended))
+  }
+  for (const running of processes) {
+    expect(running.said()).toContain(at)
+    for (const secret of [KEY, QUERY, PASSWORD]) expect(running.said()).not.toContain(secret)
+  }
+})
