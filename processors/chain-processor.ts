@@ -297,6 +297,9 @@ async function runOnce(
       perDay: options.logsPerDay ?? LOGS_PER_DAY,
       finality: options.finality ?? network.finality,
       days: await readLogBudgets(pool, network.chainId),
+      byShape: new Set(
+        protocols.flatMap(of => (of.sources.some(({ at }) => at === 'anywhere') ? [of.name] : [])),
+      ),
       listed,
     })
     const current = new ChainHandler({

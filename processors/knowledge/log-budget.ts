@@ -14,12 +14,14 @@ export interface LogBudgetOptions {
   finality: number
   /** As stored. */
   days: readonly LogsOfDay[]
+  /** Protocols whose vaults anybody may have made: those that are found by the shape of their logs. */
+  byShape: ReadonlySet<string>
   /** Vaults whose logs are taken however many they are. */
   listed: ReadonlySet<string>
 }
 
 /**
- * How many logs of a vault that nobody listed are taken with the blocks of a day of the chain: a log costs its contract
+ * How many logs of a vault that is known by its shape alone, and that nobody listed, are taken with the blocks of a day of the chain: a log costs its contract
  * little, and us for ever. From the block on that comes after so many, those of the day are left out, and fetched later beside
  * the blocks, as many a day. All of it follows from the blocks and from rows.
  */
@@ -124,7 +126,9 @@ export class LogBudget {
 
   private isCounted(contract: string): boolean {
     const vault = this.options.contracts.vault(contract)
-    return vault !== undefined && vault.pool === undefined && !this.options.listed.has(contract)
+    return (
+      vault !== undefined && this.options.byShape.has(vault.protocol) && !this.options.listed.has(contract)
+    )
   }
 
   private put(key: string, day: LogsOfDay): void {

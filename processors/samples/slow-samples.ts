@@ -100,6 +100,7 @@ export function told(
     if (drop.has(event)) return []
     if (!turns.has(event) || event.type !== 'StateSampled') return [event]
     const type = isQuiet(event) ? ('SamplingSlowed' as const) : ('SamplingResumed' as const)
-    return [event, { type, contract: event.contract, data: { vault: event.data.vault } }]
+    const { contract, protocol, data } = event
+    return [event, { type, contract, ...(protocol ? { protocol } : {}), data: { vault: data.vault } }]
   })
 }

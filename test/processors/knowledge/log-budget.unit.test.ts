@@ -13,6 +13,9 @@ import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
 const LOUD = `0x${'a'.repeat(40)}`
 const LISTED = `0x${'b'.repeat(40)}`
 const QUIET = `0x${'c'.repeat(40)}`
+/** Of a protocol whose contracts are known by name. */
+const MARKET = `0x${'d'.repeat(40)}`
+const byShape = new Set(['shape'])
 const KIND = 'vault'
 const PER_DAY = 100
 const FINALITY = 5
@@ -35,8 +38,16 @@ const logs = (address: string, count: number) =>
 
 function known(): KnownContracts {
   const contracts = new KnownContracts([])
-  for (const vault of [LOUD, LISTED, QUIET])
-    contracts.learn({ type: 'VaultDiscovered', contract: vault, data: { vault } } as DomainEvent, 0, 0)
+  for (const vault of [LOUD, LISTED, QUIET, MARKET])
+    contracts.learn(
+      {
+        type: 'VaultDiscovered',
+        contract: vault,
+        data: { vault, protocol: vault === MARKET ? 'market' : 'shape' },
+      } as DomainEvent,
+      0,
+      0,
+    )
   contracts.watchSources([LOUD, LISTED, QUIET].map(contract => ({ kind: KIND, contract })))
   return contracts
 }
@@ -46,13 +57,14 @@ function taken(cut: number, restarts: boolean) {
   const rows = new Map<string, LogsOfDay>()
   const ranges: OlderSource[] = []
   const letters: DeadLetter[] = []
-  const blocks = new Map<string, number[]>([LOUD, LISTED, QUIET].map(contract => [contract, []]))
+  const blocks = new Map<string, number[]>([LOUD, LISTED, QUIET, MARKET].map(contract => [contract, []]))
   const open = () =>
     new LogBudget({
       contracts: known(),
       perDay: PER_DAY,
       finality: FINALITY,
       days: [...rows.values()],
+      byShape,
       listed: new Set([LISTED]),
     })
   let budget = open()
@@ -62,7 +74,7 @@ function taken(cut: number, restarts: boolean) {
     const { writer, logBudgets, olderSources } = openWriter(new Map(), from - 1, parent)
     budget.begin(from - 1)
     for (let number = from; number <= to; number++) {
-      const all = [...logs(LOUD, 10), ...logs(LISTED, 10), ...logs(QUIET, 1)]
+      const all = [...logs(LOUD, 10), ...logs(LISTED, 10), ...logs(MARKET, 10), ...logs(QUIET, 1)]
       const admitted = budget.admit({ ref: ref(number), logs: all }, letters)
       for (const contract of new Set(admitted.map(({ address }) => address)))
         blocks.get(contract)?.push(number)
@@ -101,9 +113,10 @@ test.each([1, 7, 30])(
   },
 )
 
-test('whoever is listed, and whoever is quiet, is taken whole', () => {
+test('whoever is listed, of a protocol that is known by name, or quiet, is taken whole', () => {
   const { blocks } = taken(1, true)
   expect(blocks.get(LISTED)).toEqual(range(0, LAST))
+  expect(blocks.get(MARKET)).toEqual(range(0, LAST))
   expect(blocks.get(QUIET)).toEqual(range(0, LAST))
 })
 
@@ -113,6 +126,7 @@ test('a fork takes back what was left out above its root, and where a day ended'
     perDay: PER_DAY,
     finality: FINALITY,
     days: [{ contract: LOUD, day: 0, logs: 100, leftOutFrom: 10, leftOutTo: 23 }],
+    byShape,
     listed: new Set(),
   })
   const admits = (number: number, timestamp: number) =>
