@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { MIRROR } from '../db/wake-ups.ts'
+import { type Projection, tablesOf } from './projection.ts'
 
 export interface Checkpoint {
   /** Of the projection code that made the rows. */
@@ -24,6 +26,25 @@ export async function listStreams(pool: pg.Pool): Promise<StreamRow[]> {
     'SELECT id, name, kind, head, head_height, head_time FROM stream ORDER BY id',
   )
   return rows
+}
+
+/** Says which read models there are: what is not among them is of no face any more. */
+export async function registerProjections(pool: pg.Pool, projections: readonly Projection[]): Promise<void> {
+  await pool.query(
+    `WITH declared AS (
+       SELECT name, face, streams, string_to_array(tables, ' ') AS tables
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS p(name, face, streams, tables)
+     ), gone AS (DELETE FROM projection WHERE name NOT IN (SELECT name FROM declared))
+     INSERT INTO projection (name, face, streams, tables) SELECT name, face, streams, tables FROM declared
+     ON CONFLICT (name) DO UPDATE SET face = excluded.face, streams = excluded.streams, tables = excluded.tables`,
+    [
+      projections.map(({ name }) => name),
+      projections.map(({ face }) => face),
+      projections.map(({ streams }) => streams),
+      projections.map(projection => tablesOf(projection).join(' ')),
+    ],
+  )
+  await pool.query('SELECT join_faces(id) FROM stream')
 }
 
 /** Projections with rows that other code than this made: they stand still until they are replayed. */
@@ -75,14 +96,25 @@ export async function finishBatch(
   to: number,
   block: { number: number; time: number },
 ): Promise<void> {
-  await pool.query(
+  const { rows } = await pool.query<{ has_joined: boolean }>(
     `WITH moved AS (
        UPDATE checkpoint SET position = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
-       WHERE projection = $1 AND stream = $2
+       WHERE projection = $1 AND stream = $2 RETURNING has_joined
      )
-     SELECT pg_notify('vaultlog_checkpoint', $1::text || ' ' || $2::int || ' ' || $3::bigint)`,
+     SELECT has_joined, pg_notify('vaultlog_checkpoint', $1::text || ' ' || $2::int || ' ' || $3::bigint) FROM moved`,
     [projection, stream, to, block.number, block.time],
   )
+  if (projection !== MIRROR) await joinFaces(pool, stream, rows)
+}
+
+/** Lets projections that have caught up with their face join it; where all have, nobody is asked. */
+async function joinFaces(
+  pool: pg.PoolClient,
+  stream: number,
+  moved: readonly { has_joined: boolean }[],
+): Promise<void> {
+  if (moved.every(({ has_joined }) => has_joined)) return
+  await pool.query(`SELECT join_faces($1), pg_notify('vaultlog_checkpoint', 'joined ' || $1::int)`, [stream])
 }
 
 /**
@@ -95,7 +127,7 @@ export async function passOver(
   stream: number,
   { from, to, block }: { from: number; to: number; block: { number: number; time: number } },
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ projection: string }>(
+  const { rows } = await pool.query<{ projection: string; has_joined: boolean }>(
     `WITH free AS MATERIALIZED (
        SELECT name, version FROM unnest($1::text[], $2::int[]) AS p(name, version)
        WHERE pg_try_advisory_xact_lock(hashtext('vaultlog projection ' || name), $3)
@@ -103,9 +135,9 @@ export async function passOver(
        UPDATE checkpoint c SET position = $5, block_number = $6, block_time = $7, updated_at = clock_timestamp()
        FROM free WHERE c.projection = free.name AND c.version = free.version AND c.stream = $3
          AND c.position = $4 AND c.applying_to IS NULL
-       RETURNING c.projection
+       RETURNING c.projection, c.has_joined
      )
-     SELECT projection, pg_notify('vaultlog_checkpoint', projection || ' ' || $3::int || ' ' || $5::bigint) FROM moved`,
+     SELECT projection, has_joined, pg_notify('vaultlog_checkpoint', projection || ' ' || $3::int || ' ' || $5::bigint) FROM moved`,
     [
       projections.map(({ name }) => name),
       projections.map(({ version }) => version),
@@ -116,6 +148,7 @@ export async function passOver(
       block.time,
     ],
   )
+  await joinFaces(pool, stream, rows)
   return rows.map(({ projection }) => projection)
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { z } from 'zod'
 import type { EventType } from '../db/events/vocabulary.ts'
+import type { Face } from '../db/faces.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface Projection {
    * give any.
    */
   isSeldom?: boolean
+  /** The family that it is of: read together, served up to where the slowest of them stands. */
+  face: Face
   /** Which streams: those of chains, or the registry. */
   streams: 'chains' | 'registry'
   /**

@@ -324,6 +324,7 @@ async function swapIn(
          block_time = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_time ELSE checkpoint.block_time END`,
       [shadow.database, projection.name, stream.id, MIRROR],
     )
+    await pool.query('SELECT join_faces($1)', [stream.id])
   }
   await pool.query('DELETE FROM replay WHERE database = $1 AND projection = $2 AND stream = ANY ($3)', [
     shadow.database,

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { checkReadModels, ReadModelsLostError } from '../db/read-models.ts'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
-import { passOver, type Turn } from './checkpoints.ts'
+import { passOver, registerProjections, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
 import { changesBy, type Projection, partsOf } from './projection.ts'
 import { expectRange, runProjection } from './runner.ts'
@@ -108,6 +108,7 @@ export async function findWork(pool: pg.Pool, projections: readonly Projection[]
 export async function catchUpAll(context: WorkContext): Promise<void> {
   const fault = await checkReadModels(context)
   if (fault?.kind === 'lost') throw new ReadModelsLostError(fault)
+  await registerProjections(context.pool, context.projections)
   for (
     let jobs = await findWork(context.pool, context.projections);
     jobs.length > 0;

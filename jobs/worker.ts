@@ -5,6 +5,7 @@ import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
 import { type Job, jobId, jobOptions, jobSchema, QUEUE } from '../db/wake-ups.ts'
+import { registerProjections } from './checkpoints.ts'
 import { checkLedgers } from './ledgers.ts'
 import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
 import type { Projection } from './projection.ts'
@@ -105,6 +106,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let forgetAt = 0
   let ledgersAt = 0
+  let isRegistered = false
   let sweeping: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
@@ -114,6 +116,8 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
         needReplay.clear()
         forgetAt = Date.now() + RETRY_MS
       }
+      if (!isRegistered) await registerProjections(pool, projections)
+      isRegistered = true
       if (!isLost()) {
         await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
         if (Date.now() >= ledgersAt) {

@@ -3,7 +3,6 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { networkIds } from '../db/networks.ts'
 import { loadProjections, tablesOf } from '../jobs/projection.ts'
-import { CHAIN_PROJECTIONS } from '../read-api/moment/snapshot.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -78,17 +77,35 @@ describe('the tree', () => {
     expect(sent.filter(call => !/\.sendFile\([^(]*, \{ root: /.test(call))).toEqual([])
   })
 
-  test('a moment of the read API waits for every projection whose tables it asks', async () => {
-    const asked = files
+  test('what the read API asks of another face than the core is asked by that face’s own modules', async () => {
+    const projections = await loadProjections()
+    const faceOf = new Map(projections.flatMap(of => tablesOf(of).map(table => [table, of.face] as const)))
+    const asking = files
       .filter(file => file.startsWith('read-api/'))
-      .flatMap(file => [...readFileSync(join(root, file), 'utf8').matchAll(/(?:FROM |JOIN |')(\w+)/g)])
-      .map(([, name = '']) => name)
-    const projections = (await loadProjections()).filter(({ streams }) => streams === 'chains')
-    const needed = projections.filter(projection => tablesOf(projection).some(table => asked.includes(table)))
-    expect(needed.length).toBeGreaterThan(15)
-    expect(
-      needed.map(({ name }) => name).filter(name => !(CHAIN_PROJECTIONS as readonly string[]).includes(name)),
-    ).toEqual([])
+      .flatMap(file =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(/(?:FROM |JOIN |newest\(')(\w+)/g)].flatMap(
+          ([, table = '']) => [{ file, face: faceOf.get(table) }],
+        ),
+      )
+    expect(asking.filter(({ face }) => face === 'core').length).toBeGreaterThan(15)
+    expect(asking.filter(({ face }) => face === 'lending').length).toBeGreaterThan(15)
+    const strangers = asking.filter(
+      ({ file, face }) => face === 'lending' && !/^read-api\/(lending|protocols)\//.test(file),
+    )
+    expect(strangers).toEqual([])
+    expect(asking.filter(({ face }) => face === 'attribution')).toEqual([])
+  })
+
+  test('an endpoint that reads lending markets says that it stands on them', () => {
+    const endpoints = files.filter(file => /^read-api\/endpoints\/.*\.ts$/.test(file))
+    const texts = endpoints.map(file => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+    const readers = texts.filter(({ text }) =>
+      /from '.*\/(lending\/(book|events|history|positions)|vaults\/analytics)\.ts'/.test(text),
+    )
+    expect(readers.length).toBeGreaterThan(8)
+    expect(readers.filter(({ text }) => !text.includes("face: 'lending'")).map(({ file }) => file)).toEqual(
+      [],
+    )
   })
 
   test('squid.yaml runs every process: one processor per network, worker, API, GraphQL', () => {

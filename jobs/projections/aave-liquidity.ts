@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'aave_liquidity',
   version: 1,
   handles: ['ReserveLiquiditySampled'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -8,6 +8,7 @@ export default defineProjection({
   name: 'aave_reserve',
   version: 1,
   handles: ['ReserveListed'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'aave_revision',
   version: 1,
   handles: ['PoolRevisionSampled'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -8,6 +8,7 @@ export default defineProjection({
   name: 'asset',
   version: 1,
   handles: ['AssetDescribed'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'attributed_flow',
   version: 1,
   handles: ['Deposited', 'Redeemed'],
+  face: 'attribution',
   streams: 'chains',
   row: z.object({
     code: z.string(),

@@ -24,6 +24,7 @@ export default defineProjection({
   name: 'balance',
   version: 1,
   handles: ['ShareTransferred', 'Deposited', 'Redeemed', 'BlockRetracted'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

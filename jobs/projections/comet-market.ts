@@ -9,6 +9,7 @@ export default defineProjection({
   name: 'comet_market',
   version: 1,
   handles: ['CometConfigured'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     ...comet,

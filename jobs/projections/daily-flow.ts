@@ -26,6 +26,7 @@ export default defineProjection({
   name: 'daily_flow',
   version: 1,
   handles: ['Deposited', 'Redeemed'],
+  face: 'core',
   streams: 'chains',
   row: z.object({ ...event, account: z.string(), kind: z.string(), ...soFar }),
   beside: [

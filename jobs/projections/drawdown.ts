@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'drawdown',
   version: 1,
   handles: ['StateSampled'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

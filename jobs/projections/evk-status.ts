@@ -8,6 +8,7 @@ export default defineProjection({
   name: 'evk_status',
   version: 1,
   handles: ['VaultStatusChanged'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

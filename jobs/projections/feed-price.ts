@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'feed_price',
   version: 1,
   handles: ['PriceReported'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'flow',
   version: 1,
   handles: ['Deposited', 'Redeemed'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

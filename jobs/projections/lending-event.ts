@@ -16,6 +16,7 @@ export default defineProjection({
     'DebtAbsorbed',
     'CollateralAbsorbed',
   ],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

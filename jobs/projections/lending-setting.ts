@@ -13,6 +13,7 @@ export default defineProjection({
     'OracleChanged',
     'RateModelChanged',
   ],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

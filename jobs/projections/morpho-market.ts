@@ -22,6 +22,7 @@ export default defineProjection({
   name: 'morpho_market',
   version: 1,
   handles: ['MarketCreated'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

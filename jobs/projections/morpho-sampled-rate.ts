@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'morpho_sampled_rate',
   version: 1,
   handles: ['BorrowRateSampled'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

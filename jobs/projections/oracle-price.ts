@@ -8,6 +8,7 @@ export default defineProjection({
   name: 'oracle_price',
   version: 1,
   handles: ['OraclePriceSampled'],
+  face: 'lending',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

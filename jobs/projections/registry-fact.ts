@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'registry_fact',
   version: 1,
   handles: ['FactRecorded', 'FactRemoved'],
+  face: 'core',
   streams: 'registry',
   row: z.object({
     subject: z.string(),

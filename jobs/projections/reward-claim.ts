@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'reward_claim',
   version: 1,
   handles: ['RewardClaimed'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     account: z.string(),

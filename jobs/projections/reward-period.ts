@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'reward_period',
   version: 1,
   handles: ['RewardPeriodFunded'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

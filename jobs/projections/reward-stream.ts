@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'reward_stream',
   version: 1,
   handles: ['RewardStreamSampled'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

@@ -21,6 +21,7 @@ export default defineProjection({
   version: 1,
   handles: ['StateSampled'],
   isSeldom: true,
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

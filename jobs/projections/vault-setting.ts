@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'vault_setting',
   version: 1,
   handles: ['FeeChanged', 'CapChanged', 'Paused', 'Unpaused'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

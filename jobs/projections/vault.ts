@@ -6,6 +6,7 @@ export default defineProjection({
   name: 'vault',
   version: 1,
   handles: ['VaultDiscovered'],
+  face: 'core',
   streams: 'chains',
   row: z.object({
     chain_id: z.number(),

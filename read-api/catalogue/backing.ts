@@ -1,7 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { Face } from '../../db/faces.ts'
 import { lentAssets } from '../lending/queries.ts'
 import { inHundreds } from '../moment/chunks.ts'
 import { ask } from '../moment/query.ts'
+import { type Moment, momentOfFace } from '../moment/snapshot.ts'
 import { holdings } from '../portfolio/queries.ts'
 import type { FactBook } from './facts.ts'
 import type { RawState } from './raw.ts'
@@ -24,7 +26,7 @@ export async function loadBacking(
   raw: RawState,
   facts: FactBook,
   chain: number,
-  p: number,
+  moment: Moment,
 ): Promise<void> {
   const found = [...raw.moved].flatMap(key => {
     const state = raw.states.get(key)
@@ -32,10 +34,11 @@ export async function loadBacking(
     return isOurs && standingOf(state, facts.vault(chain, state.address)) === 'found' ? [state] : []
   })
   for (const some of inHundreds(found)) {
-    const pinned = { chain, p, accounts: some.map(({ address }) => address) }
+    const accounts = some.map(({ address }) => address)
+    const at = (face: Face) => ({ chain, p: momentOfFace(moment, chain, face)?.position ?? 0, accounts })
     const [shares, lent] = await Promise.all([
-      ask(clickhouse, holdings, pinned),
-      ask(clickhouse, lentAssets, pinned),
+      ask(clickhouse, holdings, at('core')),
+      ask(clickhouse, lentAssets, at('lending')),
     ])
     for (const { address, asset } of some) {
       raw.putElsewhere(chain, address, {

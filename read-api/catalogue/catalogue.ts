@@ -1,5 +1,6 @@
+import type { Face } from '../../db/faces.ts'
 import type { ChainMoment, Moment } from '../moment/snapshot.ts'
-import { EMPTY_MOMENT } from '../moment/snapshot.ts'
+import { EMPTY_MOMENT, momentOfFace } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { FactBook } from './facts.ts'
 import type { Order, SortKey } from './orders.ts'
@@ -32,10 +33,14 @@ export class Catalogue {
   readonly identity: readonly Vault[]
   readonly assets: ReadonlyMap<string, AssetInfo>
   readonly parts: CatalogueParts
-  private readonly lazy: { all?: Shown; vouchedFor?: Shown } = {}
+  /** The same object for all catalogues of one moment of the core face. */
+  readonly core: object
+  private readonly lazy: { all?: Shown; vouchedFor?: Shown }
 
-  constructor(parts: CatalogueParts) {
+  constructor(parts: CatalogueParts, same?: Catalogue) {
     this.parts = parts
+    this.core = same?.core ?? {}
+    this.lazy = same?.lazy ?? {}
     this.moment = parts.moment
     this.facts = parts.facts
     this.identity = parts.identity
@@ -54,6 +59,11 @@ export class Catalogue {
       orders: Object.fromEntries(SORT_KEYS.map(key => [key, EMPTY_ORDER])) as Record<SortKey, Order>,
       transactsOn,
     })
+  }
+
+  /** The same vaults after other faces than the core moved. */
+  withMoment(moment: Moment): Catalogue {
+    return new Catalogue({ ...this.parts, moment }, this)
   }
 
   get size(): number {
@@ -76,8 +86,9 @@ export class Catalogue {
     return this.parts.orders[key]
   }
 
-  chain(chainId: number): ChainMoment | undefined {
-    return this.moment.chains.get(chainId)
+  /** Where a chain stands for answers of a face; undefined where it is not served by it. */
+  chain(chainId: number, face: Face = 'core'): ChainMoment | undefined {
+    return momentOfFace(this.moment, chainId, face)
   }
 
   /** The vaults that an answer may be made of: without those that nobody vouches for, unless they are wanted too. */

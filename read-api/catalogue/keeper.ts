@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { log } from '../../db/process/log.ts'
 import type { ReadModelGuard } from '../../db/read-models.ts'
 import { IncompleteError } from '../http/errors.ts'
+import { noteFilling } from '../moment/filling.ts'
 import { ask } from '../moment/query.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import { EMPTY_MOMENT, readMoment, watchCheckpoints } from '../moment/snapshot.ts'
@@ -11,6 +12,7 @@ import { advanceCatalogue } from './build.ts'
 import type { CatalogueSource } from './catalogue.ts'
 import { Catalogue } from './catalogue.ts'
 import { loadChain } from './load.ts'
+import { PART_TABLES } from './load-parts.ts'
 import { registryFacts } from './queries.ts'
 import { RawState } from './raw.ts'
 
@@ -45,13 +47,18 @@ export function createCatalogueKeeper(
     }
     const moment = await readMoment(pool)
     const before = catalogue.moment
+    noteFilling(clickhouse, moment.filling)
     if (wentBack(before, moment) || (before !== EMPTY_MOMENT && moment.replays !== before.replays)) {
       log.warn('a projection was replayed or stands further back than before: reading the catalogue anew')
       raw = new RawState()
       catalogue = await read(Catalogue.empty(transactsOn), EMPTY_MOMENT, moment)
       return
     }
-    if (isSame(before, moment)) return
+    if (isSame(before, moment)) {
+      if (!isSameElsewhere(before, moment))
+        catalogue = catalogue.withMoment({ ...moment, chains: before.chains })
+      return
+    }
     catalogue = await read(catalogue, before, moment)
   }
 
@@ -67,25 +74,29 @@ export function createCatalogueKeeper(
           )
         : base.facts
     const chains = new Map(moment.chains)
+    const filling = new Map(moment.filling)
     const failures: unknown[] = []
     let moved = 0
     for (const [chainId, { position, blockTime }] of moment.chains) {
       const known = before.chains.get(chainId)
-      if (position <= (known?.position ?? 0)) continue
+      const hasFilled = isFilled(before.filling.get(chainId), moment.filling.get(chainId))
+      if (position <= (known?.position ?? 0) && !hasFilled) continue
       moved++
       try {
-        await loadChain(clickhouse, raw, chainId, known?.position ?? 0, position, blockTime)
-        await loadBacking(clickhouse, raw, facts, chainId, position)
+        const from = hasFilled ? 0 : (known?.position ?? 0)
+        await loadChain(clickhouse, raw, chainId, from, position, blockTime)
+        await loadBacking(clickhouse, raw, facts, chainId, moment)
       } catch (err) {
         // The others go on; this one stays where it is, and is tried again at the next move.
         log.error({ chainId, err }, 'the catalogue of a chain cannot be brought forward')
         failures.push(err)
+        filling.set(chainId, before.filling.get(chainId) ?? new Set())
         if (known) chains.set(chainId, known)
         else chains.delete(chainId)
       }
     }
     if (failures.length > 0 && failures.length === moved) throw failures[0]
-    const next = advanceCatalogue(base, raw, facts, { ...moment, chains })
+    const next = advanceCatalogue(base, raw, facts, { ...moment, chains, filling })
     log.debug({ vaults: next.size, ms: Math.round(performance.now() - startedAt) }, 'catalogue moved')
     return next
   }
@@ -116,7 +127,14 @@ export function createCatalogueKeeper(
   }
 }
 
+/** Whether tables that the catalogue is made of have all their rows now and had a part of them before. */
+function isFilled(before: ReadonlySet<string> = new Set(), now: ReadonlySet<string> = new Set()): boolean {
+  return [...before].some(table => !now.has(table) && PART_TABLES.has(table))
+}
+
+/** Whether the core face stands where it did. */
 function isSame(a: Moment, b: Moment): boolean {
+  if ([...b.chains.keys()].some(chain => isFilled(a.filling.get(chain), b.filling.get(chain)))) return false
   if (a.registryPosition !== b.registryPosition || a.replays !== b.replays || a.chains.size !== b.chains.size)
     return false
   for (const [chainId, { position, blockNumber }] of b.chains) {
@@ -124,6 +142,15 @@ function isSame(a: Moment, b: Moment): boolean {
     if (known?.position !== position || known.blockNumber !== blockNumber) return false
   }
   return true
+}
+
+function isSameElsewhere(a: Moment, b: Moment): boolean {
+  const places = ({ faces, filling }: Moment) =>
+    JSON.stringify([
+      [...faces].map(([face, chains]) => [face, [...chains]]),
+      [...filling].map(([chain, tables]) => [chain, [...tables]]),
+    ])
+  return places(a) === places(b)
 }
 
 function wentBack(before: Moment, now: Moment): boolean {

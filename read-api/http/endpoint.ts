@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
+import type { Face } from '../../db/faces.ts'
 import type { CreditMeter } from '../../db/keys/credits.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { RateMeter } from '../../db/keys/rates.ts'
@@ -87,6 +88,8 @@ export interface EndpointDefinition<
   /** The same in words, where it is not so much and so much for each item of a page. */
   costInWords?: string
   cache: CachePolicy
+  /** The face that its answers stand on besides the core: they are as of the earlier of the two. */
+  face?: Face
   handler(
     input: { params: Out<P>; query: Out<Q>; body: Out<B> },
     context: EndpointContext,

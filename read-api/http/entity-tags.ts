@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Face } from '../../db/faces.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 
 /** The chains an answer stands on: those named, or every one. */
@@ -6,12 +7,13 @@ export type Ground = readonly number[] | 'all'
 
 export interface EntityTags {
   /** The tag of an answer: weak, since compression may change its bytes. */
-  make(url: string, catalogue: Catalogue, ground: Ground, text: string): string
+  make(url: string, catalogue: Catalogue, ground: Ground, text: string, face?: Face): string
   /** The tag that says: nothing the answer stands on has moved since. Then it need not be made again. */
   stillHolds(
     ifNoneMatch: string | undefined,
     url: string,
     catalogue: Catalogue,
+    face?: Face,
   ): { tag: string; ground: Ground } | undefined
   /** Whether a tag is of these very bytes, whatever has moved. */
   isOf(ifNoneMatch: string | undefined, tag: string): boolean
@@ -28,21 +30,24 @@ export interface EntityTags {
 export function createEntityTags(): EntityTags {
   const nonce = randomBytes(9).toString('base64url')
 
-  const positions = (url: string, catalogue: Catalogue, ground: Ground): string => {
+  const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Face): string => {
     const { chains, registryPosition, replays } = catalogue.moment
     const ids = ground === 'all' ? [...chains.keys()] : groundWithPrices(catalogue, ground)
     const places = ids
       .sort((a, b) => a - b)
-      .map(id => `${id}:${chains.get(id)?.position ?? 0}:${chains.get(id)?.blockNumber ?? 0}`)
+      .map(id => {
+        const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}
+        return `${id}:${position}:${blockNumber}${face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''}`
+      })
     return digest(`${nonce} ${url} ${registryPosition} ${replays} ${places.join(' ')}`)
   }
 
   return {
-    make(url, catalogue, ground, text) {
+    make(url, catalogue, ground, text, face) {
       const named = ground === 'all' ? '*' : ground.map(id => id.toString(36)).join('-')
-      return `W/"${named}.${positions(url, catalogue, ground)}.${digest(text)}"`
+      return `W/"${named}.${positions(url, catalogue, ground, face)}.${digest(text)}"`
     },
-    stillHolds(ifNoneMatch, url, catalogue) {
+    stillHolds(ifNoneMatch, url, catalogue, face) {
       for (const parts of partsOf(ifNoneMatch)) {
         const [named, moment] = parts
         if (named === undefined || moment === undefined || !/^(\*|[0-9a-z-]{0,400})$/.test(named)) continue
@@ -53,7 +58,8 @@ export function createEntityTags(): EntityTags {
                 .split('-')
                 .filter(id => id !== '')
                 .map(id => Number.parseInt(id, 36))
-        if (moment === positions(url, catalogue, ground)) return { tag: `W/"${parts.join('.')}"`, ground }
+        if (moment === positions(url, catalogue, ground, face))
+          return { tag: `W/"${parts.join('.')}"`, ground }
       }
       return undefined
     },

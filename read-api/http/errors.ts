@@ -118,6 +118,19 @@ export class IncompleteError extends RequestError {
   }
 }
 
+/** A read model that is new is being filled on a chain; the others are served. */
+export class FillingError extends RequestError {
+  readonly code = 'INCOMPLETE'
+  override readonly retryable = true
+  override readonly retryAfter = 30
+  readonly status = 503
+  constructor(table: string, chainId: number) {
+    super(
+      `The read model ${table} is new and has not caught up on chain ${chainId} yet. Try again later; \`npm run status\` shows how far it is.`,
+    )
+  }
+}
+
 /** A database or chain that this answer needs does not answer. */
 export class DependencyDownError extends RequestError {
   readonly code = 'DEPENDENCY_DOWN'

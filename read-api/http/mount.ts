@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Express, Request, Response } from 'express'
 import express from 'express'
+import type { Face } from '../../db/faces.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
@@ -108,7 +109,7 @@ async function answer(exchange: Exchange): Promise<void> {
   }
 
   const { catalogue, touched, read, leftOut, outcome } = found
-  const asOf = describeMoment(catalogue, touched, read)
+  const asOf = describeMoment(catalogue, endpoint.face, touched, read)
   if (asOf) response.setHeader('x-as-of-block', asOf)
   if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.count)
   response.setHeader('cache-control', CACHE_CONTROL[endpoint.cache])
@@ -121,7 +122,13 @@ async function answer(exchange: Exchange): Promise<void> {
     tag = outcome.tag
     isUnchanged = true
   } else if (isConditional(exchange)) {
-    tag = options.tags.make(request.originalUrl, catalogue, groundOf(endpoint, touched), outcome.text)
+    tag = options.tags.make(
+      request.originalUrl,
+      catalogue,
+      groundOf(endpoint, touched),
+      outcome.text,
+      endpoint.face,
+    )
     isUnchanged = exchange.key !== undefined && options.tags.isOf(given, tag)
   }
 
@@ -144,7 +151,7 @@ async function answer(exchange: Exchange): Promise<void> {
     if (exchange.key && isConditional(exchange)) {
       const { text, credits } = outcome
       const route = String(response.locals['route'])
-      options.ready.keep(request, response, { catalogue, route, credits, text })
+      options.ready.keep(request, response, { catalogue, face: endpoint.face, route, credits, text })
     }
     response.send(outcome.text)
   }
@@ -210,7 +217,7 @@ async function find(exchange: Exchange, signal: AbortSignal): Promise<Found> {
   }
   const given = request.get('if-none-match')
   if (given && exchange.key && isConditional(exchange)) {
-    const held = options.tags.stillHolds(given, request.originalUrl, catalogue)
+    const held = options.tags.stillHolds(given, request.originalUrl, catalogue, endpoint.face)
     if (held) {
       const { ground, tag } = held
       for (const chainId of ground === 'all' ? catalogue.moment.chains.keys() : ground) touched.add(chainId)
@@ -293,6 +300,7 @@ function countItems(result: unknown): number {
 /** `mainnet=123, base=456` for the chains that the answer stands on. */
 function describeMoment(
   catalogue: Catalogue,
+  face: Face | undefined,
   touched: ReadonlySet<number>,
   read: ReadonlyMap<number, bigint>,
 ): string {
@@ -300,7 +308,8 @@ function describeMoment(
     .sort((a, b) => a - b)
     .flatMap(chainId => {
       const network = networkOfChain(chainId)
-      const block = read.get(chainId) ?? catalogue.chain(chainId)?.blockNumber
+      const moment = catalogue.chain(chainId, face) ?? catalogue.chain(chainId)
+      const block = read.get(chainId) ?? moment?.blockNumber
       return network && block !== undefined ? [`${network.name}=${block}`] : []
     })
     .join(', ')

@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 import express from 'express'
 import { LRUCache } from 'lru-cache'
+import type { Face } from '../../db/faces.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { authenticate } from './auth.ts'
 import type { ApiDeps } from './endpoint.ts'
@@ -51,7 +52,7 @@ export interface ReadyAnswers {
   keep(
     request: Request,
     response: Response,
-    answer: { catalogue: Catalogue; route: string; credits: number; text: string },
+    answer: { catalogue: Catalogue; face: Face | undefined; route: string; credits: number; text: string },
   ): void
 }
 
@@ -75,18 +76,23 @@ export function createReadyAnswers(
   deps: Pick<ApiDeps, 'verifyKey' | 'rates' | 'credits' | 'catalogue'>,
   options: { isForEveryOrigin: boolean },
 ): ReadyAnswers {
-  const answers = new LRUCache<string, ReadyAnswer>({
-    maxSize: MAX_TOTAL_BYTES,
-    maxEntrySize: 3 * MAX_BODY_BYTES,
-    // The body as it is and compressed, the address, and the headers of either form.
-    sizeCalculation: ({ plain }, url) => 2 * plain.bytes.length + url.length + 4_096,
-  })
+  const open = () =>
+    new LRUCache<string, ReadyAnswer>({
+      maxSize: MAX_TOTAL_BYTES / 2,
+      maxEntrySize: 3 * MAX_BODY_BYTES,
+      // The body as it is and compressed, the address, and the headers of either form.
+      sizeCalculation: ({ plain }, url) => 2 * plain.bytes.length + url.length + 4_096,
+    })
+  const answers = open()
+  /** Of another face too: they stand on more than the others. */
+  const ofFaces = open()
   let stands: Catalogue | undefined
 
   /** The catalogue that is served now. With one that has gone, everything made of it goes: it would be held in memory. */
   const current = (): Catalogue | undefined => {
     const catalogue = deps.catalogue.isServed ? deps.catalogue.current() : undefined
-    if (catalogue !== stands) answers.clear()
+    if (catalogue !== stands) ofFaces.clear()
+    if (catalogue?.core !== stands?.core) answers.clear()
     stands = catalogue
     return catalogue
   }
@@ -136,7 +142,8 @@ export function createReadyAnswers(
   return {
     answer(request, response, notes) {
       current()
-      const answer = isPlain(request) ? answers.get(request.url ?? '') : undefined
+      const url = request.url ?? ''
+      const answer = isPlain(request) ? (answers.get(url) ?? ofFaces.get(url)) : undefined
       if (!answer) return false
       notes.route = answer.route
       notes.path = answer.path
@@ -153,8 +160,10 @@ export function createReadyAnswers(
       })
       return true
     },
-    keep(request, response, { catalogue, route, credits, text }) {
-      if (!isPlain(request) || text.length > MAX_BODY_BYTES || catalogue !== current()) return
+    keep(request, response, { catalogue, face, route, credits, text }) {
+      const now = current()
+      const stillStands = face ? catalogue === now : catalogue.core === now?.core
+      if (!isPlain(request) || text.length > MAX_BODY_BYTES || !stillStands) return
       const headers = Object.entries(response.getHeaders()).flatMap(
         ([name, value]): ReadyAnswer['headers'] =>
           value === undefined || PER_REQUEST.test(name)
@@ -162,7 +171,8 @@ export function createReadyAnswers(
             : [[name, typeof value === 'number' ? String(value) : value]],
       )
       const bytes = Buffer.from(text)
-      answers.set(request.originalUrl, {
+      const kept = face ? ofFaces : answers
+      kept.set(request.originalUrl, {
         path: request.path,
         route,
         credits,

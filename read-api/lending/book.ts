@@ -21,7 +21,7 @@ const books = new WeakMap<Catalogue, Map<number, Promise<LendingMarket[]>>>()
 /** All lending markets of a chain as of the catalogue's moment, interest included up to its last block. */
 export function lendingMarkets(context: Asking, chainId: number): Promise<LendingMarket[]> {
   const { catalogue } = context
-  if (!catalogue.chain(chainId)) return Promise.resolve([])
+  if (!catalogue.chain(chainId, 'lending')) return Promise.resolve([])
   context.touch(chainId)
   const book = books.get(catalogue) ?? new Map<number, Promise<LendingMarket[]>>()
   books.set(catalogue, book)
@@ -45,7 +45,10 @@ export function morphoRows(
   rowsOf.set(catalogue, known)
   let rows = known.get(chain)
   if (!rows) {
-    rows = ask(deps.clickhouse, queries.morphoMarkets, { chain, p: catalogue.chain(chain)?.position ?? 0 })
+    rows = ask(deps.clickhouse, queries.morphoMarkets, {
+      chain,
+      p: catalogue.chain(chain, 'lending')?.position ?? 0,
+    })
     known.set(chain, rows)
     rows.catch(() => known.delete(chain))
   }
@@ -55,7 +58,7 @@ export function morphoRows(
 async function readMarkets(context: Asking, chain: number): Promise<LendingMarket[]> {
   const { catalogue } = context
   const { clickhouse } = context.deps
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
   const pinned = { chain, p: position }
   const [evk, comets, morpho, rows, totals, settings, samples] = await Promise.all([
     evkMarkets(clickhouse, catalogue, chain),

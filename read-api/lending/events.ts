@@ -13,7 +13,7 @@ export async function readEvents(
   wallet: string,
   { deps, catalogue, signal }: EndpointContext,
 ) {
-  const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId)?.position ?? 0 }
+  const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId, 'lending')?.position ?? 0 }
   if (market.protocol === 'euler-v2') {
     const vault = market.vaults[asset.id] ?? market.root
     const of = { lender: market.root, vault, virtual: `${VIRTUAL_DEPOSIT}` }

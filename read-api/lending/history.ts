@@ -90,7 +90,7 @@ async function readStates<
   { seconds, from, to, limit, offset }: Window,
   { deps, catalogue, signal }: EndpointContext,
 ): Promise<{ at: number; state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } }[]> {
-  const { position: p = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const { position: p = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
   const pinned = { chain, p, ...key }
   const needed = Object.values(others).filter(({ isNeeded }) => isNeeded)
   const firsts = await Promise.all(

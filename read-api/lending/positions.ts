@@ -52,7 +52,7 @@ export async function readPositions(
 ): Promise<LendingPosition[]> {
   const chain = markets[0]?.chainId
   if (chain === undefined) return []
-  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account }
+  const pinned = { chain, p: catalogue.chain(chain, 'lending')?.position ?? 0, account }
   const lenders = markets.filter(market => market.protocol === 'euler-v2')
   const [evk, comets, balances, choices] = await Promise.all([
     readEvk(deps.clickhouse, { ...pinned, accounts: [account] }, lenders, signal),
@@ -83,7 +83,7 @@ export async function readWallet(
   const { deps, catalogue, signal } = context
   const [first] = markets
   if (!first) return []
-  const pinned = { chain: first.chainId, p: catalogue.chain(first.chainId)?.position ?? 0, wallet }
+  const pinned = { chain: first.chainId, p: catalogue.chain(first.chainId, 'lending')?.position ?? 0, wallet }
   const pairs = markets.filter(market => market.protocol === 'euler-v2')
   const [own, subs] = await Promise.all([
     readPositions(markets, wallet, context),
@@ -117,7 +117,7 @@ export async function readHeld(
   accounts: readonly string[],
   { deps, catalogue, signal }: Pick<EndpointContext, 'deps' | 'catalogue' | 'signal'>,
 ): Promise<Map<string, Stored>> {
-  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, accounts }
+  const pinned = { chain, p: catalogue.chain(chain, 'lending')?.position ?? 0, accounts }
   const [morpho, balances] = await Promise.all([
     ask(deps.clickhouse, queries.morphoPositions, pinned, signal),
     ask(deps.clickhouse, queries.aaveBalances, pinned, signal),

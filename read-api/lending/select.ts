@@ -129,6 +129,7 @@ export function chainsOf(
   const allowed = ids(query.allowedNetworks)
   const disallowed = ids(query.disallowedNetworks)
   return [...catalogue.moment.chains.keys()]
+    .filter(chainId => catalogue.chain(chainId, 'lending') !== undefined)
     .filter(chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId)))
     .sort((a, b) => a - b)
 }

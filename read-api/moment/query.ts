@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
 import { DependencyDownError } from '../http/errors.ts'
 import { timeQuery } from '../http/metrics.ts'
+import { withoutUnfilled } from './filling.ts'
 import { withoutRetractions } from './visible.ts'
 
 export { z }
@@ -28,11 +29,12 @@ export async function ask<R extends z.ZodType>(
   signal?: AbortSignal,
 ): Promise<z.output<R>[]> {
   let rows: unknown[]
+  const asked = withoutUnfilled(clickhouse, query.sql, parameters)
   const stop = timeQuery(query.name)
   try {
     const answer = await clickhouse.query({
-      query: withoutRetractions(query.sql, parameters, clickhouse),
-      query_params: parameters,
+      query: withoutRetractions(query.sql, asked, clickhouse),
+      query_params: asked,
       format: 'JSONEachRow',
       abort_signal: signal,
       clickhouse_settings: {

@@ -1,35 +1,6 @@
 import type pg from 'pg'
+import type { Face } from '../../db/faces.ts'
 import { log } from '../../db/process/log.ts'
-
-/** Every chain projection that the API reads: a chain is served up to where the slowest of them stands. */
-export const CHAIN_PROJECTIONS = [
-  'vault',
-  'vault_sample',
-  'vault_hourly',
-  'feed_price',
-  'flow',
-  'daily_flow',
-  'balance',
-  'drawdown',
-  'morpho_market',
-  'morpho_rate',
-  'morpho_sampled_rate',
-  'aave_reserve',
-  'aave_revision',
-  'aave_liquidity',
-  'comet_market',
-  'evk_status',
-  'oracle_price',
-  'asset',
-  'lending_event',
-  'lending_setting',
-  'vault_setting',
-  'reward_claim',
-  'reward_period',
-  'reward_stream',
-] as const
-
-export const REGISTRY_PROJECTION = 'registry_fact'
 
 export interface ChainMoment {
   position: number
@@ -38,74 +9,101 @@ export interface ChainMoment {
   blockTime: number
 }
 
-/** Where each chain stands, and the registry. Never changed: a newer moment is another object. */
+/** Where each chain stands, by face, and the registry. Never changed: a newer moment is another object. */
 export interface Moment {
+  /** Of the core face: vaults, their prices and who holds them. */
   chains: ReadonlyMap<number, ChainMoment>
+  /** Of each other face, up to where it stands itself. */
+  faces: ReadonlyMap<Face, ReadonlyMap<number, ChainMoment>>
+  /** Tables of projections that have not caught up with their face on a chain yet: their rows are not whole. */
+  filling: ReadonlyMap<number, ReadonlySet<string>>
   registryPosition: number
   /** Replays of any projection so far: with one more, rows of the past may be others. */
   replays: number
 }
 
-export const EMPTY_MOMENT: Moment = { chains: new Map(), registryPosition: 0, replays: 0 }
+export const EMPTY_MOMENT: Moment = {
+  chains: new Map(),
+  faces: new Map(),
+  filling: new Map(),
+  registryPosition: 0,
+  replays: 0,
+}
 
-interface CheckpointRow {
-  projection: string
+const REGISTRY = 0
+
+/** A projection on a stream; without a position it has not begun there. */
+export interface FaceRow {
   stream: number
-  position: number
+  face: Face
+  tables: string[]
+  has_joined: boolean
+  position: number | null
   block_number: number
   block_time: number
   replays: number
 }
 
-/** The moment that a set of checkpoints allows. A projection that has none on a chain has not begun: position 0. */
-export function momentOf(rows: readonly CheckpointRow[]): Moment {
-  const chains = new Map<number, ChainMoment>()
-  const byStream = new Map<number, Map<string, CheckpointRow>>()
+/**
+ * The moment that a set of projections allows: each face on each chain stands where the slowest of those that have joined it
+ * does. What has not joined holds nobody up, and its tables are not read.
+ */
+export function momentOf(rows: readonly FaceRow[]): Moment {
+  const faces = new Map<Face, Map<number, FaceRow>>()
+  const filling = new Map<number, Set<string>>()
   for (const row of rows) {
-    const of = byStream.get(row.stream) ?? new Map<string, CheckpointRow>()
-    byStream.set(row.stream, of.set(row.projection, row))
-  }
-  let registryPosition = 0
-  for (const [stream, of] of byStream) {
-    if (stream === 0) {
-      registryPosition = of.get(REGISTRY_PROJECTION)?.position ?? 0
+    if (!row.has_joined) {
+      const tables = filling.get(row.stream) ?? new Set()
+      for (const table of row.tables) tables.add(table)
+      filling.set(row.stream, tables)
       continue
     }
-    let least: CheckpointRow | undefined
-    for (const projection of CHAIN_PROJECTIONS) {
-      const row = of.get(projection)
-      if (!row) {
-        least = undefined
-        break
-      }
-      if (
-        !least ||
-        row.position < least.position ||
-        (row.position === least.position && row.block_number < least.block_number)
-      ) {
-        least = row
-      }
-    }
-    if (least && least.position > 0) {
-      chains.set(stream, {
-        position: least.position,
-        blockNumber: least.block_number,
-        blockTime: least.block_time,
-      })
-    }
+    const places = faces.get(row.face) ?? new Map<number, FaceRow>()
+    faces.set(row.face, places)
+    const least = places.get(row.stream)
+    if (!least || isBefore(row, least)) places.set(row.stream, row)
   }
-  const replays = rows.reduce((sum, row) => sum + row.replays, 0)
-  return { chains, registryPosition, replays }
+  const chainsOf = (places: ReadonlyMap<number, FaceRow> = new Map()) =>
+    new Map(
+      [...places.values()].flatMap(({ stream, position, block_number, block_time }) =>
+        stream === REGISTRY || !position
+          ? []
+          : [[stream, { position, blockNumber: block_number, blockTime: block_time }] as const],
+      ),
+    )
+  const { core, ...others } = Object.fromEntries(faces) as Partial<Record<Face, Map<number, FaceRow>>>
+  return {
+    chains: chainsOf(core),
+    faces: new Map(Object.entries(others).map(([face, places]) => [face as Face, chainsOf(places)])),
+    filling,
+    registryPosition: core?.get(REGISTRY)?.position ?? 0,
+    replays: rows.reduce((sum, row) => sum + row.replays, 0),
+  }
+}
+
+const isBefore = (a: FaceRow, b: FaceRow) =>
+  (a.position ?? 0) < (b.position ?? 0) || (a.position === b.position && a.block_number < b.block_number)
+
+/**
+ * Where a chain stands for answers of a face that are made of the core's as well: at the earlier of the two. Undefined where
+ * either has not begun on the chain.
+ */
+export function momentOfFace(moment: Moment, chainId: number, face: Face): ChainMoment | undefined {
+  const core = moment.chains.get(chainId)
+  if (face === 'core' || !core) return core
+  const own = moment.faces.get(face)?.get(chainId)
+  return own && own.position < core.position ? own : own && core
 }
 
 export async function readMoment(pool: pg.Pool): Promise<Moment> {
-  const { rows } = await pool.query<CheckpointRow>(
+  const { rows } = await pool.query<FaceRow>(
     // A projection at the head of its stream has seen every block so far, also those without events.
-    `SELECT projection, stream, position, replays,
-       CASE WHEN position = s.head THEN greatest(block_number, s.head_height) ELSE block_number END AS block_number,
-       CASE WHEN position = s.head THEN greatest(block_time, s.head_time) ELSE block_time END AS block_time
-     FROM checkpoint c JOIN stream s ON s.id = c.stream WHERE projection = ANY ($1)`,
-    [[...CHAIN_PROJECTIONS, REGISTRY_PROJECTION]],
+    `SELECT s.id AS stream, p.face, p.tables, coalesce(c.has_joined, false) AS has_joined, c.position,
+       CASE WHEN c.position = s.head THEN greatest(c.block_number, s.head_height) ELSE c.block_number END AS block_number,
+       CASE WHEN c.position = s.head THEN greatest(c.block_time, s.head_time) ELSE c.block_time END AS block_time,
+       coalesce(c.replays, 0) AS replays
+     FROM stream s JOIN projection p ON (p.streams = 'registry') = (s.id = 0)
+     LEFT JOIN checkpoint c ON c.projection = p.name AND c.stream = s.id`,
   )
   return momentOf(rows)
 }

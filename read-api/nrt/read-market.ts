@@ -21,7 +21,7 @@ interface Figures {
 export async function readMarketNow(market: LendingMarket, asset: LendingAsset, context: EndpointContext) {
   const found = await context.deps.onChain.borrowing.figures(market, asset)
   if (!found) {
-    const { blockNumber = 0, blockTime = 0 } = context.catalogue.chain(market.chainId) ?? {}
+    const { blockNumber = 0, blockTime = 0 } = context.catalogue.chain(market.chainId, 'lending') ?? {}
     const figures = { ...asset, supplyIndex: 1, borrowIndex: 1 }
     return pointOf(asset, figures, { number: BigInt(blockNumber), timestamp: blockTime }, asset.info.price)
   }

@@ -7,6 +7,7 @@ import { inOrder } from '../../read-api/catalogue/orders.ts'
 import { RawState } from '../../read-api/catalogue/raw.ts'
 import type { Vault } from '../../read-api/catalogue/vault.ts'
 import { detailedJson, detailedOf } from '../../read-api/catalogue/wire.ts'
+import { EMPTY_MOMENT } from '../../read-api/moment/snapshot.ts'
 import { DetailedVault } from '../../read-api/vaults/schemas.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '1')}`
@@ -102,6 +103,7 @@ function apply(raw: RawState, step: Step, at: number): void {
 }
 
 const moment = {
+  ...EMPTY_MOMENT,
   chains: new Map([[1, { position: 1, blockNumber: 1, blockTime: 1 }]]),
   registryPosition: 1,
   replays: 0,

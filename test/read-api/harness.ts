@@ -47,6 +47,8 @@ export async function startApi(
     /** Databases that somebody else made, and drops. */
     on?: { postgres: TestPostgres; clickhouse: ClickHouse }
     guard?: ReadModelGuard
+    /** Read models that the worker’s code does not have. */
+    without?: readonly string[]
   } & Partial<OnChainOptions> = {},
 ): Promise<ApiHarness> {
   const postgres = options.on?.postgres ?? (await createPostgres())
@@ -54,7 +56,7 @@ export async function startApi(
     ? { house: options.on.clickhouse, drop: undefined }
     : await createClickHouse()
   const clickhouse = house.client
-  const projections = await loadProjections()
+  const projections = (await loadProjections()).filter(({ name }) => !options.without?.includes(name))
   const { pool } = postgres
   const { key: apiKey } = await createKey(pool, { name: 'test', plan: 'unlimited' })
   const catalogue = createCatalogueKeeper(pool, clickhouse, new Set(options.rpcUrl ? [1] : []), options.guard)

@@ -75,7 +75,7 @@ export async function cometMarkets(
   catalogue: Catalogue,
   chain: number,
 ): Promise<CometLendingMarket[]> {
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
   const pinned = { chain, p: position }
   const [rows, assets, sampled] = await Promise.all([
     ask(clickhouse, queries.cometMarketRows, pinned),

@@ -69,7 +69,7 @@ export async function evkMarkets(
   catalogue: Catalogue,
   chain: number,
 ): Promise<EvkLendingMarket[]> {
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain) ?? {}
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
   const pinned = { chain, p: position }
   const [ltvs, pauses, rows, samples] = await Promise.all([
     ask(clickhouse, queries.evkLtvs, pinned),

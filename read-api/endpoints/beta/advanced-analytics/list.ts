@@ -21,6 +21,7 @@ export default defineEndpoint({
   costInWords: `Costs 1 credit and for each vault of the page the sum of what is selected: ${SECTION_COSTS}.`,
   cost: ({ items, request }) => 1 + items * itemCost(request),
   cache: 'moment',
+  face: 'lending',
   async handler({ query, body }, context) {
     const { catalogue, shown, touch, leaveOut } = context
     const filter = compileFilter(query, shown)

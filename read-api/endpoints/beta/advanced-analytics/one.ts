@@ -19,6 +19,7 @@ export default defineEndpoint({
   costInWords: `Costs the sum of what is selected, in credits: ${SECTION_COSTS}.`,
   cost: ({ request }) => itemCost(request),
   cache: 'moment',
+  face: 'lending',
   async handler({ params, body }, context) {
     const { vault } = findVault(params, context)
     const [item] = await analyticsOf([vault], body, context)

@@ -24,6 +24,7 @@ export default defineEndpoint({
   },
   cost: 1,
   cache: 'moment',
+  face: 'lending',
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     const { id } = findMarketAsset(market, params.assetId)

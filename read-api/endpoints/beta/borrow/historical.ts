@@ -31,6 +31,7 @@ export default defineEndpoint({
   example: { params: { network: '{network}', marketId: '{market}', assetId: '{marketAsset}' } },
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',
+  face: 'lending',
   async handler({ params, query }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)

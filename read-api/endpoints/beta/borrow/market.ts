@@ -13,6 +13,7 @@ export default defineEndpoint({
   example: { params: { network: '{network}', marketId: '{market}' } },
   cost: 3,
   cache: 'moment',
+  face: 'lending',
   async handler({ params }, context) {
     return marketWire(await findMarket(params, context))
   },

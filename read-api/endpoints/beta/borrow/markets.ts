@@ -33,6 +33,7 @@ export default defineEndpoint({
   example: { query: { perPage: '5' } },
   cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
+  face: 'lending',
   async handler({ query }, context) {
     const chains = chainsOf(context.catalogue, query)
     const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()

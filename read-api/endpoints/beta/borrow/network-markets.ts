@@ -26,9 +26,11 @@ export default defineEndpoint({
   example: { params: { network: '{network}' } },
   cost: ({ items }) => 1 + 3 * items,
   cache: 'moment',
+  face: 'lending',
   async handler({ params, query }, context) {
     const { chainId, name } = params.network
-    if (!context.catalogue.chain(chainId)) throw new NotFoundError(`Nothing is indexed on ${name}.`)
+    if (!context.catalogue.chain(chainId, 'lending'))
+      throw new NotFoundError(`No lending markets are indexed on ${name}.`)
     const markets = await lendingMarkets(context, chainId)
     const { shown, leftOut } = narrowed(markets, query, context)
     const page = pageOfAll(shown, query)

@@ -16,6 +16,7 @@ export default defineEndpoint({
   example: { params: { network: '{network}', marketId: '{market}', assetId: '{marketAsset}' } },
   cost: 1,
   cache: 'none',
+  face: 'lending',
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     return readMarketNow(market, findMarketAsset(market, params.assetId), context)

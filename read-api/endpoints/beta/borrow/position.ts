@@ -19,6 +19,7 @@ export default defineEndpoint({
   example: { params: { userAddress: '{user}', network: '{network}', marketId: '{market}' } },
   cost: 1,
   cache: 'moment',
+  face: 'lending',
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     const shown = mainPosition(await readWallet([market], params.userAddress, context))

@@ -51,6 +51,7 @@ export default defineEndpoint({
   example: { params: { userAddress: '{user}' } },
   cost: 5,
   cache: 'moment',
+  face: 'lending',
   async handler({ params, query }, context) {
     const chains = chainsOf(context.catalogue, query)
     const markets = await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))

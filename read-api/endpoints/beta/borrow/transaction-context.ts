@@ -28,6 +28,7 @@ export default defineEndpoint({
   },
   cost: 3,
   cache: 'none',
+  face: 'lending',
   async handler({ params }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)

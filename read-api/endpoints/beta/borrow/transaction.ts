@@ -43,6 +43,7 @@ export default defineEndpoint({
   },
   cost: 5,
   cache: 'none',
+  face: 'lending',
   async handler({ params, query }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)
