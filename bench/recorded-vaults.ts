@@ -73,7 +73,7 @@ export async function recordedVaults(
       contract: vault,
       data: {
         vault,
-        protocol: known.Protocol ?? 'erc4626',
+        protocol: known.Protocol ?? 'erc-4626',
         name: known.Name ?? '',
         symbol: known._share_token?.symbol ?? '',
         decimals,

@@ -126,7 +126,7 @@ const scenes: Record<string, (asset: Token) => Promise<Scene>> = {
     actions: ['deposit', 'start-redeem-cooldown', 'redeem'],
     meanwhile: () => stage.wait(11 * day),
   }),
-  erc7540: async asset => {
+  'erc-7540': async asset => {
     const artifact = contract('AsyncVault')
     const address = await stage.deploy(artifact, asset.address)
     return {
