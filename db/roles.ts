@@ -23,8 +23,11 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   older_logs: ofProcessors,
   teaching_type: ofProcessors,
   teaching_event: ofProcessors,
+  waiting_contract: ofProcessors,
+  log_budget: ofProcessors,
   dead_letter: { processor: KEEP, worker: KEEP, api: READ },
   checkpoint: ofWorkers,
+  projection: ofWorkers,
   replay: ofWorkers,
   verification: ofWorkers,
   // Who finds the read models wanting writes it down.

@@ -1,7 +1,10 @@
 import { defineQuery, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
-/** Fees, caps and pauses as a vault's own events tell them; `cap:markets` is the sum of the caps of its markets. */
+/**
+ * Fees, caps and pauses as a vault's own events tell them; `cap:markets` is the sum of the caps of its markets, and
+ * `<cap>:<market>` each of them.
+ */
 const settingRow = z.object({
   vault: z.string(),
   /** setting → value; null where the last event does not say what it changed to. */
@@ -22,7 +25,11 @@ const settings = (
       SELECT vault, market, assumeNotNull(argMax(value, position)) AS cap
       FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND setting = 'cap:supply' AND market != '' ${where}
       GROUP BY vault, market)
-    GROUP BY vault)
+    GROUP BY vault
+    UNION ALL
+    SELECT vault, concat(setting, ':', market) AS setting, argMax(tuple(toString(value)), position).1 AS held
+    FROM vault_setting WHERE ${VISIBLE_ON_CHAIN} AND startsWith(setting, 'cap:') AND market != '' ${where}
+    GROUP BY vault, vault_setting.setting, market)
   GROUP BY vault`
 
 export const allSettings = defineQuery({ name: 'catalogue_settings', sql: settings(''), row: settingRow })

@@ -106,7 +106,7 @@ async function readMarkets(context: Asking, chain: number): Promise<LendingMarke
       ...evk,
       ...morpho.flatMap(row => morphoMarket(catalogue, chain, row, blockTime) ?? []),
     ],
-    context,
+    catalogue,
     chain,
   )
 }

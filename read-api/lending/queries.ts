@@ -184,14 +184,3 @@ export const lendingEvents = defineQuery({
     ORDER BY position, part`,
   row: lendingEventRow,
 })
-
-/** Markets that vaults' curators have given a cap. */
-export const cappedMarkets = defineQuery({
-  name: 'capped_markets',
-  sql: `SELECT DISTINCT market FROM (
-      SELECT vault, setting, market, argMax(tuple(value), position) AS last FROM vault_setting
-      WHERE ${VISIBLE} AND startsWith(setting, 'cap:') AND length(market) = 66 AND vault IN {vaults:Array(String)}
-      GROUP BY vault, setting, market)
-    WHERE tupleElement(last, 1) > 0`,
-  row: z.object({ market: z.string() }),
-})

@@ -1,9 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Settings } from '../catalogue/terms.ts'
 import type { Standing } from '../catalogue/vault.ts'
-import type { EndpointContext } from '../http/endpoint.ts'
-import { ask } from '../moment/query.ts'
 import type { LendingMarket } from './market.ts'
-import * as queries from './queries.ts'
 
 /**
  * Who vouches for a market that anybody can open, by its own contracts: `listed` where the registry does, or a listed vault
@@ -11,19 +9,27 @@ import * as queries from './queries.ts'
  * lends and takes is known and an oracle of the registry prices it; `found` is everything else. Pools of Aave and Comets are
  * contracts that the operator named: listed.
  */
-export async function withStanding(
+export function withStanding(
   markets: readonly LendingMarket[],
-  { deps, catalogue }: Pick<EndpointContext, 'deps' | 'catalogue'>,
+  catalogue: Catalogue,
   chain: number,
-): Promise<LendingMarket[]> {
-  const listed = catalogue.identity
-    .filter(({ standing, network }) => standing === 'listed' && network.chainId === chain)
-    .map(({ state }) => state.address)
-  const isOpen = markets.some(({ protocol }) => protocol === 'morpho-blue')
-  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, vaults: listed }
-  const capped = isOpen && listed.length > 0 ? await ask(deps.clickhouse, queries.cappedMarkets, pinned) : []
-  const known = { vaults: new Set(listed), capped: new Set(capped.map(({ market }) => market)) }
+): LendingMarket[] {
+  const listed = catalogue.identity.filter(
+    ({ standing, network }) => standing === 'listed' && network.chainId === chain,
+  )
+  const known = {
+    vaults: new Set(listed.map(({ state }) => state.address)),
+    capped: new Set(listed.flatMap(({ state }) => marketsWithCaps(state.settings))),
+  }
   return markets.map(market => ({ ...market, standing: standingIn(catalogue, market, known) }))
+}
+
+/** Ids of the markets that a vault's curator has given a cap. */
+function marketsWithCaps(settings: Settings = {}): string[] {
+  return Object.entries(settings).flatMap(([setting, cap]) => {
+    const [, market] = /^cap:[^:]+:(.+)$/.exec(setting) ?? []
+    return market && BigInt(cap ?? 0) > 0n ? [market] : []
+  })
 }
 
 function standingIn(

@@ -20,6 +20,7 @@ const reserve = encodeAbiParameters(
 )
 const updated = {
   type: 'RateUpdated',
+  protocol: 'aave-v3',
   contract: pool,
   logIndex: 1,
   transactionHash: '0x',
@@ -36,7 +37,12 @@ test('after each change of a reserve its pool is asked, and where it does not sa
     { to: pool, data: encodeFunctionData({ abi, functionName: 'getReserveData', args: [asset] }) },
   ])
   const said = (available: bigint) => [
-    { type: 'ReserveLiquiditySampled', contract: pool, data: { market: asset, available } },
+    {
+      type: 'ReserveLiquiditySampled',
+      protocol: 'aave-v3',
+      contract: pool,
+      data: { market: asset, available },
+    },
   ]
   expect(read?.follow?.([number(0n), reserve])).toEqual([])
   expect(read?.events([number(0n), reserve])).toEqual(said(0n))

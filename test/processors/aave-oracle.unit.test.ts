@@ -23,7 +23,7 @@ const [pool, provider, oracle, first, second, source] = ['90', '91', '92', 'a1',
 const word = (type: 'address' | 'uint256', value: Address | bigint) =>
   encodeAbiParameters([{ type }], [value as never])
 const event = (type: DomainEvent['type'], contract: string, data: object) =>
-  ({ type, contract, logIndex: 1, transactionHash: '0x', data }) as DomainEvent
+  ({ type, protocol: 'aave-v3', contract, logIndex: 1, transactionHash: '0x', data }) as DomainEvent
 const call = (to: Address, functionName: 'getAssetPrice' | 'getSourceOfAsset', asset: Address) => ({
   to,
   data: encodeFunctionData({ abi, functionName, args: [asset] }),
@@ -37,7 +37,12 @@ test('a pool that was never asked is asked for its addresses provider, once', ()
     { to: pool, data: encodeFunctionData({ abi, functionName: 'ADDRESSES_PROVIDER' }) },
   ])
   expect(lesson?.events([word('address', provider)])).toEqual([
-    { type: 'LendingPoolDescribed', contract: pool, data: { addressesProvider: provider } },
+    {
+      type: 'LendingPoolDescribed',
+      protocol: 'aave-v3',
+      contract: pool,
+      data: { addressesProvider: provider },
+    },
   ])
   expect(lesson?.events([undefined])).toEqual([])
   expect(lesson?.trouble?.([undefined])?.contract).toBe(pool)
@@ -62,6 +67,7 @@ test('then its oracle is asked for every reserve, with what the provider says at
   const priced = [...answers, word('uint256', 5n), word('address', source), undefined, undefined]
   const told = (asset: Address, of: Address, price?: bigint) => ({
     type: 'OraclePriceSampled',
+    protocol: 'aave-v3',
     contract: pool,
     data: { market: asset, asset, oracle: of, price },
   })

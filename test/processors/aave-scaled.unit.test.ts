@@ -16,7 +16,7 @@ const number = (value: bigint) => encodeAbiParameters([{ type: 'uint256' }], [va
 const RAY = 10n ** 27n
 const index = (RAY * 3n) / 2n
 const told = (logIndex: number, type: string, data: object) =>
-  ({ contract: token, logIndex, transactionHash: '0x', type, data }) as DomainEvent
+  ({ contract: token, protocol: 'aave-v3', logIndex, transactionHash: '0x', type, data }) as DomainEvent
 const minted = (logIndex: number, value: bigint, balanceIncrease = 0n, side = 'supply') =>
   told(logIndex, 'ScaledMinted', {
     side,
