@@ -108,6 +108,24 @@ describe('the tree', () => {
     )
   })
 
+  test('package-lock.json names what every package takes along on any platform: without, npm ci refuses', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>
+    }
+    /** Where a package below `from` finds another: beside it, or in a folder further up. */
+    const isThere = (from: string, name: string): boolean => {
+      if (packages[join(from, 'node_modules', name)]) return true
+      if (from === '') return false
+      const up = from.lastIndexOf('/node_modules/')
+      return isThere(up < 0 ? '' : from.slice(0, up), name)
+    }
+    const missing = Object.entries(packages).flatMap(([from, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(name => !isThere(from, name)),
+    )
+    expect(Object.keys(packages).length).toBeGreaterThan(500)
+    expect(missing).toEqual([])
+  })
+
   test('squid.yaml runs every process: one processor per network, worker, API, GraphQL', () => {
     const manifest = readFileSync(join(root, 'squid.yaml'), 'utf8')
     const commands = [...manifest.matchAll(/cmd: \[(.*)\]/g)].map(
