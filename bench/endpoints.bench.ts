@@ -5,6 +5,7 @@ import { type Endpoint, tiersOf } from '../read-api/http/endpoint.ts'
 import { loadEndpoints } from '../read-api/http/load-endpoints.ts'
 import { startNode } from '../test/chain/node.ts'
 import { appendBlocks, recordFacts } from '../test/read-api/append.ts'
+import { burnAfter, seatBridge } from '../test/read-api/cctp/seat.ts'
 import { stand } from '../test/read-api/stand.ts'
 import * as w from '../test/read-api/world.ts'
 import { seatWorld } from '../test/read-api/world-on-chain.ts'
@@ -63,9 +64,11 @@ type Ask = (request: Asked, headers: Record<string, string>) => Promise<void>
 async function fillAndStart(stage: Stage): Promise<Ask> {
   const { pool, url } = await stage.postgres()
   const clickhouse = await stage.clickhouse()
-  const node = await startNode()
+  const node = await startNode({ hardfork: 'cancun' })
   stage.afterwards(() => node.stop())
-  await seatWorld(node)
+  const fixedTerm = await seatWorld(node, { fixedTerm: true })
+  const iris = await seatBridge(node)
+  stage.afterwards(() => iris.stop())
 
   const vaults = await recordedVaults(chain => (chain === 1 ? FIRST_BLOCK : 1))
   const projections = await loadProjections()
@@ -75,14 +78,19 @@ async function fillAndStart(stage: Stage): Promise<Ask> {
       recordFacts: (facts, at) => recordFacts(pool, facts, at),
       append: (chain, name, blocks) => appendBlocks(pool, chain, name, blocks),
       catchUp: async () => {
+        await appendBlocks(pool, 1, 'mainnet', [burnAfter({ number: FIRST_BLOCK - 2, timestamp: NOW })])
         for (const [chain, blocks] of vaults)
           await appendBlocks(pool, chain, networkOfChain(chain)?.name ?? '', blocks)
         await catchUpAll({ pool, clickhouse: clickhouse.client, projections })
       },
     },
-    w.makeWorld(),
+    w.makeWorld(fixedTerm?.events),
   )
-  const { port, key } = await startApi(stage, { pool, url, clickhouse }, { RPC_MAINNET: node.rpcUrl })
+  const { port, key } = await startApi(
+    stage,
+    { pool, url, clickhouse },
+    { RPC_MAINNET: node.rpcUrl, CCTP_URL: iris.url },
+  )
   return async ({ method, path, body }, headers) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Network, networks } from '../db/networks.ts'
 import { runChain } from '../processors/chain-processor.ts'
-import { type Network, networks } from '../processors/chains.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
 import { seededRandom } from '../test/chain/random.ts'
 import { GeneratedChain } from '../test/faults/chain/generated-chain.ts'

@@ -54,7 +54,7 @@ export const bench: Bench = {
 
 /** Three events a block: what an act in a market logs. Nobody repays more than was borrowed. */
 async function fill(pool: pg.Pool): Promise<number> {
-  await registerStream(pool, CHAIN, 'mainnet', 'chain')
+  await registerStream(pool, CHAIN, 'mainnet', 'evm')
   const random = seededRandom(5)
   const owed = new Map<string, bigint>()
   let last = { number: 0, hash: hash(0), timestamp: BEGINS }

@@ -36,7 +36,7 @@ export async function fillStore(
   options: { events: number; vaults: number; onProgress?: (stored: number) => void },
 ): Promise<GeneratedStore> {
   const vaults = Array.from({ length: options.vaults }, (_, n) => address('a', n + 1))
-  await registerStream(pool, CHAIN, 'mainnet', 'chain')
+  await registerStream(pool, CHAIN, 'mainnet', 'evm')
   // Four events to a block on average, with the redemptions.
   const step = YEAR / (options.events / 4)
   const random = seededRandom(7).next

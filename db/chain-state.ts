@@ -7,7 +7,7 @@ const PATIENCE = 120
 
 /** What a chain is at. */
 export function stateOf(stream: StreamStatus, head: number | undefined): string {
-  if (stream.kind !== 'chain') return ''
+  if (stream.kind === 'registry') return ''
   if (stream.retired) return 'retired'
   if (!stream.isFollowed) return 'no processor'
   const behind = head === undefined ? undefined : head - stream.headBlock

@@ -1,13 +1,23 @@
+interface ProtocolWords {
+  name: string
+  product?: string
+  version?: string
+  /** The token of its vaults counts assets: balances grow, and shares are what it keeps itself. */
+  isRebasing?: true
+}
+
 /**
  * The protocols by their slugs: the one name that events, read models and code have for each. `name`, `product` and `version`
  * are what the wire says of it, where that is more than the slug.
  */
 export const PROTOCOLS = {
-  'aave-v3': { name: 'aave', product: 'lending', version: 'v3' },
+  'aave-v3': { name: 'aave', product: 'lending', version: 'v3', isRebasing: true },
   /** ERC-4626 vaults around aTokens. */
   'aave-v3-stata': { name: 'aave' },
+  /** Circle's bridge of USDC. */
+  'cctp-v2': { name: 'cctp', product: 'bridge', version: 'v2' },
   chainlink: { name: 'chainlink' },
-  'compound-v3': { name: 'compound', product: 'lending', version: 'v3' },
+  'compound-v3': { name: 'compound', product: 'lending', version: 'v3', isRebasing: true },
   /** Tokens that describe themselves. */
   'erc-20': { name: 'erc20' },
   /** Vaults of nobody in particular, and what all vaults have in common. */
@@ -20,12 +30,22 @@ export const PROTOCOLS = {
   'morpho-blue': { name: 'morpho', product: 'blue', version: 'v1' },
   'morpho-urd': { name: 'morpho' },
   'morpho-vault-v2': { name: 'morpho' },
+  'pendle-v2': { name: 'pendle', product: 'PT', version: 'v2' },
   'staked-token': { name: 'staked-token' },
   'yearn-v3': { name: 'yearn' },
-} as const satisfies Record<string, { name: string; product?: string; version?: string }>
+} as const satisfies Record<string, ProtocolWords>
 
 export type ProtocolSlug = keyof typeof PROTOCOLS
 
+/** Those of which the wire names product and version: what is more than a vault. */
+export type ProductSlug = {
+  [Slug in ProtocolSlug]: (typeof PROTOCOLS)[Slug] extends { version: string } ? Slug : never
+}[ProtocolSlug]
+
 /** What the wire calls a protocol. A slug that is not known stands for itself. */
-export const protocolName = (slug: string): string =>
-  (PROTOCOLS as Record<string, { name: string }>)[slug]?.name ?? slug
+export const protocolName = (slug: string): string => wordsOf(slug)?.name ?? slug
+
+/** Whether a unit of the token of such a vault is a unit of its asset, and not a share. */
+export const isRebasing = (slug: string): boolean => wordsOf(slug)?.isRebasing ?? false
+
+const wordsOf = (slug: string) => (PROTOCOLS as Record<string, ProtocolWords>)[slug]

@@ -25,6 +25,7 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   teaching_event: ofProcessors,
   waiting_contract: ofProcessors,
   log_budget: ofProcessors,
+  sampling_round: ofProcessors,
   dead_letter: { processor: KEEP, worker: KEEP, api: READ },
   checkpoint: ofWorkers,
   projection: ofWorkers,
@@ -37,6 +38,7 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   api_usage: { api: KEEP },
   rate_limit: { api: ALL },
   payment_taken: { api: ALL },
+  intent_quote: { api: ALL },
 }
 
 /** Gives `vaultlog_<role>` its rights, where an operator has made it. */

@@ -1,11 +1,12 @@
 import type pg from 'pg'
 import { NO_STATE } from './chain/errors.ts'
+import type { StreamKind } from './streams.ts'
 import { MIRROR } from './wake-ups.ts'
 
 export interface StreamStatus {
   stream: number
   name: string
-  kind: 'chain' | 'registry' | 'prices'
+  kind: StreamKind
   head: number
   headBlock: number
   finalBlock: number
@@ -26,6 +27,8 @@ export interface StreamStatus {
   waitingContracts: number
   /** Contracts that logged so much on a day that some of it is left out until the day is over. */
   leftOut: number
+  /** Vaults that nobody listed, by standing, where they are so many that most are sampled once in several hours alone. */
+  sampledInTurns: { standing: string; vaults: number; hours: number }[]
   deadLetters: number
   /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
   withoutState: number | undefined
@@ -52,6 +55,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     older: number
     waiting: number
     left_out: number
+    turns: StreamStatus['sampledInTurns'] | null
     backfills: StreamStatus['backfills'] | null
     checkpoints: { projection: string; position: number; applying: boolean }[] | null
   }>(
@@ -68,6 +72,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
        (SELECT count(DISTINCT contract)::int FROM older_logs o WHERE o.stream = s.id) AS older,
        (SELECT count(*)::int FROM waiting_contract w WHERE w.stream = s.id AND w.looked_at IS NULL) AS waiting,
        (SELECT count(DISTINCT contract)::int FROM log_budget b WHERE b.stream = s.id AND b.left_out_from IS NOT NULL) AS left_out,
+       (SELECT json_agg(json_build_object('standing', r.standing, 'vaults', r.vaults, 'hours', r.hours) ORDER BY r.standing)
+        FROM sampling_round r WHERE r.stream = s.id AND r.hours > 1) AS turns,
        (SELECT json_agg(json_build_object('sources', sources, 'from', from_block, 'cursor', cursor) ORDER BY cursor) FROM (
           SELECT count(*) AS sources, min(from_block) AS from_block, cursor FROM watched_source
           WHERE stream = s.id AND cursor IS NOT NULL AND removed_at IS NULL AND NOT learned GROUP BY cursor) AS waiting) AS backfills,
@@ -87,7 +93,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     isFollowed: row.followed,
     quiet: Math.max(0, Math.round(now - row.since)),
     age:
-      row.kind === 'chain' && !row.retired
+      row.kind !== 'registry' && !row.retired
         ? Math.max(0, Math.round(now - (row.head_time > 0 ? row.head_time : row.since)))
         : undefined,
     projections: (row.checkpoints ?? []).map(({ projection, position, applying }) => ({
@@ -100,6 +106,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     olderLogs: row.older,
     waitingContracts: row.waiting,
     leftOut: row.left_out,
+    sampledInTurns: row.turns ?? [],
     deadLetters: row.dead,
     withoutState: row.without_state ?? undefined,
     differing: row.differing,

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { StreamKind } from '../db/streams.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Projection, tablesOf } from './projection.ts'
 
@@ -15,7 +16,7 @@ export interface Checkpoint {
 export interface StreamRow {
   id: number
   name: string
-  kind: 'chain' | 'registry' | 'prices'
+  kind: StreamKind
   head: number
   head_height: number
   head_time: number

@@ -69,5 +69,8 @@ async function withOpen<S extends EventStore>(
   }
 }
 
+/** For commands that ask a node of the chain. */
+export const NODE_OPTION = ['--rpc <url>', 'node that knows the chain, RPC_<NETWORK> unless told'] as const
+
 /** A line for whoever runs the command. */
 export const print = (text: string) => process.stdout.write(`${text}\n`)

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
+import { storeDeadLetters } from '../db/dead-letters.ts'
 
 interface Difference {
   chain_id: number
@@ -45,19 +46,21 @@ export async function ledgerDifferences(clickhouse: ClickHouseClient): Promise<D
 export async function checkLedgers(pool: pg.Pool, clickhouse: ClickHouseClient): Promise<Difference[]> {
   const differences = await ledgerDifferences(clickhouse)
   const column = (of: (difference: Difference) => unknown) => differences.map(of)
-  const given = [column(d => d.chain_id), column(d => d.vault), column(d => JSON.stringify(d))]
-  await pool.query(
-    `INSERT INTO dead_letter (stage, stream, contract, reason, payload)
-     SELECT 'ledger', d.stream, d.vault, $4, d.payload FROM unnest($1::int[], $2::text[], $3::jsonb[]) AS d (stream, vault, payload)
-     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
-     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp(), resolved_at = NULL, payload = excluded.payload`,
-    [...given, LEDGER_DIFFERS],
+  await storeDeadLetters(
+    pool,
+    differences.map(payload => ({
+      stage: 'ledger',
+      stream: payload.chain_id,
+      contract: payload.vault,
+      reason: LEDGER_DIFFERS,
+      payload,
+    })),
   )
   await pool.query(
     `UPDATE dead_letter SET resolved_at = clock_timestamp()
      WHERE stage = 'ledger' AND reason = $3 AND resolved_at IS NULL
        AND (stream, contract) NOT IN (SELECT * FROM unnest($1::int[], $2::text[]))`,
-    [given[0], given[1], LEDGER_DIFFERS],
+    [column(d => d.chain_id), column(d => d.vault), LEDGER_DIFFERS],
   )
   return differences
 }

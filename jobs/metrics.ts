@@ -213,7 +213,7 @@ export function exposeStatus(parts: {
       pool.query<{ id: number; head_time: number; watched: string[] }>(
         `SELECT id, head_time,
            ARRAY(SELECT contract FROM watched_source w WHERE w.stream = s.id AND removed_at IS NULL) AS watched
-         FROM stream s WHERE kind = 'chain' AND head_time > 0 AND retired_at IS NULL`,
+         FROM stream s WHERE kind = 'evm' AND head_time > 0 AND retired_at IS NULL`,
       ),
     ])
     const chains = new Map(rows.map(({ id, head_time, watched }) => [id, { head_time, watched }]))

@@ -1,6 +1,8 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import type pg from 'pg'
 import { identifier, internalView } from '../db/clickhouse/migrate.ts'
+import { storeDeadLetters } from '../db/dead-letters.ts'
+import { readEvents } from '../db/events/event-store.ts'
 import { log } from '../db/process/log.ts'
 import { type Companion, type Projection, partsOf } from './projection.ts'
 
@@ -144,18 +146,16 @@ async function keepPoison(
   error: ClickHouseError,
 ): Promise<void> {
   const reason = `${part.name} (version ${version}) cannot digest position ${position} and goes on without it: ${error.message}`
-  const { rows } = await pool.query(
-    `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload)
-     SELECT 'project', stream, block_number, '0x' || encode(block_hash, 'hex'), '0x' || encode(tx_hash, 'hex'), log_index,
-       '0x' || encode(contract, 'hex'), $3,
-       jsonb_build_object('poisoned', $4::text, 'version', $5::int, 'position', position, 'type', type, 'data', data)
-     FROM event_log WHERE stream = $1 AND position = $2
-     ON CONFLICT DO NOTHING
-     RETURNING block_number AS block, log_index AS "logIndex", contract`,
-    [stream, position, reason, part.name, version],
-  )
+  const [event] = await readEvents(pool, stream, { after: position - 1, to: position })
+  if (!event) return
+  const { block_number: block, block_hash: hash, type, data } = event
+  const at = { block, logIndex: event.log_index ?? undefined, contract: event.contract ?? undefined }
+  const payload = { poisoned: part.name, version, position, type, data }
+  await storeDeadLetters(pool, [
+    { stage: 'project', stream, ...at, hash, tx: event.tx_hash ?? undefined, reason, payload },
+  ])
   log.error(
-    { projection: name, part: part.name, stream, position, ...rows[0], reason: error.message },
+    { projection: name, part: part.name, stream, position, ...at, reason: error.message },
     'poison event',
   )
 }

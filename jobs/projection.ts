@@ -1,8 +1,10 @@
-import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { z } from 'zod'
 import type { EventType } from '../db/events/vocabulary.ts'
 import type { Face } from '../db/faces.ts'
 import { VaultlogError } from '../db/process/errors.ts'
+import { findModules } from '../db/process/modules.ts'
+import type { StreamKind } from '../db/streams.ts'
 
 /**
  * A read model. Its rows are made inside ClickHouse: the migration of the same name holds the table `<name>` and the
@@ -24,8 +26,8 @@ export interface Projection {
   isSeldom?: boolean
   /** The family that it is of: read together, served up to where the slowest of them stands. */
   face: Face
-  /** Which streams: those of chains, or the registry. */
-  streams: 'chains' | 'registry'
+  /** Which streams: those of this kind, and of no other. */
+  streams: StreamKind
   /**
    * Further tables filled from the same batch, in this order, each by its own `<name>_rows`, which may read what the
    * batch has put into the ones before it. They are replayed, swapped and checkpointed together with the projection.
@@ -78,21 +80,15 @@ class ProjectionError extends VaultlogError {
 
 /** All projections, by name: the modules in jobs/projections. */
 export async function loadProjections(): Promise<Projection[]> {
-  const folder = new URL('./projections/', import.meta.url)
-  const files = (await readdir(folder))
-    .filter(file => /\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
-    .sort()
-  const projections: Projection[] = []
-  for (const file of files) {
-    const { default: projection } = (await import(new URL(file, folder).href)) as { default?: Projection }
+  const found = await findModules(join(import.meta.dirname, 'projections'), 'files')
+  return found.map(({ name, value }) => {
+    const projection = value as Projection | undefined
     if (!projection?.name)
-      throw new ProjectionError(`jobs/projections/${file} has no projection as its default export.`)
-    if (`${projection.name.replaceAll('_', '-')}` !== file.replace(/\.[jt]s$/, '')) {
+      throw new ProjectionError(`jobs/projections/${name}.ts has no projection as its default export.`)
+    if (projection.name.replaceAll('_', '-') !== name)
       throw new ProjectionError(
-        `jobs/projections/${file} defines ${projection.name}: file and table go by one name.`,
+        `jobs/projections/${name}.ts defines ${projection.name}: file and table go by one name.`,
       )
-    }
-    projections.push(projection)
-  }
-  return projections
+    return projection
+  })
 }

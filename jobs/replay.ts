@@ -112,7 +112,7 @@ async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>)
 }
 
 export function concerns(projection: Projection, stream: StreamRow): boolean {
-  return projection.streams === 'chains' ? stream.kind === 'chain' : stream.kind === 'registry'
+  return projection.streams === stream.kind
 }
 
 export async function dropShadow(options: ReplayOptions, shadow: ClickHouse): Promise<void> {
@@ -228,7 +228,7 @@ async function positionBefore(
 }
 
 function partitionOf(projection: Projection, stream: StreamRow): string | undefined {
-  return projection.streams === 'chains' ? String(Number(stream.id)) : undefined
+  return projection.streams !== 'registry' ? String(Number(stream.id)) : undefined
 }
 
 /**
@@ -278,18 +278,14 @@ async function swapIn(
   const { clickhouse, pool } = options
   const { rows } = await pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM stream WHERE kind = $1',
-    [projection.streams === 'chains' ? 'chain' : 'registry'],
+    [projection.streams],
   )
   const ids = streams.map(({ id }) => id)
   await pool.query(
     'UPDATE replay SET from_position = $4 WHERE database = $1 AND projection = $2 AND stream = ANY ($3)',
     [shadow.database, projection.name, ids, SWAPPING],
   )
-  // The new rows may be none: who looks at the tables learns anew which have any.
-  await pool.query(
-    'UPDATE read_models SET filled = ARRAY(SELECT unnest(filled) EXCEPT SELECT unnest($1::text[]))',
-    [tablesOf(projection)],
-  )
+  await forgetFilled(pool, projection)
   for (const name of tablesOf(projection)) {
     const live = storage(clickhouse, name)
     const made = storage(shadow, name)
@@ -311,6 +307,8 @@ async function swapIn(
       await clickhouse.command('replay', `ALTER TABLE ${live}${everyNode(clickhouse)} ${change}`)
     }
   }
+  // Whoever looked meanwhile saw rows of the old tables.
+  await forgetFilled(pool, projection)
   // Where the code is newer than the rows were, the goal was the mirror's end: the checkpoint follows the new rows.
   for (const stream of streams) {
     await pool.query(
@@ -331,4 +329,12 @@ async function swapIn(
     projection.name,
     ids,
   ])
+}
+
+/** The new rows may be none: who looks at the tables learns anew which have any. */
+async function forgetFilled(pool: pg.Pool, projection: Projection): Promise<void> {
+  await pool.query(
+    'UPDATE read_models SET filled = ARRAY(SELECT unnest(filled) EXCEPT SELECT unnest($1::text[]))',
+    [tablesOf(projection)],
+  )
 }

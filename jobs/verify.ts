@@ -125,7 +125,7 @@ export async function sumOf(
   const [row] = await clickhouse.query<{ rows: string; checksum: string }>(
     'verify',
     `SELECT toString(count()) AS rows, toString(sum(cityHash64(toString(tuple(*))))) AS checksum
-     FROM ${identifier(table)} FINAL ${projection.streams === 'chains' ? 'WHERE chain_id = {stream:UInt32}' : ''}`,
+     FROM ${identifier(table)} FINAL ${projection.streams !== 'registry' ? 'WHERE chain_id = {stream:UInt32}' : ''}`,
     { stream },
   )
   return { rows: Number(row?.rows ?? 0), checksum: row?.checksum ?? '0' }
@@ -217,7 +217,7 @@ async function findInTable(
       'verify',
       `SELECT toString(intDiv(block_number, {size:UInt64})) AS range,
          concat(toString(count()), ' ', toString(sum(cityHash64(toString(tuple(*)))))) AS sum
-       FROM ${identifier(table)} FINAL ${projection.streams === 'chains' ? 'WHERE chain_id = {stream:UInt32}' : ''} GROUP BY range`,
+       FROM ${identifier(table)} FINAL ${projection.streams !== 'registry' ? 'WHERE chain_id = {stream:UInt32}' : ''} GROUP BY range`,
       { stream, size: BLOCKS },
     )
     return new Map(rows.map(({ range, sum }) => [Number(range), sum]))

@@ -27,7 +27,7 @@ function paceOf(
 ): [string, string] {
   const earlier = before?.streams.find(({ name }) => name === stream.name)
   const seconds = before ? (now.at - before.at) / 1000 : 0
-  if (!earlier || seconds <= 0 || stream.kind !== 'chain' || stream.retired) return ['', '']
+  if (!earlier || seconds <= 0 || stream.kind === 'registry' || stream.retired) return ['', '']
   const rate = (stream.headBlock - earlier.headBlock) / seconds
   const left = behind !== undefined && behind > NEAR && rate > 0 ? spoken(behind / rate) : ''
   return [rate.toFixed(rate < 10 ? 1 : 0), left]
@@ -88,6 +88,7 @@ export function statusTable(now: Look, before?: Look): string {
     ...all.flatMap(historyOf),
     ...all.flatMap(waitingOf),
     ...all.flatMap(leftOutOf),
+    ...all.flatMap(turnsOf),
     ...all.flatMap(olderOf),
     ...all.flatMap(stream => stuckOf(stream, now.heads?.get(stream.name))),
     ...all.flatMap(archiveOf),
@@ -118,6 +119,14 @@ function leftOutOf({ name, leftOut: count }: StreamStatus): string[] {
   return [
     `${name}: ${count} contract${count === 1 ? '' : 's'} logged more than LOGS_PER_DAY; the rest is fetched when the day is over. \`vaultlog ignore\` leaves one alone, a fact \`listed\` takes all of it`,
   ]
+}
+
+/** More vaults that nobody listed than are sampled each hour. */
+function turnsOf({ name, sampledInTurns }: StreamStatus): string[] {
+  return sampledInTurns.map(
+    ({ standing, vaults, hours }) =>
+      `${name}: of ${vaults} vaults that nobody listed (${standing}) those that came last are sampled once in ${hours} hours (SAMPLES_PER_HOUR); listed ones hourly`,
+  )
 }
 
 /** Contracts that said their first word long after they were made. */

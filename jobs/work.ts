@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { checkReadModels, ReadModelsLostError } from '../db/read-models.ts'
+import { kindOfStream, type StreamKind } from '../db/streams.ts'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
 import { passOver, registerProjections, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
@@ -32,7 +33,7 @@ export async function work(context: WorkContext, job: Job): Promise<Job[]> {
   const rest = (reached: number | undefined): Job[] =>
     reached !== undefined && reached < job.to && turn.isOver() && !signal?.aborted ? [job] : []
   if (job.projection === MIRROR) {
-    const concerned = projectionsOf(projections, job.stream)
+    const concerned = projectionsOf(projections, await kindOfStream(pool, job.stream))
     let done: string[] = []
     const reached = await mirrorStream(
       pool,
@@ -79,10 +80,13 @@ async function passOverUnchanged(
   return passOver(client, unchanged, stream, batch)
 }
 
-/** Those of a stream, the longest first: begun last it would be waited for alone. */
-export function projectionsOf(projections: readonly Projection[], stream: number): Projection[] {
+/** Those made of streams of a kind, the longest first: begun last it would be waited for alone. */
+export function projectionsOf(
+  projections: readonly Projection[],
+  kind: StreamKind | undefined,
+): Projection[] {
   return projections
-    .filter(({ streams }) => (streams === 'registry' ? stream === 0 : stream > 0))
+    .filter(({ streams }) => streams === kind)
     .sort((a, b) => partsOf(b).length - partsOf(a).length)
 }
 
@@ -90,7 +94,7 @@ export function projectionsOf(projections: readonly Projection[], stream: number
 export async function findWork(pool: pg.Pool, projections: readonly Projection[]): Promise<Job[]> {
   const { rows } = await pool.query<{ projection: string; stream: number; to: number }>(
     `WITH mirror AS (
-       SELECT s.id AS stream, s.head, coalesce(c.position, 0) AS mirrored
+       SELECT s.id AS stream, s.kind, s.head, coalesce(c.position, 0) AS mirrored
        FROM stream s LEFT JOIN checkpoint c ON c.stream = s.id AND c.projection = $1
      )
      SELECT $1 AS projection, stream, head AS to FROM mirror WHERE head > mirrored
@@ -98,7 +102,7 @@ export async function findWork(pool: pg.Pool, projections: readonly Projection[]
      SELECT p.name, m.stream, m.mirrored FROM mirror m
      CROSS JOIN unnest($2::text[], $3::text[]) AS p(name, streams)
      LEFT JOIN checkpoint c ON c.stream = m.stream AND c.projection = p.name
-     WHERE m.mirrored > coalesce(c.position, 0) AND (p.streams = 'registry') = (m.stream = 0)`,
+     WHERE m.mirrored > coalesce(c.position, 0) AND p.streams = m.kind`,
     [MIRROR, projections.map(({ name }) => name), projections.map(({ streams }) => streams)],
   )
   return rows

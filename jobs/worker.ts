@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Queue } from 'bullmq'
 import type pg from 'pg'
+import { storeDeadLetters } from '../db/dead-letters.ts'
 import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
@@ -151,12 +152,9 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
 
 /** A batch that cannot be applied stays where it is and is tried again; the operator sees it here. */
 async function keepDeadLetter(pool: pg.Pool, job: Job, error: Error): Promise<void> {
-  await pool.query(
-    `INSERT INTO dead_letter (stage, stream, contract, reason, payload) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
-     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp(), resolved_at = NULL`,
-    [job.projection === 'event' ? 'mirror' : 'project', job.stream, job.projection, error.message, job],
-  )
+  const stage = job.projection === 'event' ? 'mirror' : 'project'
+  const { stream, projection: contract } = job
+  await storeDeadLetters(pool, [{ stage, stream, contract, reason: error.message, payload: job }])
 }
 
 /** A batch that failed for a while and has been applied since is no operator's business any more. */

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { ChainDatabase, type Committed } from '../db/events/chain-database.ts'
-import { StoppedError } from '../db/events/chain-errors.ts'
+import { ForkedWhileOfflineError, StoppedError } from '../db/events/chain-errors.ts'
 import { readCollateralHolders, readPrincipals } from '../db/events/event-store.ts'
 import { readLogBudgets } from '../db/events/log-budgets.ts'
 import { readOlderSources } from '../db/events/older-logs.ts'
+import { readRecentSamples, type SamplingRound, storeRounds } from '../db/events/sample-budgets.ts'
 import { readStandingLogs } from '../db/events/teaching.ts'
 import { readWaiting } from '../db/events/waiting-contracts.ts'
 import {
@@ -15,26 +16,27 @@ import {
   takeSourcesBack,
   type WatchedSource,
 } from '../db/events/watched-sources.ts'
+import type { Network } from '../db/networks.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
-import type { Network } from './chains.ts'
 import { explain, isRetryable } from './failures.ts'
 import { ChainHandler, type ChainHandlerOptions } from './handling/chain-handler.ts'
 import { DeadLetterBox } from './handling/dead-letters.ts'
 import { createDecoder } from './handling/decode.ts'
 import { firstBlock } from './knowledge/first-block.ts'
 import { History, type HistoryOptions, namesOf } from './knowledge/history.ts'
-import { IgnoredWatch, withoutContracts } from './knowledge/ignored.ts'
 import { KnownContracts } from './knowledge/known-contracts.ts'
 import { LogBudget } from './knowledge/log-budget.ts'
 import { Looks } from './knowledge/looks.ts'
 import { OlderLogs } from './knowledge/older-logs.ts'
+import { RegistryWatch, withoutContracts } from './knowledge/registry-watch.ts'
 import { learnAnew, Teaching } from './knowledge/teaching.ts'
-import { leftOutContracts, observeCommit, sourceRestarts, waitingContracts } from './metrics.ts'
+import { observeBudgets, observeCommit, sourceRestarts } from './metrics.ts'
 import type { ResolvedFeed } from './prices/chainlink.ts'
 import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
 import { blocksOf } from './samples/hours.ts'
+import { SampleBudget } from './samples/sample-budget.ts'
 import { CrossCheck } from './source/cross-check.ts'
 import { evenPace, type Pace } from './source/head.ts'
 import type { OnLeftOut } from './source/receipt-logs.ts'
@@ -70,6 +72,8 @@ export interface ChainProcessorOptions {
   inspectionsPerHour?: number
   /** Logs of a vault that nobody listed that are taken with the blocks of a day. */
   logsPerDay?: number
+  /** Samples of vaults that nobody listed in an hour of the chain, by standing. */
+  samplesPerHour?: number
   /** Milliseconds between looks at which aggregators stand behind price feeds. */
   feedInterval?: number
   onCommit?: (committed: Committed) => void | Promise<void>
@@ -81,6 +85,7 @@ const HOURS = 100
 const SAMPLES = 5_000
 const INSPECTIONS_PER_HOUR = 300
 const LOGS_PER_DAY = 20_000
+const SAMPLES_PER_HOUR = 2_000
 /** Milliseconds between attempts at most: a chain is to be fresh again soon after its node is. */
 const LONGEST_PAUSE = 10_000
 
@@ -110,15 +115,11 @@ export async function runChain(options: ChainProcessorOptions): Promise<void> {
       if (!isRetryable(mapped)) throw mapped
       const reason = mapped instanceof VaultlogError ? mapped.code.toLowerCase() : 'unavailable'
       sourceRestarts.inc({ chain: network.name, reason })
-      if (
-        mapped instanceof FilterExtended ||
-        (mapped instanceof VaultlogError && mapped.code === 'FORKED_OFFLINE')
-      ) {
+      if (mapped instanceof FilterExtended || mapped instanceof ForkedWhileOfflineError) {
         log.info({ network: network.name }, mapped.message)
         continue
       }
-      failures++
-      const pause = Math.min(LONGEST_PAUSE, 250 * 2 ** Math.min(failures, 7))
+      const pause = Math.min(LONGEST_PAUSE, 250 * 2 ** Math.min(++failures, 7))
       log[mapped instanceof WrongChainError ? 'error' : 'warn'](
         { network: network.name, error: mapped.message, pause, attempt: failures },
         'processor run failed, trying again',
@@ -158,8 +159,9 @@ async function runOnce(
   progressed: () => void,
 ): Promise<void> {
   const { network, pool, signal } = options
-  const ignored = await IgnoredWatch.open(pool, network.chainId)
-  const [plain, crossCheck] = openNodes(options, ignored.contracts, kept.deadLetters)
+  const registry = await RegistryWatch.open(pool, network.chainId)
+  const { ignored } = registry
+  const [plain, crossCheck] = openNodes(options, ignored, kept.deadLetters)
   const rpc = plain && (crossCheck?.wrap(plain) ?? plain)
   const assertRightChain = async () => {
     if (!rpc) return
@@ -172,7 +174,7 @@ async function runOnce(
   const feeds = await readFeeds(options, rpc)
   const before = kept.known
   kept.known = undefined
-  const isSame = before && isDeepStrictEqual([before.feeds, before.ignored], [feeds, ignored.contracts])
+  const isSame = before && isDeepStrictEqual([before.feeds, before.ignored], [feeds, ignored])
   const protocols = isSame ? before.protocols : withFeeds(options, feeds)
   const aggregators = watchAggregators(options, rpc, feeds)
   const decoder = createDecoder(protocols, network.name)
@@ -185,8 +187,14 @@ async function runOnce(
   let older: OlderLogs | undefined
   let looks: Looks | undefined
   let logBudget: LogBudget | undefined
+  let sampleBudget: SampleBudget | undefined
+  let rounds: readonly SamplingRound[] = []
   /** What the last batch brought to be watched comes with the next one. */
   let takesMore = false
+  const tell = async (committed: Committed) => {
+    observeCommit(network.name, committed)
+    await options.onCommit?.(committed)
+  }
   const database = new ChainDatabase({
     pool,
     stream: network.chainId,
@@ -194,40 +202,41 @@ async function runOnce(
     teaches: teaching.teaches,
     getBlockHash: async height => (await rpc?.header(height))?.hash,
     onCommit: async committed => {
+      if (committed.isDiscarded) return tell(committed)
       contracts.commit()
       position = committed.head
       history?.commit()
       older?.commit()
       looks?.commit()
       logBudget?.commit()
-      leftOutContracts.set({ chain: network.name }, logBudget?.count() ?? 0)
-      waitingContracts.set({ chain: network.name }, looks?.count() ?? 0)
+      sampleBudget?.commit()
+      const now = sampleBudget?.rounds() ?? []
+      if (!isDeepStrictEqual(now, rounds)) await storeRounds(pool, network.chainId, now)
+      rounds = now
+      observeBudgets(network.name, { leftOut: logBudget?.count(), waiting: looks?.count(), rounds })
       progressed()
-      observeCommit(network.name, committed)
-      await options.onCommit?.(committed)
+      await tell(committed)
       if (signal?.aborted) throw new StoppedError(network.name)
       if (
         history?.hasJoined ||
         aggregators.areMore() ||
         (handler?.watchesMore && !takesMore) ||
-        (await ignored.hasChanged())
+        (await registry.hasChanged())
       )
         throw new FilterExtended()
     },
   })
   try {
     const state = await database.connect()
-    const sources = decoder
-      .sources(options.contracts)
-      .filter(({ contract }) => !ignored.contracts.has(contract))
-    await takeSourcesBack(pool, network.chainId, ignored.contracts)
+    const sources = decoder.sources(options.contracts).filter(({ contract }) => !ignored.has(contract))
+    await takeSourcesBack(pool, network.chainId, ignored)
     const from = await firstBlock(options, decoder, rpc)
     await learnAnew(pool, network.chainId, teaching, decoder.sources(options.contracts), from)
     const unfinished = await reconcileSources(pool, network.chainId, sources, from)
-    const pending = unfinished.filter(({ contract }) => !ignored.contracts.has(contract))
+    const pending = unfinished.filter(({ contract }) => !ignored.has(contract))
     const isKnown = isSame && pending.length === 0 && before.position === state.position
     if (isKnown) contracts = before.contracts
-    contracts.ignore(ignored.contracts)
+    contracts.ignore(ignored)
     // What was not stored of an attempt is not known.
     contracts.begin(Number.MAX_SAFE_INTEGER)
     const isPending = ({ kind, contract }: WatchedSource) =>
@@ -235,7 +244,7 @@ async function runOnce(
     contracts.watchSources(sources.filter(source => !isPending(source)))
     // Those that are as far as the first of them are fetched now, the others wait.
     const [late, waiting] = [new KnownContracts(protocols), new KnownContracts(protocols)]
-    for (const others of [late, waiting]) others.ignore(ignored.contracts)
+    for (const others of [late, waiting]) others.ignore(ignored)
     const isNext = ({ cursor }: PendingSource) => cursor === pending[0]?.cursor
     late.watchSources(pending.filter(isNext))
     waiting.watchSources(pending.filter(source => !isNext(source)))
@@ -243,6 +252,12 @@ async function runOnce(
     if (!isKnown) await contracts.load(pool, network.chainId)
     const aside = [contracts, late, waiting].flatMap(known => known.ignoredSources())
     await setSourcesAside(pool, network.chainId, decoder.withBesides(aside))
+    const ofFiles = (options.listedVaults ?? []).map(contract => contract.toLowerCase())
+    const listed = new Set([...ofFiles, ...registry.listed.vaults])
+    const samples = {
+      perHour: options.samplesPerHour ?? SAMPLES_PER_HOUR,
+      listed: { vaults: listed, markets: registry.listed.markets },
+    }
     const common: Omit<ChainHandlerOptions, 'contracts'> = {
       protocols,
       decoder,
@@ -275,16 +290,15 @@ async function runOnce(
       late,
       pending: pending.filter(isNext),
       older: older?.ofHistory(),
+      sampleBudget: new SampleBudget({ ...samples, contracts: late, taken: [] }),
       async store(blocks, cursors, from, itsOlder) {
         const committed = await database.appendPast(blocks, cursors, from, itsOlder)
         if (!committed) return false
         if (itsOlder.length > 0) older?.look()
-        observeCommit(network.name, committed)
-        await options.onCommit?.(committed)
+        await tell(committed)
         return true
       },
     })
-    const listed = new Set((options.listedVaults ?? []).map(contract => contract.toLowerCase()))
     looks = new Looks({
       contracts,
       perHour: options.inspectionsPerHour ?? INSPECTIONS_PER_HOUR,
@@ -297,10 +311,13 @@ async function runOnce(
       perDay: options.logsPerDay ?? LOGS_PER_DAY,
       finality: options.finality ?? network.finality,
       days: await readLogBudgets(pool, network.chainId),
-      byShape: new Set(
-        protocols.flatMap(of => (of.sources.some(({ at }) => at === 'anywhere') ? [of.name] : [])),
-      ),
+      protocols,
       listed,
+    })
+    sampleBudget = new SampleBudget({
+      ...samples,
+      contracts,
+      taken: await readRecentSamples(pool, network.chainId),
     })
     const current = new ChainHandler({
       ...common,
@@ -309,7 +326,8 @@ async function runOnce(
       older,
       looks,
       logBudget,
-      listed: [...(options.listedVaults ?? []), ...ignored.taken].flatMap(contract =>
+      sampleBudget,
+      listed: [...(options.listedVaults ?? []), ...registry.taken].flatMap(contract =>
         protocols.flatMap(({ name, inspect }) => (inspect ? [{ contract, protocol: name }] : [])),
       ),
     })
@@ -330,7 +348,12 @@ async function runOnce(
         pace,
         from,
         to: options.endBlock,
-        span: () => blocksOf(HOURS, Math.floor(SAMPLES / contracts.samplesAnHour()), network.blockTime),
+        span: () =>
+          blocksOf(
+            HOURS,
+            Math.floor(SAMPLES / Math.max(1, contracts.samplesAnHour() - (sampleBudget?.spared() ?? 0))),
+            network.blockTime,
+          ),
         subscriptions: () => decoder.subscriptions(kind => contracts.watchedContracts(kind), leftOut),
       },
       database,
@@ -358,7 +381,7 @@ async function runOnce(
     older?.stop()
     await database.close()
     if (failure instanceof FilterExtended && position !== undefined && !history)
-      kept.known = { contracts, position, protocols, feeds, ignored: ignored.contracts }
+      kept.known = { contracts, position, protocols, feeds, ignored }
   }
 }
 
@@ -382,8 +405,9 @@ function openNodes(
     ])
   const rpc = withoutContracts(openChainRpc(rpcUrls, onLeftOut), ignored)
   if (rpcUrls.length === 1) return [rpc, undefined]
-  const check = new CrossCheck(rpc, {
+  const check = new CrossCheck({
     chain: network.name,
+    first: openChainRpc(rpcUrls.slice(0, 1)),
     second: openChainRpc(rpcUrls.slice(1)),
     onDifference: letters => deadLetters.keep(letters),
     patienceMs: crossCheckMs,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import type { Network } from '../db/networks.ts'
 import { variableOf } from '../db/process/env.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
-import type { Network } from './chains.ts'
 import { openChainRpc } from './source/rpc.ts'
 
 /** Of which a run failed. */

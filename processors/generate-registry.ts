@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as book from '@aave-dao/aave-address-book'
 import { z } from 'zod'
-import { networks } from './chains.ts'
+import { networks } from '../db/networks.ts'
 
 /**
  * Writes contracts/aave-v3.json, contracts/chainlink.json and facts/aave-vaults.json in db/registry from the published

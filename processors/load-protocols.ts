@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../db/process/errors.ts'
+import { findModules } from '../db/process/modules.ts'
 import type { Protocol } from './protocol.ts'
 
 /**
@@ -9,15 +8,8 @@ import type { Protocol } from './protocol.ts'
  * by being there; what does not fit is refused here, at start-up.
  */
 export async function loadProtocols(folder = join(import.meta.dirname, 'protocols')): Promise<Protocol[]> {
-  const names = (await readdir(folder, { withFileTypes: true }))
-    .filter(entry => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
-  const protocols: Protocol[] = []
-  for (const name of names) {
-    const file = await indexOf(join(folder, name))
-    const module = (await import(pathToFileURL(file).href)) as { default?: Protocol }
-    const protocol = module.default
+  const protocols = (await findModules(folder, 'folders')).map(({ name, file, value }) => {
+    const protocol = value as Protocol | undefined
     if (!protocol?.name || !Array.isArray(protocol.sources))
       throw new ConfigError(
         `${file} has no protocol as its default export: export default defineProtocol({…}).`,
@@ -26,16 +18,10 @@ export async function loadProtocols(folder = join(import.meta.dirname, 'protocol
       throw new ConfigError(
         `The protocol in ${file} calls itself ${protocol.name}: name and folder must agree.`,
       )
-    protocols.push(protocol)
-  }
+    return protocol
+  })
   refuseDuplicates(protocols)
   return protocols
-}
-
-async function indexOf(folder: string): Promise<string> {
-  const index = (await readdir(folder)).find(file => /^index\.[jt]s$/.test(file))
-  if (!index) throw new ConfigError(`${folder} has no index.ts: a protocol is the default export of one.`)
-  return join(folder, index)
 }
 
 /** Two decoders for the same log on the same kind of contract would store every such event twice. */

@@ -1,6 +1,6 @@
 import { registerStream } from '../db/events/event-store.ts'
 import { reinstateChain } from '../db/events/retire.ts'
-import { networkIds } from '../db/networks.ts'
+import { type Network, networkIds, networks } from '../db/networks.ts'
 import { readEnv } from '../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
@@ -12,7 +12,6 @@ import { readFacts } from '../db/registry/registry.ts'
 import { openEventStore } from '../db/stores.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
 import { runChain } from './chain-processor.ts'
-import { type Network, networks } from './chains.ts'
 import { recheckNext, startRecheck } from './checking/recheck.ts'
 import { configuredContracts } from './knowledge/contracts-file.ts'
 import { loadProtocols } from './load-protocols.ts'
@@ -46,7 +45,7 @@ async function main(): Promise<void> {
     databaseUrl: stores.env.DATABASE_URL,
   })
   const stop = new AbortController()
-  await registerStream(stores.pool, network.chainId, network.name, 'chain')
+  await registerStream(stores.pool, network.chainId, network.name, 'evm')
   await reinstateChain(stores.pool, network.chainId)
   await followContractsFile(stores.pool, network.chainId, contracts?.[IGNORED] ?? [])
 
@@ -65,6 +64,7 @@ async function main(): Promise<void> {
     samples: env.SAMPLES,
     inspectionsPerHour: env.INSPECTIONS_PER_HOUR,
     logsPerDay: env.LOGS_PER_DAY,
+    samplesPerHour: env.SAMPLES_PER_HOUR,
     signal: stop.signal,
     onCommit: ({ head, appended, retracted }) => {
       if (appended + retracted === 0) return

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../db/events/chain-database.ts'
+import type { SamplingRound } from '../db/events/sample-budgets.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
 
 const registers = [registry]
@@ -60,7 +61,7 @@ export const crossChecks = new Counter({
 })
 
 /** Over the budget of inspections. */
-export const waitingContracts = new Gauge({
+const waitingContracts = new Gauge({
   name: 'vaultlog_waiting_contracts',
   help: 'Contracts that may be vaults and wait for their turn to be looked at',
   labelNames,
@@ -68,10 +69,18 @@ export const waitingContracts = new Gauge({
 })
 
 /** Over the budget of logs. */
-export const leftOutContracts = new Gauge({
+const leftOutContracts = new Gauge({
   name: 'vaultlog_left_out_contracts',
   help: 'Contracts, by day, that logged so much that some of it is left out until the day is over',
   labelNames,
+  registers,
+})
+
+/** Those that were there first are sampled every hour, whatever it is. */
+const samplingInterval = new Gauge({
+  name: 'vaultlog_sampling_interval_seconds',
+  help: 'Time between two turns in which vaults that nobody listed are sampled, by standing; 3600: nobody waits',
+  labelNames: ['chain', 'standing'] as const,
   registers,
 })
 
@@ -87,6 +96,19 @@ const heads = new Map<string, number>()
 onScrape([lag], () => () => {
   for (const [chain, time] of heads) lag.set({ chain }, Math.max(0, Date.now() / 1000 - time))
 })
+
+export function observeBudgets(
+  chain: string,
+  {
+    waiting = 0,
+    leftOut = 0,
+    rounds,
+  }: { waiting?: number | undefined; leftOut?: number | undefined; rounds: readonly SamplingRound[] },
+): void {
+  waitingContracts.set({ chain }, waiting)
+  leftOutContracts.set({ chain }, leftOut)
+  for (const { standing, hours } of rounds) samplingInterval.set({ chain, standing }, hours * 3600)
+}
 
 export function observeCommit(chain: string, committed: Committed): void {
   headBlock.set({ chain }, committed.headBlock)

@@ -1,6 +1,6 @@
 import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { NetworkName } from '../db/networks.ts'
 import type { ProtocolSlug } from '../db/protocols.ts'
-import type { NetworkName } from './chains.ts'
 
 /** A log as a chain gives it; hex is lower case. */
 export interface RawLog {
@@ -54,6 +54,8 @@ export interface Source {
    * A record: on these addresses, by network.
    */
   at: 'anywhere' | 'discovered' | Partial<Record<NetworkName, readonly string[]>>
+  /** Anybody may name such a contract: the oracle of his own vault, say. */
+  isOpen?: boolean
   /** Whether the transactions of these logs are asked for too, for the suffix of their input. */
   transactions?: boolean
 }
@@ -70,6 +72,8 @@ export interface StateRead {
   calls: StateCall[]
   /** The answers are the same at every block. */
   isConstant?: true
+  /** Hourly no more from then on, unix seconds: after that only with what is wanted of a block. */
+  hourlyUntil?: number
   /** Pure. Calls that want the answers of the first; what they answer comes after those in `events`. */
   follow?(answers: readonly (string | undefined)[]): StateCall[]
   /** Whether it is to be made at all, given what was learned up to the block. */
@@ -87,6 +91,15 @@ export interface StateRead {
     known: Facts,
     knownBefore: Facts,
   ): DomainEvent[]
+}
+
+/** A read that is made hourly. */
+export interface Sample {
+  /** What `wants` names to have it made after a block, too. */
+  subject: string
+  read: StateRead
+  /** The market, or the vault that is one, which it comes with, where anybody may open such. */
+  opened?: string
 }
 
 /** The event of this type and contract that was learned last, by `<type> <contract>`. */
@@ -120,10 +133,12 @@ export interface Protocol {
   name: string
   sources: readonly Source[]
   /**
-   * Event types that `watches`, `samples` and `candidates` answer for: they are asked of no others. What they learn of an
-   * event is known at every start.
+   * Event types that `watches` and `samples` answer for: they are asked of no others. What they learn of an event is known at
+   * every start.
    */
   teaches?: readonly EventType[]
+  /** Event types that `candidates` answers for. */
+  proposes?: readonly EventType[]
   /** Event types that reads ask for as facts (`unless`, `isWanted`, `amend`). */
   remembers?: readonly EventType[]
   /** Contracts that have to be watched from now on because of this event. */
@@ -133,7 +148,7 @@ export interface Protocol {
   /** Looks at a contract on chain and says what it is (VaultDiscovered) or is not (VaultRejected). */
   inspect?(contract: string, read: ContractReader, hint?: DomainEvent): Promise<DomainEvent[]>
   /** State to be read hourly from this event on, and after blocks that want its subject (a market). Pure. */
-  samples?(event: DomainEvent): { subject: string; read: StateRead }[]
+  samples?(event: DomainEvent): Sample[]
   /** State to be read at the end of this event's block. Pure. */
   wants?(event: DomainEvent): Wanted | undefined
   /** Sees all events of one transaction on one contract, in log order, before they are stored. Pure. */
@@ -154,8 +169,7 @@ export function defineProtocol(protocol: Protocol): Protocol {
     })),
     ...(inspect && { inspect: async (...asked) => named(name, await inspect(...asked)) }),
     ...(samples && {
-      samples: event =>
-        samples(event).map(({ subject, read }) => ({ subject, read: ofProtocol(name, read) })),
+      samples: event => samples(event).map(sample => ({ ...sample, read: ofProtocol(name, sample.read) })),
     }),
     ...(wants && {
       wants: event => {

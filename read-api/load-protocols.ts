@@ -1,29 +1,23 @@
-import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ConfigError } from '../db/process/errors.ts'
+import { findModules } from '../db/process/modules.ts'
+import type { LendingFamily } from './lending/family.ts'
+import type { LendingMarket } from './lending/market.ts'
 import type { ApiProtocol } from './protocol.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
+import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
 
 /** Every folder of read-api/protocols, in order of name. A protocol is found by being there. */
-async function loadApiProtocols(): Promise<ApiProtocol[]> {
-  const folder = new URL('./protocols/', import.meta.url)
-  const names = (await readdir(folder, { withFileTypes: true }))
-    .filter(entry => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
-  return Promise.all(
-    names.map(async name => {
-      const module = (await import(new URL(`./${name}/index.ts`, folder).href)) as { default?: ApiProtocol }
-      if (!module.default)
-        throw new ConfigError(
-          `read-api/protocols/${name}/index.ts has no protocol as its default export: export default defineApiProtocol({…}).`,
-        )
-      return module.default
-    }),
-  )
-}
-
-const protocols = await loadApiProtocols()
+const protocols = (await findModules(join(import.meta.dirname, 'protocols'), 'folders')).map(
+  ({ name, file, value }) => {
+    if (!value)
+      throw new ConfigError(
+        `${file} has no protocol as its default export: export default defineApiProtocol({…}).`,
+      )
+    return { name, ...(value as ApiProtocol) }
+  },
+)
 
 /** Those of vaults: the special before the general, which takes what is left. */
 export const vaultFamilies: readonly TransactionFamily[] = protocols
@@ -32,3 +26,20 @@ export const vaultFamilies: readonly TransactionFamily[] = protocols
 
 /** Those of lending markets; the market of the index names its protocol. */
 export const borrowFamilies: readonly BorrowFamily[] = protocols.flatMap(({ borrow }) => borrow ?? [])
+
+/** What the read models say of lending markets, by slug. */
+export const lendingFamilies: ReadonlyMap<string, LendingFamily> = new Map(
+  protocols.flatMap(({ name, lending }) => (lending ? [[name, lending] as const] : [])),
+)
+
+/** Of a market of the index, which is of one of them. */
+export function familyOf({ protocol }: LendingMarket): LendingFamily {
+  const family = lendingFamilies.get(protocol)
+  if (!family) throw new TypeError(`${protocol} has no lending markets`)
+  return family
+}
+
+/** Those of fixed-term markets; the market of the index names its protocol. */
+export const fixedTermFamilies: readonly FixedTermFamily[] = protocols.flatMap(
+  ({ fixedTerm }) => fixedTerm ?? [],
+)

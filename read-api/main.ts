@@ -19,6 +19,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts'
 import { exposeCatalogue } from './http/metrics.ts'
 import { readPaymentTerms } from './http/payment-terms.ts'
 import { atHome, serve } from './http/serve.ts'
+import { createIntents } from './intents/providers.ts'
 import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
@@ -61,6 +62,7 @@ async function main(): Promise<void> {
     rpc: env.rpc,
     catalogue,
     proofs: { merkl: env.MERKL_URL, morphoUrd: env.MORPHO_REWARDS_URL },
+    bridgeUrl: env.CCTP_URL,
   })
 
   const queues = openQueueBackend({ ...env, databaseUrl: found.DATABASE_URL })
@@ -81,6 +83,7 @@ async function main(): Promise<void> {
       verifyKey,
       credits,
       onChain,
+      intents: createIntents(env, { pool, reader: onChain.reader }),
       showUnlisted: env.SHOW_UNLISTED,
     },
     {

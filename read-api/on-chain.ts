@@ -1,13 +1,15 @@
 import type { Address } from 'viem'
+import { isNetworkName, networks as known } from '../db/networks.ts'
 import type { ProtocolSlug } from '../db/protocols.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
+import { greatestAge } from './catalogue/prices.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { ChainReaderOptions } from './chain/reader.ts'
 import { createChainReader } from './chain/reader.ts'
-import { wrappedNatives } from './chain/wrapped-native.ts'
 import type { PriceSource } from './nrt/nrt.ts'
 import { aaveRewards } from './protocols/aave-v3/rewards.ts'
+import { createBridge } from './protocols/cctp-v2/bridge.ts'
 import { compoundRewards } from './protocols/compound-v3/rewards.ts'
 import { morphoUrd } from './protocols/morpho-blue/rewards.ts'
 import { merkl } from './rewards/merkl.ts'
@@ -15,6 +17,7 @@ import { createRewards } from './rewards/rewards.ts'
 import { createTokenFinder } from './rewards/tokens.ts'
 import { createBorrowPreparer } from './transactions/borrow/prepare.ts'
 import type { VaultRef } from './transactions/family.ts'
+import { createFixedTermPreparer } from './transactions/fixed-term/prepare.ts'
 import { createPreparer } from './transactions/prepare.ts'
 
 export interface OnChainOptions extends ChainReaderOptions {
@@ -23,6 +26,8 @@ export interface OnChainOptions extends ChainReaderOptions {
   patienceMs?: number
   /** Services that keep proofs of rewards; one that is not given is not asked. */
   proofs?: { merkl?: string; morphoUrd?: string }
+  /** Address of the service that attests transfers of the bridge; without it what is pending stays pending. */
+  bridgeUrl?: string | undefined
   /** By network, where it is not the published one. */
   wrappedNatives?: Partial<Record<string, Address>>
   merklDistributors?: Partial<Record<string, Address>>
@@ -59,7 +64,8 @@ export function createOnChain(options: OnChainOptions) {
       }),
     ],
   })
-  const wrapped: Partial<Record<string, Address>> = { ...wrappedNatives, ...options.wrappedNatives }
+  const wrappedNativeOf = (network: string): Address | undefined =>
+    options.wrappedNatives?.[network] ?? (isNetworkName(network) ? known[network].wrappedNative : undefined)
 
   return {
     reader,
@@ -67,11 +73,13 @@ export function createOnChain(options: OnChainOptions) {
     preparer,
     /** Of lending markets. */
     borrowing: createBorrowPreparer(reader, preparer.dryRun),
+    fixedTerm: createFixedTermPreparer(reader, preparer.dryRun, tokenOf),
     tokenOf,
     rewards,
-    wrappedNativeOf: (network: string): Address | undefined => wrapped[network],
+    bridge: createBridge({ reader, dryRun: preparer.dryRun, url: options.bridgeUrl, patienceMs }),
+    wrappedNativeOf,
     refOf: (vault: Vault): VaultRef => ({
-      ...vaultRefOf(vault, wrapped[vault.network.name]),
+      ...vaultRefOf(vault, wrappedNativeOf(vault.network.name)),
       rewards: options.cometRewards?.[vault.network.name],
     }),
   }
@@ -109,6 +117,6 @@ export function priceSourceOf(
   return {
     constant: plan.constant,
     vaults,
-    ...(plan.feed ? { feed: plan.feed.feed as Address } : {}),
+    ...(plan.feed ? { feed: plan.feed.feed as Address, greatestAge: greatestAge(plan.feed) } : {}),
   }
 }

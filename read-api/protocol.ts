@@ -1,12 +1,18 @@
+import type { LendingFamily } from './lending/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
+import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
 
 /** What the API knows of one protocol: the default export of `protocols/<name>/index.ts`. */
 export interface ApiProtocol {
   /** How one deposits into its vaults and redeems. */
   vaults?: TransactionFamily
+  /** What the read models say of its lending markets. */
+  lending?: LendingFamily
   /** How one supplies to its markets and borrows from them. */
   borrow?: BorrowFamily
+  /** What its fixed-term markets are worth, and how one buys and sells there. */
+  fixedTerm?: FixedTermFamily
 }
 
 export function defineApiProtocol(protocol: ApiProtocol): ApiProtocol {

@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
 import { dropClickHouse, migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
+import { freeDatabase, schemaOf, takeDatabase } from './clickhouse-databases.ts'
 import { dropDatabase } from './drop-database.ts'
 
 export interface TestPostgres {
@@ -39,15 +40,18 @@ export interface TestClickHouse {
   drop(): Promise<void>
 }
 
-/** A migrated database of its own on the test run's ClickHouse. */
+/** A migrated database on the test run's ClickHouse that is nobody else's. */
 export async function createClickHouse(): Promise<TestClickHouse> {
-  const database = `vaultlog_test_${randomBytes(6).toString('hex')}`
+  const folder = inject('freeDatabases')
+  const free = await takeDatabase(folder)
+  const database = free?.database ?? `vaultlog_test_${randomBytes(6).toString('hex')}`
   const house = openClickHouse({ url: inject('clickhouseUrl'), database })
-  await migrateClickHouse(house)
+  if (!free) await migrateClickHouse(house)
+  const schema = free?.schema ?? (await schemaOf(house))
   return {
     house,
     async drop() {
-      await dropClickHouse(house)
+      if (!(await freeDatabase(folder, house, schema))) await dropClickHouse(house)
       await house.close()
     },
   }

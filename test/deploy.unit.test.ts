@@ -94,7 +94,7 @@ describe('deploy/', () => {
       expect(text).not.toMatch(/(PASSWORD|requirepass)[:,] ["']?[a-z]+["']?$/m)
     }
     expect(alone.services['redis']?.command).toContain('--requirepass')
-    expect(readFileSync(join(deploy, 'clickhouse/analyst.xml'), 'utf8')).not.toContain('::/0')
+    expect(readFileSync(join(deploy, 'clickhouse/users.xml'), 'utf8')).not.toContain('::/0')
   })
 
   it('signs every process in as a role of its own, with passwords of whatever signs', () => {
@@ -119,28 +119,59 @@ describe('deploy/', () => {
     }
   })
 
+  it('has workers and API sign in to ClickHouse as users who do what they do, and nobody else but the owner', () => {
+    const users = readFileSync(join(deploy, 'clickhouse/users.xml'), 'utf8')
+    const grantsOf = (user: string) => {
+      const [, of = ''] =
+        new RegExp(`<${user}>\\s*<password from_env="CLICKHOUSE_[A-Z]+_PASSWORD"/>(.*?)</${user}>`, 's').exec(
+          users,
+        ) ?? []
+      return [...of.matchAll(/GRANT ([A-Z, ]+) ON (\S+)</g)].map(([, right, what]) => `${right} ${what}`)
+    }
+    const common = ['SELECT vaultlog_internal.*', 'CREATE TEMPORARY TABLE *.*', 'REMOTE *.*']
+    expect(grantsOf('vaultlog_worker')).toEqual(['SELECT, INSERT vaultlog.*', ...common])
+    expect(grantsOf('vaultlog_api')).toEqual(['SELECT vaultlog.*', ...common])
+    const ours = Object.entries(alone.services).filter(([, { image }]) => image === 'vaultlog')
+    for (const [name, { environment = {} }] of ours) {
+      const url = environment['CLICKHOUSE_URL']
+      const password = environment['CLICKHOUSE_PASSWORD']
+      const own = { worker: 'vaultlog_worker', api: 'vaultlog_api', migrate: 'default' }[name]
+      expect(url, name).toBe(own && `http://${own}@clickhouse:8123`)
+      const setting = {
+        worker: 'CLICKHOUSE_WORKER_PASSWORD',
+        api: 'CLICKHOUSE_API_PASSWORD',
+        migrate: 'CLICKHOUSE_PASSWORD',
+      }[name]
+      expect(password, name).toBe(setting ? `\${${setting}:?set it in .env}` : '')
+      if (setting) expect(alone.services['clickhouse']?.environment).toHaveProperty(setting)
+      for (const other of ['CLICKHOUSE_WORKER_PASSWORD', 'CLICKHOUSE_API_PASSWORD'])
+        expect(environment[other], `${name} ${other}`).toBe('')
+    }
+  })
+
   it('names user and database of the data team as .env does', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vaultlog-analyst-'))
     const run = (env: NodeJS.ProcessEnv) =>
-      spawnSync('sh', [join(deploy, 'clickhouse/analyst.sh'), 'started:'], {
+      spawnSync('sh', [join(deploy, 'clickhouse/users.sh'), 'started:'], {
         env: {
           PATH: process.env['PATH'],
-          TEMPLATE: join(deploy, 'clickhouse/analyst.xml'),
+          TEMPLATE: join(deploy, 'clickhouse/users.xml'),
           USERS_DIR: folder,
           ENTRYPOINT: 'echo',
           ...env,
         },
         encoding: 'utf8',
       })
-    const written = () => readFileSync(join(folder, 'analyst.xml'), 'utf8')
+    const written = () => readFileSync(join(folder, 'users.xml'), 'utf8')
     try {
       expect(run({}).stdout).toBe('started:\n')
-      expect(written()).toBe(readFileSync(join(deploy, 'clickhouse/analyst.xml'), 'utf8'))
+      expect(written()).toBe(readFileSync(join(deploy, 'clickhouse/users.xml'), 'utf8'))
       run({ CLICKHOUSE_READONLY_USER: 'data_team', CLICKHOUSE_DATABASE: 'defi' })
       expect(written()).toContain('<query>GRANT SELECT ON defi.*</query>')
       expect(written().match(/<\/?data_team>/g)).toHaveLength(6)
       expect(written()).toContain('<profile>data_team</profile>')
-      expect(written()).not.toMatch(/analyst>|>analyst|vaultlog\.\*/)
+      expect(written()).not.toMatch(/analyst>|>analyst|vaultlog\.\*|vaultlog_internal/)
+      expect(written().match(/GRANT SELECT ON defi_internal\.\*/g)).toHaveLength(2)
       for (const name of ['default', 'a b', '1st', 'x;y', '../x']) {
         const refused = run({ CLICKHOUSE_READONLY_USER: name })
         expect([refused.status, refused.stdout], name).toEqual([1, ''])
@@ -257,7 +288,13 @@ describe('deploy/', () => {
     )
     const names = ours.flatMap(({ environment }) => Object.keys(environment ?? {}))
     const emptied = names.filter(name => ours.every(({ environment }) => (environment?.[name] ?? '') === ''))
-    const known = new Set([...Object.keys(envSchema.shape), ...emptied, 'SHARD', 'REPLICA'])
+    const known = new Set([
+      ...Object.keys(envSchema.shape),
+      ...emptied,
+      ...Object.keys(alone.services['clickhouse']?.environment ?? {}),
+      'SHARD',
+      'REPLICA',
+    ])
     expect(emptied.every(name => /PASSWORD$/.test(name))).toBe(true)
     expect(names.filter(name => !known.has(name))).toEqual([])
     expect(names).toContain('CLICKHOUSE_CLUSTER')

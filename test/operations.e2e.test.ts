@@ -43,7 +43,7 @@ beforeAll(async () => {
   ])
   await chain.live(8)
   // An operator who takes a chain up again has retired it before.
-  await registerStream(postgres.pool, 10, CHAIN, 'chain')
+  await registerStream(postgres.pool, 10, CHAIN, 'evm')
   await retireChain(postgres.pool, 10, CHAIN)
   key = (await createKey(postgres.pool, { name: 'test', plan: 'unlimited' })).key
   const apiPort = await freePort()

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
+import { networks } from '../db/networks.ts'
 import { readIgnored } from '../db/registry/ignored.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections, type Projection } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
-import { networks } from '../processors/chains.ts'
 import { createDecoder } from '../processors/handling/decode.ts'
 import { compareRange } from '../processors/knowledge/completeness.ts'
 import { KnownContracts } from '../processors/knowledge/known-contracts.ts'
@@ -136,7 +136,7 @@ export async function visibleSumsOf(
 ): Promise<Record<string, { rows: number; checksum: string }>> {
   const sums: Record<string, { rows: number; checksum: string }> = {}
   for (const { name, streams } of projections) {
-    if (streams !== 'chains') continue
+    if (streams !== 'evm') continue
     const visible = 'WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
     const [sum] = await clickhouse.query<{ rows: string; checksum: string }>(
       'test',

@@ -1,9 +1,12 @@
 import { rm } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
+import { openClickHouse } from '../db/clickhouse/client.ts'
+import { dropClickHouse } from '../db/clickhouse/migrate.ts'
 import { type Embedded, startEmbedded } from '../db/embedded/up.ts'
 import { readEnv } from '../db/process/env.ts'
 import { PortInUseError } from '../db/process/errors.ts'
 import { freePort } from './chain/anvil-process.ts'
+import { freeDatabases } from './clickhouse-databases.ts'
 import { newFolder } from './db/embedded/places.ts'
 
 declare module 'vitest' {
@@ -12,6 +15,8 @@ declare module 'vitest' {
     clickhouseUrl: string
     /** Of the role that GraphQL reads as; empty with a DATABASE_URL of one's own. */
     graphqlUrl: string
+    /** Folder in which databases of that ClickHouse are named that no test uses. */
+    freeDatabases: string
   }
 }
 
@@ -34,6 +39,7 @@ async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded>
 interface Servers {
   embedded: Promise<Embedded>
   folder: string
+  free: string
   users: number
 }
 
@@ -42,7 +48,8 @@ const shared = globalThis as typeof globalThis & { testServers?: Servers }
 
 function startServers(): Servers {
   const folder = newFolder('vaultlog-test-')
-  return { folder, embedded: startOnFreePorts(folder), users: 0 }
+  const free = newFolder('vaultlog-test-free-')
+  return { folder, free, embedded: startOnFreePorts(folder), users: 0 }
 }
 
 /**
@@ -57,9 +64,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', embedded.databaseUrl)
   project.provide('clickhouseUrl', embedded.clickhouseUrl)
   project.provide('graphqlUrl', embedded.graphqlDatabaseUrl ?? '')
+  project.provide('freeDatabases', servers.free)
   return async () => {
     if (--servers.users > 0) return
+    const free = await freeDatabases(servers.free)
+    if (process.env['CLICKHOUSE_URL']) await dropAll(embedded.clickhouseUrl, free)
     await embedded.stop()
     await rm(servers.folder, { recursive: true, force: true })
   }
+}
+
+async function dropAll(url: string, names: readonly string[]): Promise<void> {
+  const house = openClickHouse({ url, database: 'default' })
+  for (const name of names) await dropClickHouse(house, name)
+  await house.close()
 }

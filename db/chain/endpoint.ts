@@ -78,6 +78,8 @@ export class Endpoint {
   private running = 0
   private isScheduled = false
   private pausedUntil = 0
+  /** Calls of the longest batch that was answered since one was too long. */
+  private taken = 0
 
   constructor(url: string, limits: EndpointLimits = {}, send?: Send) {
     this.host = new URL(url).host
@@ -151,15 +153,17 @@ export class Endpoint {
         maxBytes: Math.max(...calls.map(({ maxBytes }) => maxBytes)),
       })
       this.inFlight.answered(underWay)
-      this.rate.answered()
+      this.taken = Math.max(this.taken, calls.length)
       this.settle(calls, answers, sentAt)
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error
       const isTooMuch = error.status === 429 || error.status === 503
-      if (isTooMuch) this.rate.refused(sentAt)
+      // Of a batch that is longer than any that was answered, it may be the length; of one that was refused before, too.
+      const isPace = isTooMuch && calls.length <= this.taken && calls.every(({ failures }) => failures === 0)
+      if (isPace || (isTooMuch && calls.length === 1)) this.rate.refused(sentAt)
       if (error.isLate || isTooMuch) this.inFlight.refused(underWay)
       // Where nobody is there, fewer calls would not be answered either.
-      const isHalved = calls.length > 1 && !error.isGone
+      const isHalved = calls.length > 1 && !error.isGone && !isPace
       if (isHalved) this.refuseBatch(calls.length, error.message)
       else for (const call of calls) call.failures++
       for (const call of calls) this.again(call, error, isHalved)
@@ -182,6 +186,7 @@ export class Endpoint {
         this.refuseBatch(call.doubt.batch, 'some of the calls were refused')
       else if (call.doubt) this.rate.refused(call.doubt.sentAt)
     }
+    if (doubtful.length < calls.length) this.rate.answered(calls.length - doubtful.length)
     if (doubtful.length === 0) this.batch.answered(calls.length)
     const isBatch = calls.length > 1
     if (isBatch && doubtful.length === calls.length)
@@ -200,6 +205,7 @@ export class Endpoint {
 
   private refuseBatch(length: number, words: string): void {
     const before = this.batch.now()
+    this.taken = Math.min(this.taken, length - 1)
     this.batch.refused(length)
     if (this.batch.now() < before)
       log.info(

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type { ClickHouseClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { type ClickHouse, databaseOf } from './client.ts'
 import { localName, onCluster } from './cluster.ts'
 
@@ -24,6 +24,10 @@ export async function migrateClickHouse(
   house: ClickHouse,
   options: { staging?: string } = {},
 ): Promise<string[]> {
+  const files = await readMigrations()
+  // Whom only tables are granted may not even ask whether to make one.
+  const known = await appliedTo(house)
+  if (known && files.every(({ file }) => known.has(file))) return []
   await inDefault(house, async admin => {
     for (const database of [house.database, internalOf(house.database)])
       await admin.command(
@@ -43,12 +47,10 @@ export async function migrateClickHouse(
 ORDER BY name
 COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   )
-  const done = new Set(
-    (await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')).map(row => row.name),
-  )
+  const done = await appliedTo(house)
   const applied: string[] = []
-  for (const { file, sql } of await readMigrations()) {
-    if (done.has(file)) continue
+  for (const { file, sql } of files) {
+    if (done?.has(file)) continue
     if (options.staging && file === '0001_event.sql') {
       for (const table of STAGING) {
         await run(
@@ -62,6 +64,18 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
     applied.push(file)
   }
   return applied
+}
+
+/** Files that were applied; undefined where there is no such database. */
+async function appliedTo(house: ClickHouse): Promise<Set<string> | undefined> {
+  try {
+    const rows = await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')
+    return new Set(rows.map(({ name }) => name))
+  } catch (error) {
+    if (error instanceof ClickHouseError && /^UNKNOWN_(DATABASE|TABLE)$/.test(error.type ?? ''))
+      return undefined
+    throw error
+  }
 }
 
 /** Drops a database, and the one of the views that fill it. */

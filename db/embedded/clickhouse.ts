@@ -32,7 +32,7 @@ const threads = 32
 
 /** Limits of the read-only user, whoever asks. */
 const readOnlyLimits = { maxExecutionSeconds: 60, maxResultRows: 1_000_000 }
-/** As deploy/clickhouse/analyst.xml has them. */
+/** As deploy/clickhouse/users.xml has them. */
 const readOnlyAllowance = { atOnce: 4, queriesPerHour: 10_000, secondsPerHour: 3_600 }
 
 /** Of the environment: what others put there (keys of nodes, passwords) is no business of whoever asks in SQL. */

@@ -35,6 +35,8 @@ export interface Committed {
   headTime: number
   /** Of handling the blocks and of the transaction that stores what came of them. */
   seconds: number
+  /** Blocks were taken back, and nothing of the batch itself is stored: it is to be handled again. */
+  isDiscarded?: boolean | undefined
 }
 
 interface Cursor {
@@ -62,6 +64,7 @@ interface Outcome {
   olderSources: OlderSource[]
   waiting: WaitingContract[]
   logBudgets: { changed: LogsOfDay[]; done: LogsOfDay[] }
+  isDiscarded?: boolean
 }
 
 export interface ChainDatabaseOptions {
@@ -96,7 +99,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   async connect(): Promise<HotDatabaseState & { position: number }> {
     this.assertOpen()
     const { pool, stream, name } = this.options
-    await registerStream(pool, stream, name, 'chain')
+    await registerStream(pool, stream, name, 'evm')
     if (!this.lock) {
       const client = await pool.connect()
       const { rows } = await client.query<{ free: boolean }>(
@@ -166,40 +169,23 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     let orphaned = 0
     await this.commit(info.prevHead, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
-      const { writer, blocks, headTime, sources, olderSources, waiting, logBudgets, canonical } = openWriter(
-        stored,
-        Number.MAX_SAFE_INTEGER,
-        info.prevHead,
-      )
-      await handle(writer)
-      for (const { block } of blocks) canonical.set(block.number, block.hash)
+      const opened = openWriter(stored, Number.MAX_SAFE_INTEGER, info.prevHead)
+      const { canonical } = opened
+      await handle(opened.writer)
+      for (const { block } of opened.blocks) canonical.set(block.number, block.hash)
       const orphans = await this.findOrphans(hot, canonical, info.nextHead)
       orphaned = orphans.length
       if (orphaned > 0) {
         const above = Math.min(...orphans.map(block => block.height))
         return {
+          ...writtenBy(openWriter(stored, 0, cursor)),
           orphans: hot.filter(block => block.height >= above),
-          blocks: [],
           final: cursor,
           hotBlocks: [],
-          headTime: 0,
-          sources: [],
-          olderSources: [],
-          waiting: [],
-          logBudgets: { changed: [], done: [] },
+          isDiscarded: true,
         }
       }
-      return {
-        orphans: [],
-        blocks,
-        final: info.nextHead,
-        hotBlocks: [],
-        headTime: headTime(),
-        sources,
-        olderSources: olderSources(),
-        waiting,
-        logBudgets,
-      }
+      return { ...writtenBy(opened), orphans: [], final: info.nextHead, hotBlocks: [] }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
   }
@@ -230,22 +216,13 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       const first = change < 0 ? info.newBlocks.length : change
       const newBlocks = info.newBlocks.slice(first)
       const base = info.newBlocks[first - 1] ?? info.baseHead
-      const { writer, blocks, headTime, sources, olderSources, waiting, logBudgets } = openWriter(
-        new Map(),
-        base.height,
-        base,
-      )
-      if (newBlocks.length > 0) await handle(writer, first, info.newBlocks.length)
+      const opened = openWriter(new Map(), base.height, base)
+      if (newBlocks.length > 0) await handle(opened.writer, first, info.newBlocks.length)
       return {
+        ...writtenBy(opened),
         orphans: hot.filter(block => block.height > base.height),
-        blocks,
         final: info.finalizedHead,
         hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
-        headTime: headTime(),
-        sources,
-        olderSources: olderSources(),
-        waiting,
-        logBudgets,
       }
     })
   }
@@ -292,8 +269,10 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   private async append(
     tx: pg.PoolClient,
     { position, hot }: StreamState,
-    { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets }: Outcome,
+    outcome: Outcome,
   ): Promise<Omit<Committed, 'seconds'>> {
+    const { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets } =
+      outcome
     const { stream } = this.options
     if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
     const retractions = orphans
@@ -335,6 +314,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       retracted: retractions.length,
       headBlock: head.height,
       headTime,
+      isDiscarded: outcome.isDiscarded,
     }
   }
 
@@ -408,6 +388,17 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     }
     return orphans
   }
+}
+
+function writtenBy({
+  blocks,
+  headTime,
+  sources,
+  olderSources,
+  waiting,
+  logBudgets,
+}: ReturnType<typeof openWriter>): Omit<Outcome, 'orphans' | 'final' | 'hotBlocks'> {
+  return { blocks, headTime: headTime(), sources, olderSources: olderSources(), waiting, logBudgets }
 }
 
 /** At one moment, by one statement. */

@@ -19,7 +19,8 @@ export function encodeEventData(data: DomainEvent['data']): string {
   return `${json}}`
 }
 
-function cleanText(value: string): string {
+/** Without what Postgres takes in no text or JSON. */
+export function cleanText(value: string): string {
   const text = value.isWellFormed() ? value : value.toWellFormed()
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }

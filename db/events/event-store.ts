@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { VaultlogError } from '../process/errors.ts'
+import type { StreamKind } from '../streams.ts'
 import { encodeEventData } from './event-json.ts'
 import type { DomainEvent } from './vocabulary.ts'
 
@@ -17,14 +18,14 @@ export interface BlockEvents {
   events: DomainEvent[]
 }
 
-/** The stream of curated facts; chain streams are numbered by chain id. */
+/** The stream of curated facts; those of chains of the API are numbered by chain id. */
 export const REGISTRY_STREAM = 0
 
 export async function registerStream(
   db: pg.Pool | pg.PoolClient,
   id: number,
   name: string,
-  kind: 'chain' | 'registry' | 'prices',
+  kind: StreamKind,
 ): Promise<void> {
   await db.query('SELECT register_stream($1, $2, $3)', [id, name, kind])
 }

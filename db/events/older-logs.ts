@@ -41,3 +41,18 @@ export async function storeOlderSources(
   if (sources.some(({ cursor, to }) => cursor >= to))
     await tx.query('DELETE FROM older_logs WHERE stream = $1 AND cursor >= to_block', [stream])
 }
+
+/** After a rewind the blocks above a height come with the stream again, and with them what is logged there. */
+export async function lowerOlderSources(tx: pg.PoolClient, stream: number, to: number): Promise<void> {
+  await tx.query(
+    `WITH above AS (
+       DELETE FROM older_logs WHERE stream = $1 AND to_block > $2 RETURNING *
+     )
+     INSERT INTO older_logs AS w (stream, kind, contract, cursor, to_block, not_before, added_at)
+     SELECT stream, kind, contract, min(cursor), $2, min(not_before), min(added_at) FROM above
+     WHERE cursor < $2 GROUP BY stream, kind, contract
+     ON CONFLICT (stream, kind, contract, to_block)
+     DO UPDATE SET cursor = least(w.cursor, excluded.cursor), not_before = least(w.not_before, excluded.not_before)`,
+    [stream, to],
+  )
+}

@@ -3,6 +3,7 @@ import { inTransaction } from '../postgres.ts'
 import { SecondWriterError } from './chain-errors.ts'
 import { appendEvents, type BlockEvents, lockStreamHead } from './event-store.ts'
 import { retractLogBudgets } from './log-budgets.ts'
+import { lowerOlderSources } from './older-logs.ts'
 import { retractTeaching } from './teaching.ts'
 import { retractWaiting } from './waiting-contracts.ts'
 
@@ -74,6 +75,7 @@ export async function rewindChain(
     ])
     await retractWaiting(tx, stream, toBlock)
     await retractLogBudgets(tx, stream, toBlock)
+    await lowerOlderSources(tx, stream, toBlock)
     await tx.query('DELETE FROM completeness WHERE stream = $1 AND to_block > $2', [stream, toBlock])
     // The newest block that is left and known: a little before the head, which is better than no time at all.
     const { rows: last } = await tx.query<{ time: number }>(

@@ -110,18 +110,43 @@ export async function storeTeachingTypes(
   )
 }
 
-/** Stored events of some types at positions above one, with whether they were taken back. Reads the stream by its positions. */
+/** Says of positions whether a fork or a rewind took back what stands there. */
+export async function readRetractions(
+  tx: pg.PoolClient,
+  stream: number,
+): Promise<(position: number) => boolean> {
+  const { rows } = await tx.query<{ first: number; last: number }>(
+    `SELECT (data->>'fromPosition')::bigint AS first, (data->>'toPosition')::bigint AS last
+     FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' ORDER BY 1`,
+    [stream],
+  )
+  const ranges: { first: number; last: number }[] = []
+  for (const range of rows) {
+    const before = ranges.at(-1)
+    if (before && range.first <= before.last) before.last = Math.max(before.last, range.last)
+    else ranges.push(range)
+  }
+  return position => {
+    let [low, high] = [0, ranges.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ranges[middle]?.last ?? 0) < position) low = middle + 1
+      else high = middle
+    }
+    return (ranges[low]?.first ?? Number.POSITIVE_INFINITY) <= position
+  }
+}
+
+/** Stored events of some types at positions above one. Reads the stream by its positions. */
 export async function readEventsToLearn(
   tx: pg.PoolClient,
   stream: number,
   types: readonly EventType[],
   { after, limit }: { after: number; limit: number },
-): Promise<TeachingEvent[]> {
-  const { rows } = await tx.query<TeachingEvent>(
-    `SELECT position, type, protocol, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data,
-            EXISTS (SELECT FROM event_log r WHERE r.stream = $1 AND r.type = 'BlockRetracted'
-              AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint) AS is_retracted
-     FROM event_log e WHERE stream = $1 AND position > $2 AND type = ANY ($3) ORDER BY position LIMIT $4`,
+): Promise<StoredEvent[]> {
+  const { rows } = await tx.query<StoredEvent>(
+    `SELECT position, type, protocol, block_number, block_time, '0x' || encode(contract, 'hex') AS contract, data
+     FROM event_log WHERE stream = $1 AND position > $2 AND type = ANY ($3) ORDER BY position LIMIT $4`,
     [stream, after, types, limit],
   )
   return rows

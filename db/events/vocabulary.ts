@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { bridgeVocabulary } from './bridge-vocabulary.ts'
+import { fixedTermVocabulary } from './fixed-term-vocabulary.ts'
 import { lendingVocabulary } from './lending-vocabulary.ts'
 import { address, bytes32, count, int, text, uint, unixSeconds } from './shapes.ts'
 
 /**
  * The vocabulary of the event store: every fact that a projection may use, in the past tense.
  *
- * Shapes are those in memory: addresses and hashes are lower-case `0x` hex, on-chain integers are bigint
+ * Shapes are those in memory: addresses (20 bytes, or 32 in a stream of kind svm) and hashes are lower-case `0x` hex,
+ * on-chain integers are bigint
  * (base units of the token they count), times are unix seconds. `event-json.ts` says how they are stored.
  * A field that the chain did not answer is absent, never zero (invariant 7).
  */
@@ -80,6 +83,8 @@ export const vocabulary = {
      */
     asyncDeposits: z.literal(true).optional(),
     asyncRedemptions: z.literal(true).optional(),
+    /** Redemptions wait for a cooldown that has been switched on, or may be. Absent: nobody asked. */
+    hasCooldown: z.boolean().optional(),
   }),
   /** The contract emitted a vault's events but does not answer as one; its logs are left alone from here on. */
   VaultRejected: z.object({ vault: address, reason: text }),
@@ -389,6 +394,8 @@ export const vocabulary = {
   FlashLoaned: z.object({ market: text, sender: address, assets: uint, premium: uint.optional() }),
 
   ...lendingVocabulary,
+  ...fixedTermVocabulary,
+  ...bridgeVocabulary,
 
   // ---- the registry of curated facts (stream 0); `contract` is absent
   /** One curated fact set or removed: subject is e.g. 'vault:1:0x…', 'feed:1:0x…', 'protocol:morpho', fact its JSON. */

@@ -37,6 +37,9 @@ const trustedUrl = () =>
     'must be a URL that begins with https:// (http:// on this machine alone)',
   )
 
+/** A key that goes into a header. */
+const secret = () => z.string().regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters')
+
 /** Every variable with a fixed name. `.env.example` explains each; a test holds the two together. */
 export const envSchema = z.object({
   DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
@@ -119,10 +122,17 @@ export const envSchema = z.object({
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
   INSPECTIONS_PER_HOUR: z.coerce.number().int().min(12).default(300),
   LOGS_PER_DAY: z.coerce.number().int().min(100).default(20_000),
+  SAMPLES_PER_HOUR: z.coerce.number().int().min(4).default(2_000),
   RECHECK_MINUTES: z.coerce.number().int().min(0).default(10),
   POLL_INTERVAL_MS: z.coerce.number().int().min(10).optional(),
   MERKL_URL: trustedUrl().optional(),
   MORPHO_REWARDS_URL: trustedUrl().optional(),
+  CCTP_URL: trustedUrl().optional(),
+  BICONOMY_URL: trustedUrl().optional(),
+  BICONOMY_KEY: secret().optional(),
+  BICONOMY_EXPLORER_URL: trustedUrl().optional(),
+  RHINESTONE_URL: trustedUrl().optional(),
+  RHINESTONE_KEY: secret().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
     .default('on')

@@ -7,10 +7,15 @@ import type { Fact } from './registry.ts'
 const feed = z.object({
   proxy: z.string(),
   decimals: z.number().int().nonnegative(),
+  /** It prices the chain's own coin. */
+  native: z.boolean(),
   assets: z.array(z.string()),
 })
 
 const listSchema = z.object({ networks: z.record(z.string(), z.array(feed)) })
+
+/** Stands for a chain's own coin where an address is wanted (as ERC-7528 has it). */
+export const COIN_ADDRESS = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
 
 /** Kind of contract under which configuration names price feeds (their proxies). */
 export const FEED_KIND = 'chainlink-feed'
@@ -35,8 +40,8 @@ export function feedFacts(content: unknown = table): Fact[] {
   const { networks } = listSchema.parse(content)
   return Object.entries(networks).flatMap(([network, feeds]) => {
     const { chainId } = networkByName(network)
-    return feeds.flatMap(({ proxy, decimals, assets }) =>
-      assets.map(asset => ({
+    return feeds.flatMap(({ proxy, decimals, native, assets }) =>
+      [...assets, ...(native ? [COIN_ADDRESS] : [])].map(asset => ({
         subject: `asset:${chainId}:${asset}`,
         kind: 'feed',
         value: { feed: proxy, decimals },

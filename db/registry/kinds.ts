@@ -112,9 +112,11 @@ export const FACT_KINDS = {
     }),
     /** An oracle whose word may be taken: markets that ask it for the prices of known assets are vouched for. */
     oracle: z.strictObject({ description: words.optional() }),
+    /** A wrapper of a yield-bearing token (SY) whose rate may be taken at its word: fixed-term markets of it are vouched for. */
+    wrapper: z.strictObject({ description: words.optional() }),
   },
   market: {
-    /** A lending market that anybody could have opened, and that is vouched for. */
+    /** A lending or fixed-term market that anybody could have opened, and that is vouched for. */
     listed: z.strictObject({ description: words.optional() }),
   },
   protocol: {

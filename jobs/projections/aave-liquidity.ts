@@ -7,7 +7,7 @@ export default defineProjection({
   version: 1,
   handles: ['ReserveLiquiditySampled'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     pool: z.string(),

@@ -9,7 +9,7 @@ export default defineProjection({
   version: 1,
   handles: ['ReserveListed'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     configurator: z.string(),

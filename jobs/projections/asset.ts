@@ -9,7 +9,7 @@ export default defineProjection({
   version: 1,
   handles: ['AssetDescribed'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     asset: z.string(),

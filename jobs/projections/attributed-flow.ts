@@ -7,7 +7,7 @@ export default defineProjection({
   version: 1,
   handles: ['Deposited', 'Redeemed'],
   face: 'attribution',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     code: z.string(),
     chain_id: z.number(),

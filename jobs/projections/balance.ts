@@ -25,7 +25,7 @@ export default defineProjection({
   version: 1,
   handles: ['ShareTransferred', 'Deposited', 'Redeemed', 'BlockRetracted'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     vault: z.string(),

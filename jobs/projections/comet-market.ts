@@ -10,7 +10,7 @@ export default defineProjection({
   version: 1,
   handles: ['CometConfigured'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     ...comet,
     ...at,

@@ -27,7 +27,7 @@ export default defineProjection({
   version: 1,
   handles: ['Deposited', 'Redeemed'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({ ...event, account: z.string(), kind: z.string(), ...soFar }),
   beside: [
     { name: 'daily_flow_head_taken_back', into: 'daily_flow_head', handles: ['BlockRetracted'], row: head },

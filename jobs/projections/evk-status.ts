@@ -9,7 +9,7 @@ export default defineProjection({
   version: 1,
   handles: ['VaultStatusChanged'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     vault: z.string(),

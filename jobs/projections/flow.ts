@@ -7,7 +7,7 @@ export default defineProjection({
   version: 1,
   handles: ['Deposited', 'Redeemed'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     vault: z.string(),

@@ -17,7 +17,7 @@ export default defineProjection({
     'CollateralAbsorbed',
   ],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     protocol: z.string(),

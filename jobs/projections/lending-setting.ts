@@ -14,7 +14,7 @@ export default defineProjection({
     'RateModelChanged',
   ],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     protocol: z.string(),

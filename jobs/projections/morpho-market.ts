@@ -23,7 +23,7 @@ export default defineProjection({
   version: 1,
   handles: ['MarketCreated'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     morpho: z.string(),

@@ -9,7 +9,7 @@ export default defineProjection({
   version: 1,
   handles: ['OraclePriceSampled'],
   face: 'lending',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     contract: z.string(),

@@ -7,7 +7,7 @@ export default defineProjection({
   version: 1,
   handles: ['RewardClaimed'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     account: z.string(),
     chain_id: z.number(),

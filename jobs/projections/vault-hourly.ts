@@ -22,7 +22,7 @@ export default defineProjection({
   handles: ['StateSampled'],
   isSeldom: true,
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     vault: z.string(),

@@ -7,7 +7,7 @@ export default defineProjection({
   version: 1,
   handles: ['VaultDiscovered'],
   face: 'core',
-  streams: 'chains',
+  streams: 'evm',
   row: z.object({
     chain_id: z.number(),
     vault: z.string(),
@@ -24,6 +24,8 @@ export default defineProjection({
     asset_decimals: z.number(),
     deployed_block: z.number().nullable(),
     deployed_at: z.number().nullable(),
+    async_deposits: z.number().nullable(),
+    async_redemptions: z.number().nullable(),
   }),
   beside: [
     {

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { storeDeadLetters } from '../../db/dead-letters.ts'
 import { readLogBudgets } from '../../db/events/log-budgets.ts'
 import { readOlderSources } from '../../db/events/older-logs.ts'
 import { readWaiting } from '../../db/events/waiting-contracts.ts'
 import { isBackfilling, readFirstBlock } from '../../db/events/watched-sources.ts'
+import type { Network } from '../../db/networks.ts'
 import type { Env } from '../../db/process/env.ts'
 import { log } from '../../db/process/log.ts'
-import type { Network } from '../chains.ts'
 import { createDecoder } from '../handling/decode.ts'
 import { type CompletenessOptions, compareRange, type RangeComparison } from '../knowledge/completeness.ts'
 import { configuredContracts } from '../knowledge/contracts-file.ts'
-import { IgnoredWatch } from '../knowledge/ignored.ts'
 import { KnownContracts } from '../knowledge/known-contracts.ts'
+import { RegistryWatch } from '../knowledge/registry-watch.ts'
 import { loadProtocols } from '../load-protocols.ts'
 import { readFeeds, withFeeds } from '../prices/feeds.ts'
 import { assertComparable } from '../source/right-chain.ts'
@@ -46,7 +47,7 @@ export async function openCompleteness(
     ...(await readWaiting(pool, network.chainId)),
     ...(await readLogBudgets(pool, network.chainId)).filter(({ leftOutFrom }) => leftOutFrom !== undefined),
   ].map(({ contract }) => contract)
-  const ignored = (await IgnoredWatch.open(pool, network.chainId)).contracts
+  const ignored = (await RegistryWatch.open(pool, network.chainId)).ignored
   contracts.ignore(new Set([...ignored, ...unfinished]))
   contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
@@ -128,17 +129,10 @@ async function keep(pool: pg.Pool, network: Network, found: RangeComparison): Pr
     return
   }
   log.error({ ...facts, differences }, 'the store differs from the chain')
-  await pool.query(
-    `INSERT INTO dead_letter (stage, stream, block_number, reason, payload) VALUES ('verify', $1, $2, $3, $4)
-     ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
-     DO UPDATE SET attempts = dead_letter.attempts + 1, last_at = clock_timestamp(), resolved_at = NULL`,
-    [
-      network.chainId,
-      from,
-      `blocks ${from} to ${to} differ from the chain: ${differences[0] ?? ''}`,
-      JSON.stringify(found),
-    ],
-  )
+  const reason = `blocks ${from} to ${to} differ from the chain: ${differences[0] ?? ''}`
+  await storeDeadLetters(pool, [
+    { stage: 'verify', stream: network.chainId, block: from, reason, payload: found },
+  ])
 }
 
 /** Compares what has become final with the chain, every so often, until stopped. */

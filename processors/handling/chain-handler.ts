@@ -8,12 +8,14 @@ import { type Looks, TURN } from '../knowledge/looks.ts'
 import type { OlderLogs } from '../knowledge/older-logs.ts'
 import type { Protocol } from '../protocol.ts'
 import { firstAtOrAfter, type Moment } from '../samples/hours.ts'
+import type { SampleBudget } from '../samples/sample-budget.ts'
 import { Sampler } from '../samples/sampler.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import { settleByBalances } from '../vaults/balances.ts'
 import { attribute, toAttribute } from './attribute.ts'
 import { BranchMismatchError, type DeadLetter, type SourceBlock } from './block.ts'
-import type { Candidate, ContractView, DecodedBlock, Decoder, RejectedLog } from './decode.ts'
+import { type Candidate, type ContractView, type DecodedBlock, type Decoder, deadLetter } from './decode.ts'
+import { withHeaders } from './headers.ts'
 
 export interface ChainHandlerOptions {
   protocols: readonly Protocol[]
@@ -25,9 +27,11 @@ export interface ChainHandlerOptions {
   /** What came before a source was watched. */
   history?: History
   /** What contracts logged long before they were discovered. */
-  older?: Pick<OlderLogs, 'add' | 'take' | 'expect'> | undefined
+  older?: Pick<OlderLogs, 'add' | 'near' | 'take' | 'expect'> | undefined
   /** How many logs of a contract are taken with the blocks; absent: all. */
   logBudget?: LogBudget | undefined
+  /** How many samples vaults cost that nobody listed; absent: all that there is reason for. */
+  sampleBudget?: SampleBudget | undefined
   /** How many contracts are looked at; absent: all, as they come up. */
   looks?: Looks | undefined
   /** Vaults that are looked at without waiting for an event of theirs, by protocol. */
@@ -77,7 +81,8 @@ export class ChainHandler {
   constructor(options: ChainHandlerOptions) {
     this.options = options
     const { rpc, samples, contracts, protocols, collateralHolders: holders, principals } = options
-    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals })
+    const budget = options.sampleBudget
+    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals, budget })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
@@ -94,6 +99,7 @@ export class ChainHandler {
     this.options.older?.take(store, last.ref.timestamp)
     this.options.looks?.begin(store.baseHeight)
     this.options.logBudget?.begin(store.baseHeight)
+    this.options.sampleBudget?.begin(store.baseHeight)
     await this.addHistory(batch)
     if (this.options.looks?.areAny())
       await this.scheduleTurn(await this.options.rpc?.header(store.parent.height), batch)
@@ -322,7 +328,9 @@ export class ChainHandler {
   private async merge(found: BlockLogs, { queue, numbers }: Batch): Promise<void> {
     let block = queue.get(found.number)
     if (!block) {
-      block = { ref: await this.refOf(found), logs: [] }
+      const [header] = await this.withHeaders([found])
+      if (!header) throw new BranchMismatchError(found.number)
+      block = { ref: header.ref, logs: [] }
       queue.set(found.number, block)
       numbers.push(found.number)
       numbers.sort((a, b) => a - b)
@@ -365,7 +373,7 @@ export class ChainHandler {
     batch: Batch,
     isFound = false,
   ): Promise<void> {
-    const { rpc, contracts, older } = this.options
+    const { rpc, contracts, older, logBudget } = this.options
     this.watchesMore = true
     if (!rpc) return
     const began = await Promise.all(
@@ -380,11 +388,17 @@ export class ChainHandler {
     const from = Math.min(...began)
     const address = [...new Set(fresh.map(({ contract }) => contract))]
     const view = this.viewOf(fresh)
-    const logs = await rpc.logs({ address, from, to: batch.last.number })
-    for (const found of await this.withoutStanding(logs, address)) {
-      if (found.number < block.ref.number) await this.addPast(found, view, batch)
-      else await this.merge(found, batch)
-    }
+    const isCapped = older && isFound && address.every(contract => logBudget?.isCounted(contract))
+    const now = isCapped ? Math.max(from, block.ref.number) : from
+    const logs = isCapped ? await older.near(batch.store, fresh, from, block.ref.number) : []
+    logs.push(...(await rpc.logs({ address, from: now, to: batch.last.number })))
+    const all = await this.withoutStanding(logs, address)
+    await this.addPast(
+      all.filter(({ number }) => number < block.ref.number),
+      view,
+      batch,
+    )
+    for (const found of all) if (found.number >= block.ref.number) await this.merge(found, batch)
   }
 
   /** Events of logs from before the discovery of contracts that are known by these kinds. */
@@ -393,7 +407,7 @@ export class ChainHandler {
     const past = { output: [] as BlockEvents[], letters: [] as DeadLetter[] }
     const view = this.viewOf(sources)
     const address = sources.map(({ contract }) => contract)
-    for (const found of await this.withoutStanding(logs, address)) await this.addPast(found, view, past)
+    await this.addPast(await this.withoutStanding(logs, address), view, past)
     if (rpc) await settleByBalances(past.output, rpc, past.letters)
     await this.attribute(past.output, new Map(), past.letters)
     if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
@@ -401,14 +415,15 @@ export class ChainHandler {
   }
 
   private async addPast(
-    found: BlockLogs,
+    blocks: readonly BlockLogs[],
     view: ContractView,
     { output, letters }: Pick<Batch, 'output' | 'letters'>,
   ): Promise<void> {
-    const ref = await this.refOf(found)
-    const decoded = this.decode({ ref, logs: found.logs }, view)
-    letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
-    if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
+    for (const { ref, logs } of await this.withHeaders(blocks)) {
+      const decoded = this.decode({ ref, logs }, view)
+      letters.push(...decoded.rejected.map(rejected => deadLetter(rejected, ref)))
+      if (decoded.events.length > 0) output.push({ block: ref, events: decoded.events })
+    }
   }
 
   /** Logs of contracts, without those that are stored since the contracts were known before. */
@@ -424,15 +439,9 @@ export class ChainHandler {
       .filter(found => found.logs.length > 0)
   }
 
-  private async refOf(found: BlockLogs): Promise<BlockRef> {
-    const ref = await this.options.rpc?.header(found.number)
-    if (ref?.hash !== found.hash) throw new BranchMismatchError(found.number)
-    return ref
+  private withHeaders(blocks: readonly BlockLogs[]) {
+    return withHeaders(blocks, async number => this.options.rpc?.header(number))
   }
 }
 
 const nameOf = ({ protocol, contract }: Candidate) => `${protocol} ${contract}`
-
-function deadLetter({ log: rejected, reason }: RejectedLog, block: BlockRef): DeadLetter {
-  return { stage: 'decode', block, contract: rejected.address, reason, log: rejected }
-}

@@ -1,14 +1,24 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
+import { storeDeadLetters } from '../../db/dead-letters.ts'
+import { cleanText } from '../../db/events/event-json.ts'
+import type { Network } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
-import type { Network } from '../chains.ts'
 import { deadLetters } from '../metrics.ts'
 import type { DeadLetter } from './block.ts'
 
 /** Letters that are kept of a contract, of one stage and day of the chain; what comes after them is counted. */
 const KEPT = 10
+/** And of all contracts together: there may be any number of them. */
+const KEPT_OF_ALL = 1_000
 const DAY = 86_400
-/** Contracts and days that are remembered at most. */
+/** Contracts and days that are remembered at most, and days of all contracts. */
 const REMEMBERED = 10_000
+const REMEMBERED_DAYS = 100
+/** Milliseconds in which the log has one line of a stage and contract. */
+const SAY_AGAIN = 3_600_000
+
+type Kept = LRUCache<string, Set<string>>
 
 interface Counted {
   letter: DeadLetter
@@ -20,7 +30,11 @@ export class DeadLetterBox {
   private readonly pool: pg.Pool
   private readonly network: Network
   /** Identities of the letters that are kept, by stage, contract and day. */
-  private readonly kept = new Map<string, Set<string>>()
+  private readonly kept: Kept = new LRUCache({ max: REMEMBERED })
+  /** The same of all contracts together, by stage and day: however many contracts there are, it is not forgotten for them. */
+  private readonly keptOfAll: Kept = new LRUCache({ max: REMEMBERED_DAYS })
+  /** When the log had one of that stage and contract. */
+  private readonly said = new LRUCache<string, number>({ max: REMEMBERED })
 
   constructor(pool: pg.Pool, network: Network) {
     this.pool = pool
@@ -30,7 +44,9 @@ export class DeadLetterBox {
   async keep(letters: readonly DeadLetter[]): Promise<void> {
     const { chainId: stream, name: chain } = this.network
     const list = new Map<string, Counted>()
-    for (const letter of letters) {
+    for (const raw of letters) {
+      // Quotes of what contracts say may end amid a character.
+      const letter = { ...raw, reason: cleanText(raw.reason) }
       deadLetters.inc({ chain, stage: letter.stage })
       const { letter: one, isNew } = this.kindOf(letter)
       const key = JSON.stringify([one.stage, one.contract, identity(one)])
@@ -39,57 +55,64 @@ export class DeadLetterBox {
       else list.set(key, { letter: one, times: 1 })
       if (!isNew) continue
       const { stage, block, contract, reason } = one
-      log.warn(
+      log[this.isFirst(one) ? 'warn' : 'debug'](
         { stage, stream, block: block.number, logIndex: one.log?.logIndex, contract, reason },
-        'dead letter',
+        'dead letter: `vaultlog deadletters` lists it, and those of this contract that follow in the next hour',
       )
     }
-    await this.pool.query(
-      `INSERT INTO dead_letter (stage, stream, block_number, block_hash, tx_hash, log_index, contract, reason, payload, attempts)
-       SELECT l->>'stage', $1, (l->>'block')::bigint, l->>'hash', l->>'tx', (l->>'logIndex')::bigint, l->>'contract', l->>'reason',
-         l->'payload', (l->>'times')::int
-       FROM jsonb_array_elements($2::jsonb) l
-       ON CONFLICT (stage, stream, coalesce(block_hash, ''), coalesce(log_index, -1), coalesce(contract, ''), md5(reason))
-       DO UPDATE SET attempts = dead_letter.attempts + excluded.attempts, last_at = clock_timestamp()`,
-      [
+    await storeDeadLetters(
+      this.pool,
+      [...list.values()].map(({ letter: { stage, block, contract, reason, log: raw }, times }) => ({
+        stage,
         stream,
-        JSON.stringify(
-          [...list.values()].map(({ letter: { stage, block, contract, reason, log: raw }, times }) => ({
-            stage,
-            block: block.number,
-            hash: block.hash || undefined,
-            tx: raw?.transactionHash,
-            logIndex: raw?.logIndex,
-            contract,
-            reason,
-            payload: raw ? { topics: raw.topics, data: raw.data } : {},
-            times,
-          })),
-        ),
-      ],
+        block: block.number,
+        hash: block.hash || undefined,
+        tx: raw?.transactionHash,
+        logIndex: raw?.logIndex,
+        contract,
+        reason,
+        payload: raw ? { topics: raw.topics, data: raw.data } : {},
+        attempts: times,
+      })),
     )
   }
 
-  /** The letter itself, or the one that counts those of its contract and day which are not kept. */
+  /** Of its contract and stage, within an hour: a line of the log for each would bury all others. */
+  private isFirst({ stage, contract }: DeadLetter): boolean {
+    const key = `${stage} ${contract}`
+    const now = Date.now()
+    if (now - (this.said.get(key) ?? Number.NEGATIVE_INFINITY) < SAY_AGAIN) return false
+    this.said.set(key, now)
+    return true
+  }
+
+  /** The letter itself, or the one that counts those of its contract and day which are not kept, or of the day. */
   private kindOf(letter: DeadLetter): { letter: DeadLetter; isNew: boolean } {
     const { stage, block, contract } = letter
     const day = Math.floor(block.timestamp / DAY)
-    const key = `${stage} ${contract} ${day}`
-    if (this.kept.size >= REMEMBERED && !this.kept.has(key)) this.kept.clear()
-    const kept = this.kept.get(key) ?? new Set()
-    this.kept.set(key, kept)
-    const own = identity(letter)
-    if (kept.has(own)) return { letter, isNew: false }
-    if (kept.size < KEPT) {
-      kept.add(own)
-      return { letter, isNew: true }
-    }
-    const isFirst = !kept.has('')
-    kept.add('')
     const date = Number.isFinite(day) ? new Date(day * DAY * 1000).toISOString().slice(0, 10) : 'one day'
-    const reason = `more than ${KEPT} on ${date}: this counts the others, which are not kept`
-    return { letter: { stage, block: { ...block, hash: '' }, contract, reason }, isNew: isFirst }
+    const own = admit(this.kept, `${stage} ${contract} ${day}`, identity(letter), KEPT)
+    const all =
+      own === 'over'
+        ? own
+        : admit(this.keptOfAll, `${stage} ${day}`, `${contract} ${identity(letter)}`, KEPT_OF_ALL)
+    if (all !== 'over') return { letter, isNew: all === 'new' }
+    const [most, of] = own === 'over' ? [KEPT, contract] : [KEPT_OF_ALL, '']
+    const reason = `more than ${most} on ${date}: this counts the others, which are not kept`
+    const counting = { stage, block: { ...block, hash: '' }, contract: of, reason }
+    const isFirst = admit(this.kept, `${stage} ${of} ${day} counted`, '', 1) === 'new'
+    return { letter: counting, isNew: isFirst }
   }
+}
+
+/** Whether a letter is among those that are kept of a kind. */
+function admit(all: Kept, kind: string, letter: string, most: number): 'new' | 'known' | 'over' {
+  const kept = all.get(kind) ?? new Set()
+  all.set(kind, kept)
+  if (kept.has(letter)) return 'known'
+  if (kept.size >= most) return 'over'
+  kept.add(letter)
+  return 'new'
 }
 
 const identity = ({ block, log: raw, reason }: DeadLetter) => `${block.hash} ${raw?.logIndex ?? ''} ${reason}`

@@ -1,8 +1,10 @@
+import type { BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
+import { isNetworkName } from '../../db/networks.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
-import { isNetworkName } from '../chains.ts'
 import type { LogDecoder, Protocol, RawLog, Source, VaultTerms } from '../protocol.ts'
+import type { DeadLetter } from './block.ts'
 
 /** What the decoder asks about contracts. */
 export interface ContractView {
@@ -224,9 +226,9 @@ class BlockDecoding {
     checkAmounts(event)
     this.found.push({ event, owner })
     const { protocol } = owner
-    if (!protocol.teaches?.includes(event.type)) return
-    if (protocol.watches) for (const w of protocol.watches(event)) this.fresh.add(w.kind + w.contract)
-    if (!protocol.candidates) return
+    if (protocol.watches && protocol.teaches?.includes(event.type))
+      for (const w of protocol.watches(event)) this.fresh.add(w.kind + w.contract)
+    if (!protocol.candidates || !protocol.proposes?.includes(event.type)) return
     for (const contract of protocol.candidates(event)) {
       if (this.contracts.isInspected(contract)) continue
       // Its events are needed to read its first transaction, whatever the inspection will say.
@@ -305,4 +307,9 @@ function hasShape(log: RawLog, { topicCount, dataLength }: LogDecoder): boolean 
 function describe(error: unknown): string {
   if (error instanceof MalformedLogError) return `malformed: ${error.message}`
   return `decoder failed: ${error instanceof Error ? error.message : String(error)}`
+}
+
+/** What becomes of a log that cannot be read. */
+export function deadLetter({ log: rejected, reason }: RejectedLog, block: BlockRef): DeadLetter {
+  return { stage: 'decode', block, contract: rejected.address, reason, log: rejected }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address } from '../../db/events/shapes.ts'
+import { isNetworkName, type NetworkName } from '../../db/networks.ts'
 import { ConfigError } from '../../db/process/errors.ts'
-import { isNetworkName, type NetworkName } from '../chains.ts'
 
 const addressTable = z.object({ source: z.string(), networks: z.record(z.string(), z.array(address)) })
 

@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { RpcRefusedError } from '../../db/chain/errors.ts'
+import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import { readFirstBlock, type WatchedSource } from '../../db/events/watched-sources.ts'
+import type { Network } from '../../db/networks.ts'
 import { variableOf } from '../../db/process/env.ts'
 import { ConfigError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
-import type { Network } from '../chains.ts'
 import type { Decoder } from '../handling/decode.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 
@@ -64,6 +64,7 @@ async function firstDeployment(
     }
     return high
   } catch (error) {
+    if (error instanceof StateMissingError) return undefined
     if (error instanceof RpcRefusedError && error.isAnswered) return undefined
     throw error
   }

@@ -38,6 +38,7 @@ const learnedKey = (event: DomainEvent) =>
 
 interface StandingRead extends Learned {
   read: StateRead
+  opened?: string | undefined
 }
 
 interface Fact extends Learned {
@@ -61,10 +62,14 @@ export class KnownContracts {
   private readonly facts = new Map<string, Fact[]>()
   /** By subject and key; what was learned last is the one to make. */
   private readonly reads = new Map<string, Map<string, StandingRead[]>>()
+  /** Vaults that gave a market a cap. */
+  private readonly caps = new Map<string, (Learned & { vault: string })[]>()
   /** Vaults that are sampled less often, since when (unix seconds), and those that are not any more. */
   private readonly slowed = new Map<string, (Learned & { since: number | undefined })[]>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
+  /** The newest block that anything was learned from, or a later one: forks above it take nothing back. */
+  private newest = -1
   /** Verdicts of blocks from a time on, as they were asked for last. */
   private recent: { since: number; contracts: Set<string> } | undefined
   private ignored: ReadonlySet<string> = new Set()
@@ -128,6 +133,8 @@ export class KnownContracts {
       for (const version of versions) this.add(this.facts, key, version)
     for (const [vault, versions] of late.slowed)
       for (const version of versions) this.add(this.slowed, vault, version)
+    for (const [market, versions] of late.caps)
+      for (const version of versions) this.add(this.caps, market, version)
     for (const [subject, reads] of late.reads)
       for (const [key, versions] of reads)
         for (const version of versions) this.add(this.readsOf(subject), key, version)
@@ -139,9 +146,12 @@ export class KnownContracts {
     this.undo = []
     this.fresh.clear()
     this.recent = undefined
+    if (this.newest <= baseHeight) return
+    this.newest = baseHeight
     for (const versions of [
       ...this.facts.values(),
       ...this.slowed.values(),
+      ...this.caps.values(),
       ...[...this.reads.values()].flatMap(of => [...of.values()]),
     ])
       while ((versions.at(-1)?.block ?? -1) > baseHeight) versions.pop()
@@ -177,9 +187,11 @@ export class KnownContracts {
       const since = event.type === 'SamplingSlowed' ? timestamp : undefined
       this.add(this.slowed, event.data.vault, { block, since })
     }
+    if (event.type === 'CapChanged' && event.data.market !== undefined)
+      this.add(this.caps, event.data.market, { block, vault: event.contract })
     if (this.teaching.isRemembered(event.type)) this.add(this.facts, learnedKey(event), { block, event })
-    for (const { subject, read } of this.teaching.samples(event))
-      this.add(this.readsOf(subject), read.key, { block, read })
+    for (const { subject, read, opened } of this.teaching.samples(event))
+      this.add(this.readsOf(subject), read.key, { block, read, opened })
     return this.teaching.watches(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
   }
 
@@ -240,6 +252,7 @@ export class KnownContracts {
       return
     }
     this.inspected.set(contract, verdict)
+    this.newest = Math.max(this.newest, verdict.block)
     this.undo.push(() => this.inspected.set(contract, before))
   }
 
@@ -280,13 +293,31 @@ export class KnownContracts {
     return [...this.others, this].flatMap(({ facts }) => facts.get(fact) ?? [])
   }
 
-  /** The standing reads known at a block: all, or those of these subjects. */
-  readsAt(block: number, subjects?: ReadonlySet<string>): StateRead[] {
+  /** Markets that anybody may have opened and that are read hourly, in the order in which they were learned of. */
+  openedMarkets(): Set<string> {
+    const markets = new Set<string>()
+    for (const reads of this.reads.values())
+      for (const versions of reads.values())
+        for (const { opened } of versions) if (opened !== undefined) markets.add(opened)
+    return markets
+  }
+
+  /** Vaults that ever gave a market a cap. */
+  cappedBy(market: string): string[] {
+    return [...this.others, this].flatMap(({ caps }) => caps.get(market)?.map(({ vault }) => vault) ?? [])
+  }
+
+  /** The standing reads known at a block: all, or those of these subjects; without those of markets that have to wait. */
+  readsAt(
+    block: number,
+    subjects?: ReadonlySet<string>,
+    isDue: (market: string) => boolean = () => true,
+  ): StateRead[] {
     const reads: StateRead[] = []
     for (const subject of subjects ?? this.reads.keys()) {
       for (const versions of this.reads.get(subject)?.values() ?? []) {
         const version = versions.findLast(of => of.block <= block)
-        if (version) reads.push(version.read)
+        if (version && (version.opened === undefined || isDue(version.opened))) reads.push(version.read)
       }
     }
     return reads
@@ -348,12 +379,14 @@ export class KnownContracts {
     const versions = map.get(key) ?? []
     map.set(key, versions)
     versions.push(version)
+    this.newest = Math.max(this.newest, version.block)
     this.undo.push(() => versions.splice(versions.indexOf(version), 1))
   }
 
   private put<T extends Learned>(map: Map<string, T>, contract: string, value: T): boolean {
     if (map.has(contract)) return false
     map.set(contract, value)
+    this.newest = Math.max(this.newest, value.block)
     this.undo.push(() => map.delete(contract))
     return true
   }

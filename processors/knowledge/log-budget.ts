@@ -2,6 +2,7 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { LogsOfDay } from '../../db/events/log-budgets.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import type { DeadLetter, SourceBlock } from '../handling/block.ts'
+import type { Protocol } from '../protocol.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
 export const DAY = 86_400
@@ -14,19 +15,22 @@ export interface LogBudgetOptions {
   finality: number
   /** As stored. */
   days: readonly LogsOfDay[]
-  /** Protocols whose vaults anybody may have made: those that are found by the shape of their logs. */
-  byShape: ReadonlySet<string>
+  protocols: readonly Pick<Protocol, 'name' | 'sources'>[]
   /** Vaults whose logs are taken however many they are. */
   listed: ReadonlySet<string>
 }
 
 /**
- * How many logs of a vault that is known by its shape alone, and that nobody listed, are taken with the blocks of a day of the chain: a log costs its contract
- * little, and us for ever. From the block on that comes after so many, those of the day are left out, and fetched later beside
+ * How many logs of a contract that anybody may have brought up, and that nobody listed, are taken with the blocks of a day of the chain: a log costs its contract
+ * little, and us for ever. From the block on with which they are more, those of the day are left out, and fetched later beside
  * the blocks, as many a day. All of it follows from the blocks and from rows.
  */
 export class LogBudget {
   private readonly options: LogBudgetOptions
+  /** Protocols whose vaults anybody may have made: those that are found by the shape of their logs. */
+  private readonly byShape = new Set<string>()
+  /** Kinds of contracts that anybody may name. */
+  private readonly openKinds: readonly string[]
   private readonly days = new Map<string, LogsOfDay>()
   /** Days with logs that are left out, for which it is not known yet where they end, and all of them. */
   private readonly leftOut = new Set<string>()
@@ -35,6 +39,11 @@ export class LogBudget {
 
   constructor(options: LogBudgetOptions) {
     this.options = options
+    for (const { name, sources } of options.protocols)
+      if (sources.some(({ at }) => at === 'anywhere')) this.byShape.add(name)
+    this.openKinds = options.protocols.flatMap(({ sources }) =>
+      sources.flatMap(({ kind, isOpen }) => (isOpen ? [kind] : [])),
+    )
     for (const day of options.days) this.set(keyOf(day), day)
   }
 
@@ -73,7 +82,9 @@ export class LogBudget {
       const known = this.days.get(key) ?? { contract, day, logs: 0 }
       const { leftOutFrom = Number.POSITIVE_INFINITY } = known
       if (ref.number >= leftOutFrom) out.add(contract)
-      else if (known.logs < this.options.perDay) this.put(key, { ...known, logs: known.logs + count })
+      // One block alone may have a million.
+      else if (known.logs + count <= this.options.perDay)
+        this.put(key, { ...known, logs: known.logs + count })
       else {
         out.add(contract)
         this.put(key, { ...known, leftOutFrom: ref.number })
@@ -103,12 +114,14 @@ export class LogBudget {
       const isOver =
         leftOutFrom === undefined ? day.day < newest - 1 : leftOutTo !== undefined && leftOutTo <= final
       if (!isOver) continue
+      const kinds = leftOutFrom === undefined ? [] : kindsOf(day.contract)
+      // Ignored, or known beside the blocks for now: what was left out is still to be fetched.
+      if (leftOutFrom !== undefined && kinds.length === 0) continue
       done.push(day)
       if (!this.before.has(key)) this.before.set(key, day)
       this.set(key, undefined)
       if (leftOutFrom === undefined || leftOutTo === undefined) continue
-      for (const source of kindsOf(day.contract))
-        writer.setOlderSource({ ...source, cursor: leftOutFrom - 1, to: leftOutTo })
+      for (const source of kinds) writer.setOlderSource({ ...source, cursor: leftOutFrom - 1, to: leftOutTo })
     }
     const changed = [...this.before.keys()].flatMap(key => this.days.get(key) ?? [])
     if (changed.length + done.length > 0) writer.setLogBudgets(changed, done)
@@ -124,11 +137,14 @@ export class LogBudget {
     }
   }
 
-  private isCounted(contract: string): boolean {
-    const vault = this.options.contracts.vault(contract)
-    return (
-      vault !== undefined && this.options.byShape.has(vault.protocol) && !this.options.listed.has(contract)
-    )
+  /** Whether the logs of a contract are counted at all. */
+  isCounted(contract: string): boolean {
+    const { contracts, listed } = this.options
+    if (listed.has(contract)) return false
+    const vault = contracts.vault(contract)
+    if (vault && (this.byShape.has(vault.protocol) || contracts.hasLearned(`VaultCreated ${contract}`)))
+      return true
+    return this.openKinds.some(kind => contracts.isWatched(kind, contract))
   }
 
   private put(key: string, day: LogsOfDay): void {

@@ -7,6 +7,8 @@ import type { KnownContracts } from './known-contracts.ts'
 const HOUR = 3600
 /** Seconds of the chain's time between two turns of those that wait. */
 export const TURN = 300
+/** Rows of a chain. */
+const MOST_WAITING = 20_000
 
 export interface LooksOptions {
   contracts: KnownContracts
@@ -32,6 +34,8 @@ export class Looks {
   private readonly before = new Map<string, WaitingContract | undefined>()
   /** By factories in the blocks being handled. */
   private readonly made = new Set<string>()
+  /** Looks that the block being handled has had beside turns. */
+  private begun = { block: -1, looks: 0 }
 
   constructor(options: LooksOptions) {
     this.options = options
@@ -46,6 +50,7 @@ export class Looks {
     }
     this.before.clear()
     this.made.clear()
+    this.begun = { block: -1, looks: 0 }
     for (const [key, contract] of this.waiting) {
       const { block, lookedAt = -1 } = contract
       if (block > baseHeight || (lookedAt >= 0 && lookedAt <= baseHeight - this.options.finality))
@@ -72,7 +77,13 @@ export class Looks {
     // Its factory's event is learned with the other events of the block, after those that may be vaults were looked at.
     if (hint?.type === 'VaultCreated') this.made.add(contract)
     const isMade = this.isMade(contract)
-    if (this.left(isMade, block.timestamp) > 0 && this.queue(isMade).length === 0) return true
+    const begun = this.begun.block === block.number ? this.begun.looks : 0
+    if (begun < this.share && !this.isQueued(isMade) && this.left(isMade, block.timestamp) > 0) {
+      this.begun = { block: block.number, looks: begun + 1 }
+      return true
+    }
+    // Its next event brings it up again.
+    if (this.waiting.size >= MOST_WAITING) return false
     this.put({ contract, protocol, isMade, block: block.number, logIndex: hint?.logIndex ?? 0 })
     return false
   }
@@ -91,15 +102,27 @@ export class Looks {
 
   /** Those whose turn it is at a block. */
   due(timestamp: number): WaitingContract[] {
-    const share = Math.ceil((this.options.perHour * TURN) / HOUR)
     return [true, false].flatMap(isMade =>
-      this.queue(isMade).slice(0, Math.max(0, Math.min(share, this.left(isMade, timestamp)))),
+      this.isQueued(isMade)
+        ? this.queue(isMade).slice(0, Math.max(0, Math.min(this.share, this.left(isMade, timestamp))))
+        : [],
     )
   }
 
   /** It had its turn. */
   looked(contract: WaitingContract, block: number): void {
     this.put({ ...contract, lookedAt: block })
+  }
+
+  /** Looks that one block, or one turn, may have: those of an hour in one block would hold it back for minutes. */
+  private get share(): number {
+    return Math.ceil((this.options.perHour * TURN) / HOUR)
+  }
+
+  private isQueued(isMade: boolean): boolean {
+    for (const contract of this.waiting.values())
+      if (contract.isMade === isMade && this.waits(contract)) return true
+    return false
   }
 
   private queue(isMade: boolean): WaitingContract[] {

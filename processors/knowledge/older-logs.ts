@@ -58,8 +58,7 @@ export class OlderLogs {
   /** There may be others, too; and there are, as soon as the batch is stored. */
   private areMore = true
   private isAdding = false
-  /** Of the batch under way: the block on which it stands, and its newest block's time, unix seconds. */
-  private height = -1
+  /** Of the newest block of the batch under way, unix seconds. */
   private now = 0
   /** When one that has had its share of the day may go on. */
   private restsUntil = Number.POSITIVE_INFINITY
@@ -93,9 +92,37 @@ export class OlderLogs {
     return nearest
   }
 
+  /**
+   * What contracts logged from a block up to one before their discovery, from the newest back: once that is more than they
+   * may have in a day, and final, what is older waits as well.
+   */
+  async near(
+    store: EventWriter,
+    sources: readonly WatchedSource[],
+    from: number,
+    discovered: number,
+  ): Promise<BlockLogs[]> {
+    const { rpc, finality, perDay } = this.options
+    const address = [...new Set(sources.map(({ contract }) => contract))]
+    const found: BlockLogs[] = []
+    let count = 0
+    for (let to = discovered - 1, width = finality + 1; to >= from; width *= 2) {
+      const start = Math.max(from, to - width + 1)
+      const blocks = await rpc.logs({ address, from: start, to })
+      found.unshift(...blocks)
+      for (const { logs } of blocks) count += logs.length
+      to = start - 1
+      if (count <= perDay * address.length || to < from) continue
+      for (const source of sources) store.setOlderSource({ ...source, cursor: from - 1, to })
+      this.isAdding = true
+      return found
+    }
+    return found
+  }
+
   /** For the history of added sources: what its contracts logged long before waits here, and is stored with batches alone. */
-  ofHistory(): Pick<OlderLogs, 'add' | 'take' | 'expect'> {
-    return { add: this.add.bind(this), take: () => {}, expect: () => {} }
+  ofHistory(): Pick<OlderLogs, 'add' | 'near' | 'take' | 'expect'> {
+    return { add: this.add.bind(this), near: this.near.bind(this), take: () => {}, expect: () => {} }
   }
 
   /** More is stored with the batch under way. */
@@ -112,7 +139,6 @@ export class OlderLogs {
   /** What is made is stored with a batch. */
   take(store: EventWriter, now: number): void {
     this.taken = undefined
-    this.height = store.parent.height
     if (Number.isFinite(now)) this.now = now
     if (this.now >= this.restsUntil) this.areMore = true
     if (this.moved.size === 0) return
@@ -166,7 +192,10 @@ export class OlderLogs {
   private async begin(): Promise<void> {
     const { contracts, read } = this.options
     this.areMore = false
-    const all = (await read()).filter(({ contract }) => !contracts.isIgnored(contract))
+    // One whose discovery was retracted is nobody: how far it is stands until it is discovered again.
+    const all = (await read()).filter(
+      ({ kind, contract }) => contracts.knows(kind, contract) && !contracts.isIgnored(contract),
+    )
     const resting = all.filter(({ notBefore = 0 }) => notBefore > this.now)
     this.restsUntil = Math.min(Number.POSITIVE_INFINITY, ...resting.map(({ notBefore = 0 }) => notBefore))
     this.sources = all.filter(({ notBefore = 0 }) => notBefore <= this.now)
@@ -175,24 +204,23 @@ export class OlderLogs {
 
   private async make(): Promise<void> {
     const { contracts, topics, handle, withBesides } = this.options
-    const due = this.sources.filter(({ cursor }) => cursor <= this.cursor)
-    const later = this.sources.filter(({ cursor }) => cursor > this.cursor)
+    const known = this.sources.filter(({ kind, contract }) => contracts.knows(kind, contract))
+    const due = known.filter(({ cursor }) => cursor <= this.cursor)
+    const later = known.filter(({ cursor }) => cursor > this.cursor)
     const end = Math.min(
-      this.cursor + RANGE,
+      due.length > 0 ? this.cursor + RANGE : Number.POSITIVE_INFINITY,
       ...due.map(({ to }) => to),
       ...later.map(({ cursor }) => cursor),
     )
-    // One whose discovery was retracted is nobody: discovered again, it begins anew.
-    const known = due.filter(({ kind, contract }) => contracts.knows(kind, contract))
     /** How far those are that have had their share of the day. */
     let sated = new Map<string, number>()
-    if (known.length > 0) {
-      const asked = withBesides(known).map(({ kind, contract }) => ({
+    if (due.length > 0) {
+      const asked = withBesides(due).map(({ kind, contract }) => ({
         address: [contract],
         topic0: topics(kind),
       }))
       const found = this.share(await this.query(asked, this.cursor + 1, end))
-      this.made.push(...(await handle(found.blocks, known)))
+      this.made.push(...(await handle(found.blocks, due)))
       sated = found.sated
     }
     const notBefore = (Math.floor(this.now / DAY) + 1) * DAY

@@ -4,6 +4,7 @@ import {
   noteTeaching,
   readEventsToLearn,
   readNewTeachingTypes,
+  readRetractions,
   readTeaching,
   storeTeachingTypes,
   type Teaches,
@@ -14,12 +15,12 @@ import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
 import { type WatchedSource, watchAlso } from '../../db/events/watched-sources.ts'
 import { inTransaction } from '../../db/postgres.ts'
 import { log } from '../../db/process/log.ts'
-import type { Protocol, StateRead } from '../protocol.ts'
+import type { Protocol, Sample } from '../protocol.ts'
 
 /** From these it is known what there is to sample and to leave alone, whatever protocols there are. */
 const VERDICTS: readonly EventType[] = ['VaultCreated', 'VaultDiscovered', 'VaultRejected']
-/** How often a vault is sampled. */
-const RHYTHMS: readonly EventType[] = ['SamplingSlowed', 'SamplingResumed']
+/** How often a vault is sampled, and a market: the curator of a vault vouches for those that he gives a cap. */
+const RHYTHMS: readonly EventType[] = ['SamplingSlowed', 'SamplingResumed', 'CapChanged']
 /** As which they stand among the protocols. */
 const VAULTS = 'vaults'
 
@@ -54,7 +55,7 @@ export class Teaching {
       .flatMap(protocol => protocol.watches?.(event) ?? [])
   }
 
-  samples(event: DomainEvent): { subject: string; read: StateRead }[] {
+  samples(event: DomainEvent): Sample[] {
     return this.learnersOf(event).flatMap(protocol => protocol.samples?.(event) ?? [])
   }
 
@@ -114,18 +115,19 @@ export async function learnAnew(
     }
     const more = new Map<string, WatchedSource>()
     const types = [...new Set(fresh.map(({ type }) => type))]
+    const isRetracted = await readRetractions(tx, stream)
     for (let after = 0; ; ) {
       const page = await readEventsToLearn(tx, stream, types, { after, limit: PAGE })
       const events = page.map(event => ({ ...event, taught: taughtBy(event) }))
       await noteTeaching(
         tx,
         stream,
-        events.flatMap(({ position, taught, is_retracted: isRetracted }) => {
+        events.flatMap(({ position, taught }) => {
           const contracts = teaching.teaches(taught)
-          return contracts ? [{ position, contracts, isRetracted }] : []
+          return contracts ? [{ position, contracts, isRetracted: isRetracted(position) }] : []
         }),
       )
-      for (const { taught } of events.filter(event => !event.is_retracted)) {
+      for (const { taught } of events.filter(({ position }) => !isRetracted(position))) {
         for (const source of teaching.watches(taught, ({ name }) => isFresh(name, taught.type)))
           if (!known.has(nameOf(source))) more.set(nameOf(source), source)
       }

@@ -1,6 +1,6 @@
+import { isNetworkName, type Network } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { FEED_KIND } from '../../db/registry/feeds.ts'
-import { isNetworkName, type Network } from '../chains.ts'
 import type { Protocol } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 import { createChainlink, feedsOf, type ResolvedFeed, resolveFeed } from './chainlink.ts'

@@ -9,6 +9,7 @@ import type { ChainRpc } from '../source/rpc.ts'
 import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
+import type { SampleBudget } from './sample-budget.ts'
 import { follow, type HourlyBlock, isDue, isEmpty, type Timeline, told } from './slow-samples.ts'
 import { readVault, type SampledVault } from './vault-state.ts'
 
@@ -43,6 +44,8 @@ export interface SamplerOptions {
   holders(contract: string): Promise<readonly string[]>
   /** Principals of accounts in a contract as they are stored. */
   principals(contract: string): Promise<ReadonlyMap<string, bigint>>
+  /** How many samples vaults cost that nobody listed; absent: all that there is reason for. */
+  budget?: SampleBudget | undefined
 }
 
 /** Reads state at the ends of blocks: after events that make it worth while, and every hour. */
@@ -52,6 +55,7 @@ export class Sampler {
   private readonly protocols: readonly Protocol[]
   private readonly holders: SamplerOptions['holders']
   private readonly debtors: Debtors
+  private readonly budget: SampleBudget | undefined
   private previous: BlockRef | undefined
   /** The newest block that was tried had no state. */
   private isLost = false
@@ -65,6 +69,7 @@ export class Sampler {
     this.holders = options.holders
     this.contracts = options.contracts
     this.protocols = options.protocols
+    this.budget = options.budget
     this.debtors = new Debtors(options.principals)
   }
 
@@ -101,11 +106,12 @@ export class Sampler {
     const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
       const known = this.contracts.isOwnVault(vault) ? this.contracts.vault(vault) : undefined
       if (!known || known.block > block.number) return
+      if (tasks.get(block.hash)?.vaults.has(vault)) return
+      if (reason !== 'hourly' && this.budget && !this.budget.admits(vault, block)) return
       const { asset, protocol, decimals, assetDecimals, pool } = known
-      const { vaults } = taskOf(block)
       const why = hourly.has(block.hash) ? 'hourly' : reason
-      if (!vaults.has(vault))
-        vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
+      const { vaults } = taskOf(block)
+      vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
       const known = (fact: string) => this.contracts.learnedBy(block.number, fact)
@@ -116,16 +122,21 @@ export class Sampler {
     for (const { block } of hours) hourly.add(block.hash)
     for (const hour of hours) {
       for (const vault of this.contracts.allVaults()) {
-        const since = this.contracts.emptySince(vault)
+        const since = this.slowSince(vault)
         const isAwake = (active.get(vault)?.[0]?.number ?? Number.POSITIVE_INFINITY) <= hour.block.number
-        if (since === undefined || isAwake || isDue(since, hour)) want(hour.block, vault, 'hourly')
+        if ((since === undefined || isAwake || isDue(since, hour)) && this.hasTurn(vault, hour.block))
+          want(hour.block, vault, 'hourly')
       }
-      const reads = this.contracts.readsAt(hour.block.number)
+      const isDueNow = (market: string) => this.budget?.hasMarketTurn(market, hour.block) ?? true
+      const reads = this.contracts
+        .readsAt(hour.block.number, undefined, isDueNow)
+        .filter(({ hourlyUntil = Number.POSITIVE_INFINITY }) => hour.block.timestamp < hourlyUntil)
       wantReads(hour.block, reads)
       for (const { ofDebtors } of reads)
         if (ofDebtors) wantReads(hour.block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
     }
-    for (const { block, events } of output) {
+    // What is left of the budget goes by the order of blocks.
+    for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
       const subjects = new Set<string>()
       for (const event of events) {
         if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
@@ -141,7 +152,8 @@ export class Sampler {
           }
         }
       }
-      if (subjects.size > 0) wantReads(block, this.contracts.readsAt(block.number, subjects))
+      const isAdmitted = (market: string) => this.budget?.admitsMarket(market, block) ?? true
+      if (subjects.size > 0) wantReads(block, this.contracts.readsAt(block.number, subjects, isAdmitted))
     }
     const tried = new Map(
       [...tasks.values()].map(({ block, vaults }) => [block.hash, new Set(vaults.keys())]),
@@ -210,12 +222,13 @@ export class Sampler {
       }
     }
     return [...samples].flatMap(([vault, own]) => {
+      if (this.budget?.isListed(vault)) return []
       const since = this.contracts.emptySince(vault)
       if (since === undefined && !own.some(({ event }) => this.isQuiet(event))) return []
       const activeAt = new Set(active.get(vault)?.map(({ hash }) => hash))
       const wasTried = ({ hash }: BlockRef) => tried.get(hash)?.has(vault) ?? false
       const born = this.contracts.vault(vault)?.block ?? 0
-      const later = hours.filter(({ block }) => block.number >= born)
+      const later = hours.filter(({ block }) => block.number >= born && this.hasTurn(vault, block))
       return [
         {
           vault,
@@ -230,6 +243,15 @@ export class Sampler {
         },
       ]
     })
+  }
+
+  /** Listed vaults are sampled hourly, whatever they say. */
+  private slowSince(vault: string): number | undefined {
+    return this.budget?.isListed(vault) ? undefined : this.contracts.emptySince(vault)
+  }
+
+  private hasTurn(vault: string, block: BlockRef): boolean {
+    return this.budget?.hasTurn(vault, block) ?? true
   }
 
   private isQuiet(event: DomainEvent<'StateSampled'>): boolean {
@@ -283,8 +305,12 @@ export class Sampler {
     output: readonly BlockEvents[],
   ): Promise<DomainEvent[]> {
     try {
+      const all = [...vaults.values()]
+      const strangers = all.filter(({ vault }) => this.budget?.isListed(vault) === false)
+      const trusted = all.filter(vault => !strangers.includes(vault))
       const list = [
-        ...[...vaults.values()].map(vault => readVault(vault, block.timestamp)),
+        ...strangers.map(vault => readVault(vault, block.timestamp)),
+        ...trusted.map(vault => readVault(vault, block.timestamp)),
         ...[...rewarded]
           .filter(vault => vaults.has(vault))
           .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),
@@ -297,7 +323,14 @@ export class Sampler {
         this.told.add(contract + trouble)
         letters.push({ stage: 'sample', block, contract, reason: trouble })
       }
-      const ask = (groups: readonly StateCall[][]) => this.answersTo(groups, block, onTrouble)
+      // What a stranger's contract costs a request is not at the cost of others.
+      const ask = async (groups: readonly StateCall[][]) =>
+        (
+          await Promise.all([
+            this.answersTo(groups.slice(0, strangers.length), block, onTrouble),
+            this.answersTo(groups.slice(strangers.length), block, onTrouble),
+          ])
+        ).flat()
       const first = await ask(list.map(read => read.calls))
       const followed = await ask(list.map((read, i) => read.follow?.(first[i] ?? []) ?? []))
       const events: DomainEvent[] = []

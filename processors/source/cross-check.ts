@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { log } from '../../db/process/log.ts'
 import type { DeadLetter } from '../handling/block.ts'
@@ -20,7 +21,8 @@ type Asked = Pick<ChainRpc, 'calls'>
 export interface CrossCheckOptions {
   /** Name of the network. */
   chain: string
-  /** The endpoints beside the one that answers. */
+  /** The preferred endpoint alone, and those beside it: where it fails, they are who answered. */
+  first: Asked
   second: Asked
   onDifference: (letters: DeadLetter[]) => Promise<void>
   patienceMs?: number
@@ -38,14 +40,12 @@ interface Drawn {
  */
 export class CrossCheck {
   private readonly options: CrossCheckOptions
-  private readonly first: Asked
   private readonly timers = new Set<NodeJS.Timeout>()
   private readonly ready: { drawn: readonly Drawn[]; block: BlockRef }[] = []
   private underWay = 0
   private isOver = false
 
-  constructor(first: Asked, options: CrossCheckOptions) {
-    this.first = first
+  constructor(options: CrossCheckOptions) {
     this.options = options
   }
 
@@ -109,24 +109,43 @@ export class CrossCheck {
   }
 
   private async compare(drawn: readonly Drawn[], block: BlockRef): Promise<'equal' | 'different'> {
-    const { second, onDifference } = this.options
-    const differing = await this.differing(second, drawn, block)
-    if (differing.length === 0) return 'equal'
-    // A node that mines answers with the next block's state for a moment: the difference has to last, or to be of the first.
-    const again = await this.differing(second, differing, block)
-    if (again.length === 0) return 'equal'
-    const now = await this.differing(this.first, again, block)
-    await onDifference(
-      again.map(({ call: { to, data }, answer, other }) => ({
-        stage: 'cross_check',
-        block,
-        contract: to,
-        reason:
-          `Two endpoints differ in what ${data.slice(0, 10)} of this contract answers: ${shown(answer)} was stored, another ` +
-          `endpoint says ${shown(other)}${now.some(one => one.call.data === data) ? ', and so does the first one by now' : ''}.`,
-      })),
-    )
-    return 'different'
+    const { first, second } = this.options
+    for (const asked of [second, first]) {
+      const differing = await this.differing(asked, drawn, block)
+      if (differing.length === 0) continue
+      // A node that mines answers with the next block's state for a moment: the difference has to last, or to be of the first.
+      const again = await this.differing(asked, differing, block)
+      if (again.length === 0) continue
+      const now = asked === second ? await this.differing(first, again, block).catch(() => []) : []
+      await this.tell(
+        again.map(({ call: { to, data }, answer, other }) => ({
+          stage: 'cross_check',
+          block,
+          contract: to,
+          reason:
+            `Two endpoints differ in what ${data.slice(0, 10)} of this contract answers: ${shown(answer)} was stored, another ` +
+            `endpoint says ${shown(other)}${now.some(one => one.call.data === data) ? ', and so does the first one by now' : ''}.`,
+        })),
+      )
+      return 'different'
+    }
+    return 'equal'
+  }
+
+  /** What was found stands, whoever does not take note of it at once. */
+  private async tell(letters: DeadLetter[]): Promise<void> {
+    while (true) {
+      try {
+        return await this.options.onDifference(letters)
+      } catch (error) {
+        if (this.isOver) throw error
+        log.warn(
+          { chain: this.options.chain, error: (error as Error).message },
+          'what two endpoints differ in could not be stored, trying again',
+        )
+        await sleep(this.options.patienceMs ?? PATIENCE, undefined, { ref: false })
+      }
+    }
   }
 
   private async differing(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 
 /** What is used of evm-processor's RPC client. */
@@ -55,25 +56,34 @@ export function evenPace(interval: number): Pace {
   }
 }
 
-/** Milliseconds between tries to reach a head that moved. */
+/** Milliseconds between tries to reach a head that moved: so many more with each in vain, up to the longest. */
 const PAUSE = 100
+const LONGEST_PAUSE = 2_000
+/** Milliseconds without a step towards it after which the node is not expected to get there. */
+const PATIENCE = 30_000
 
 /**
  * Goes where the head goes, known by its hash. evm-processor itself asks for the head's number alone and waits until
  * it grows: a head replaced by another of the same height, or by a shorter branch, would be served until then. Where
  * the node tells of new heads it is not asked; only when it says nothing for long, since subscriptions go quiet, and say
  * nothing of what was there before them.
+ *
+ * @param height how far it is
+ * @throws UnavailableError the node names heads that cannot be reached by what it has; another one may have it
  */
 export async function followHead(
   client: HeadClient,
   pace: Pace,
   goTo: (head: Head) => Promise<void>,
   isEnd: () => boolean,
+  height: () => number,
+  patienceMs = PATIENCE,
 ): Promise<void> {
   const news = client.supportsNotifications() ? listen(client) : undefined
   try {
     let reached = ''
     let failures = 0
+    let stuck: { at: number; since: number } | undefined
     let isTold = false
     let head: Head | undefined
     while (!isEnd()) {
@@ -90,12 +100,23 @@ export async function followHead(
           await goTo(head)
           reached = head.hash
           failures = 0
+          stuck = undefined
         } catch (error) {
           if (!isPassing(error)) throw error
           // The chain moved while its blocks were fetched, or a node behind a balancer does not have them yet.
-          if (++failures % 20 === 0)
+          const now = performance.now()
+          if (stuck?.at !== height()) {
+            stuck = { at: height(), since: now }
+            failures = 0
+          }
+          if (now - stuck.since >= patienceMs)
+            throw new UnavailableError(
+              `The node names block ${head.height} as its head, and block ${stuck.at} is the last one that can be had of it: ${error.message}`,
+              { cause: error },
+            )
+          if (++failures % 10 === 0)
             log.warn({ error: error.message, failures }, 'head cannot be reached yet')
-          await sleep(PAUSE)
+          await sleep(Math.min(LONGEST_PAUSE, PAUSE * failures))
           head = undefined
           continue
         }

@@ -105,6 +105,7 @@ export class HotBlocks {
         return chain.goto({ best: { height: head.height, hash: head.hash }, finalized })
       },
       () => chain.getFinalizedHeight() >= to,
+      () => chain.getHeight(),
     )
   }
 
@@ -131,7 +132,9 @@ export class HotBlocks {
   }
 
   private async header(height: number, head: string | undefined): Promise<Head | undefined> {
-    if (this.newest && this.newest.height === height && this.newest.hash === head) return this.newest
+    // Some nodes tell of heads without their logs' bloom, which says whether there are any.
+    const { newest } = this
+    if (newest?.logsBloom !== undefined && newest.height === height && newest.hash === head) return newest
     const answer = await this.options.client
       .call('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])
       .catch((error: Error) => {

@@ -104,9 +104,7 @@ export function merged(found: readonly BlockLogs[]): BlockLogs[] {
 
 /** What was not subscribed to before. */
 export function added(before: Subscriptions, now: Subscriptions): Partial<Subscription>[] {
-  const sizeOf = (some: Subscriptions) => some.reduce((sum, one) => sum + 1 + (one.address?.length ?? 0), 0)
-  // Nothing is ever left out again.
-  if (sizeOf(before) === sizeOf(now)) return []
+  if (isSame(before, now)) return []
   const keyOf = ({ topic0 }: Partial<Subscription>) => topic0?.join() ?? ''
   const had = new Map<string, Set<string>>()
   const hadAnywhere = new Set<string>()
@@ -124,4 +122,16 @@ export function added(before: Subscriptions, now: Subscriptions): Partial<Subscr
     const address = one.address.filter(contract => !had.get(key)?.has(contract))
     return address.length > 0 ? [{ ...one, address }] : []
   })
+}
+
+/** In the same order: what is subscribed to seldom changes, and is looked at with every block. */
+function isSame(before: Subscriptions, now: Subscriptions): boolean {
+  const areEqual = (some: readonly string[] | undefined, others: readonly string[] | undefined) =>
+    some?.length === others?.length && (some ?? []).every((one, i) => one === others?.[i])
+  return (
+    before.length === now.length &&
+    before.every(
+      ({ address, topic0 }, i) => areEqual(address, now[i]?.address) && areEqual(topic0, now[i]?.topic0),
+    )
+  )
 }

@@ -1,6 +1,6 @@
+import type { Network } from '../../db/networks.ts'
 import { variableOf } from '../../db/process/env.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
-import type { Network } from '../chains.ts'
 import type { ChainRpc } from './rpc.ts'
 
 /** The node is one of another chain. */

@@ -9,6 +9,7 @@ import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
+import { openKeptState } from './kept-state.ts'
 import { type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
@@ -65,7 +66,12 @@ export interface ChainRpc {
   calls(calls: readonly StateCall[], block: BlockRef, onTrouble?: OnTrouble): Promise<(string | undefined)[]>
   /** Which of these contracts exist at the end of a block; none where the node has no state of it. */
   haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
-  /** Those of these contracts that exist at a height. Throws where the node does not know. */
+  /**
+   * Those of these contracts that exist at a height.
+   *
+   * @throws StateMissingError
+   * @throws RpcRefusedError the node does not know
+   */
   codeAt(contracts: readonly string[], height: number): Promise<string[]>
   /** What transactions call, by hash; one that the node does not have is left out. */
   transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
@@ -94,6 +100,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
   const ask = openFailover(urls)
   const receipts = openReceiptLogs(ask, onLeftOut)
   const strangers = openStrangerReader(ask)
+  const isKept = openKeptState(ask)
 
   async function header(height: number): Promise<ChainHeader | undefined> {
     const answer = headerSchema
@@ -131,6 +138,9 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
       for (let tries = 1; ; tries++) {
         const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
         if (end) {
+          // A node that answers nothing has not answered: `undefined` is what this says of a refusal.
+          if (!found)
+            throw new UnavailableError(`The node answers nothing to a question for logs up to block ${to}.`)
           receipts.answered(filter)
           return found
         }
@@ -158,7 +168,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     for (let from = filter.from; from <= filter.to; ) {
       const to = Math.min(filter.to, from + widest.now() - 1)
       const answer = await logsAtOnce(filter, from, to)
-      if (!answer) {
+      if (answer === undefined) {
         widest.refused(to - from + 1)
         continue
       }
@@ -197,6 +207,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     if (isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
     try {
       const answers = await strangers.read(list, at)
+      if (answers.every(({ data, trouble }) => !data && !trouble)) await assertKept(block.number)
       for (const [i, { trouble }] of answers.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
       return answers.map(({ data }) => data)
     } catch (error) {
@@ -276,24 +287,36 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
       await noteLost(block, error)
       return new Set()
     }
-    const found = await Promise.all(
-      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, at])) !== '0x'),
-    )
-    return new Set(contracts.filter((_, i) => found[i]))
+    const found = await withCode(contracts, at)
+    if (found.length < contracts.length && !(await isKept(block.number))) {
+      await noteLost(block, saysNothing(block.number))
+      return new Set()
+    }
+    return new Set(found)
   }
 
   async function codeAt(contracts: readonly string[], height: number): Promise<string[]> {
+    const found = await withCode(contracts, numberToHex(height))
+    if (found.length < contracts.length) await assertKept(height)
+    return found
+  }
+
+  async function withCode(contracts: readonly string[], at: BlockParameter): Promise<string[]> {
     const found = await Promise.all(
-      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, numberToHex(height)]))),
+      contracts.map(async contract => hex.parse(await ask('eth_getCode', [contract, at]))),
     )
     return contracts.filter((_, i) => found[i] !== '0x')
+  }
+
+  async function assertKept(height: number): Promise<void> {
+    if (!(await isKept(height))) throw saysNothing(height)
   }
 
   async function deployment(
     contract: string,
     upTo: number,
   ): Promise<{ block: number; timestamp: number } | undefined> {
-    const exists = async (height: number) => (await codeAt([contract], height)).length > 0
+    const exists = async (height: number) => (await withCode([contract], numberToHex(height))).length > 0
     // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
     if (isLost(lost.below)) return undefined
     try {
@@ -305,6 +328,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         if (await exists(middle)) present = middle
         else absent = middle
       }
+      if (absent >= 0 && !(await isKept(absent))) return undefined
       const block = await header(present)
       if (!block)
         throw new UnavailableError(`The node knows the state of block ${present}, and not the block.`)
@@ -339,6 +363,9 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     reader,
   }
 }
+
+const saysNothing = (height: number) =>
+  new StateMissingError(`block ${height}, and answers as of a chain without contracts`)
 
 /** Logs in their block's order, each once: some nodes serve the seams of their ranges twice. */
 export function eachOnce<T extends { logIndex: number }>(logs: readonly T[]): T[] {

@@ -9,6 +9,8 @@ import type { ChainRpc } from '../source/rpc.ts'
 
 /** Owners asked about in one vault and block: a contract may log as many as it likes. */
 const MOST_OWNERS = 100
+/** Blocks that are settled together: one after the other, each would cost its round trips. */
+const BLOCKS_AT_ONCE = 10
 
 /** What one owner of shares did in one block by events that may or may not have moved the shares. */
 interface Doubt {
@@ -33,26 +35,41 @@ export async function settleByBalances(
   rpc: ChainRpc,
   letters: DeadLetter[],
 ): Promise<void> {
-  for (const entry of output) {
+  const doubtful = output.flatMap(entry => {
     const doubts = doubtsOf(entry.events)
-    if (doubts.length === 0) continue
-    const grown = await growthOf(doubts, entry.block, rpc)
-    if (!grown) continue
-    const moved = new Map<DomainEvent, DomainEvent>()
-    for (const [i, { vault, owner, open, stated, transferred }] of doubts.entries()) {
-      const growth = grown[i]
-      if (growth === undefined || stated === 0n) continue
-      const unsaid = growth - transferred
-      if (distance(unsaid, 0n) < distance(unsaid, stated)) {
-        for (const event of open)
-          moved.set(event, { ...event, data: { ...event.data, ledger: 'transfer' } } as DomainEvent)
-      }
-      if (unsaid === 0n || unsaid === stated) continue
-      const reason = `the balance of ${owner} moved by ${growth} shares, of which transfers say ${transferred} and deposits and redemptions without one ${stated}`
-      letters.push({ stage: 'sample', block: entry.block, contract: vault, reason })
+    return doubts.length > 0 ? [{ entry, doubts }] : []
+  })
+  for (let i = 0; i < doubtful.length; i += BLOCKS_AT_ONCE) {
+    const some = doubtful.slice(i, i + BLOCKS_AT_ONCE)
+    const grown = await Promise.all(some.map(({ entry, doubts }) => growthOf(doubts, entry.block, rpc)))
+    for (const [n, { entry, doubts }] of some.entries()) {
+      const growth = grown[n]
+      if (growth) settle(entry, doubts, growth, letters)
     }
-    if (moved.size > 0) entry.events = entry.events.map(event => moved.get(event) ?? event)
   }
+}
+
+/** Says of one block's doubtful events what the balances say; `grown`: of each doubt, by how much its balance grew. */
+function settle(
+  entry: BlockEvents,
+  doubts: readonly Doubt[],
+  grown: readonly (bigint | undefined)[],
+  letters: DeadLetter[],
+): void {
+  const moved = new Map<DomainEvent, DomainEvent>()
+  for (const [i, { vault, owner, open, stated, transferred }] of doubts.entries()) {
+    const growth = grown[i]
+    if (growth === undefined || stated === 0n) continue
+    const unsaid = growth - transferred
+    if (distance(unsaid, 0n) < distance(unsaid, stated)) {
+      for (const event of open)
+        moved.set(event, { ...event, data: { ...event.data, ledger: 'transfer' } } as DomainEvent)
+    }
+    if (unsaid === 0n || unsaid === stated) continue
+    const reason = `the balance of ${owner} moved by ${growth} shares, of which transfers say ${transferred} and deposits and redemptions without one ${stated}`
+    letters.push({ stage: 'sample', block: entry.block, contract: vault, reason })
+  }
+  if (moved.size > 0) entry.events = entry.events.map(event => moved.get(event) ?? event)
 }
 
 const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a)
@@ -125,6 +142,7 @@ async function withCode(
   try {
     return await rpc.codeAt([...new Set(contracts)], height)
   } catch (error) {
+    if (error instanceof StateMissingError) return contracts
     if (error instanceof RpcRefusedError && error.isAnswered) return contracts
     throw error
   }

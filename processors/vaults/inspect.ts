@@ -1,9 +1,11 @@
 import { functions as erc4626 } from '../../abi/erc4626/Vault.ts'
 import { functions as erc7540 } from '../../abi/erc7540/AsyncVault.ts'
+import { functions as stakedUsde } from '../../abi/staking/StakedUSDeV2.ts'
 import { encodeCall } from '../../abi/words.ts'
-import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { ContractReader } from '../protocol.ts'
-import { asAddress, asDecimals, asSymbol, asText, asWord, answered as read } from '../samples/answers.ts'
+import { asAddress, asDecimals, asWord, answered as read } from '../samples/answers.ts'
+import { discovered, rejected } from './verdict.ts'
 
 /** 10^77 is the largest power of ten in a uint256: a vault of more decimals cannot say what one share is worth. */
 const MAX_DECIMALS = 77
@@ -21,9 +23,7 @@ export async function inspectVault(
   reader: ContractReader,
   hint?: DomainEvent,
 ): Promise<DomainEvent[]> {
-  const reject = (reason: string): DomainEvent[] => [
-    { type: 'VaultRejected', contract: vault, data: { vault, reason } },
-  ]
+  const reject = (reason: string) => rejected(vault, reason)
   const ask = (fn: Parameters<typeof encodeCall>[0], ...args: (bigint | string)[]) =>
     reader.call(vault, encodeCall(fn, ...args))
 
@@ -50,6 +50,7 @@ export async function inspectVault(
     assetSymbol,
     deposits,
     redemptions,
+    cooldown,
     deployment,
   ] = await Promise.all([
     ask(erc4626.convertToAssets, 10n ** BigInt(decimals)),
@@ -60,25 +61,25 @@ export async function inspectVault(
     reader.call(asset, encodeCall(erc4626.symbol)),
     supports(ASYNC_DEPOSITS),
     supports(ASYNC_REDEMPTIONS),
+    ask(stakedUsde.cooldownDuration),
     reader.deployment(vault),
   ])
   if (read(worth, asWord) === undefined) return reject('convertToAssets() of one share does not answer')
   const assetDecimals = read(assetDecimalsAnswer, asDecimals)
   if (assetDecimals === undefined) return reject(`its asset ${asset} does not say its decimals`)
 
-  const data: EventData<'VaultDiscovered'> = {
+  return discovered(
     vault,
-    protocol: hint?.type === 'VaultCreated' ? hint.data.protocol : 'erc-4626',
-    name: asText(name),
-    symbol: asSymbol(symbol),
-    decimals,
-    asset,
-    assetName: asText(assetName),
-    assetSymbol: asSymbol(assetSymbol),
-    assetDecimals,
-    ...(deposits ? { asyncDeposits: true } : {}),
-    ...(redemptions ? { asyncRedemptions: true } : {}),
-    ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
-  }
-  return [{ type: 'VaultDiscovered', contract: vault, data }]
+    {
+      protocol: hint?.type === 'VaultCreated' ? hint.data.protocol : 'erc-4626',
+      decimals,
+      asset,
+      assetDecimals,
+      ...(deposits ? { asyncDeposits: true } : {}),
+      ...(redemptions ? { asyncRedemptions: true } : {}),
+      hasCooldown: read(cooldown, asWord) !== undefined,
+    },
+    { name, symbol, assetName, assetSymbol },
+    deployment,
+  )
 }

@@ -9,14 +9,16 @@ const LEAST_AGE = 7 * 86_400
 export const MOST_UNEXPLAINED_APY = 1
 
 /**
- * Whether a deposit may be advised, whoever vouches for the vault: its TVL is known and reaches the floor, it is a week
- * old, and its APY is known and explained. `now`: the time of its chain, unix seconds.
+ * Whether a deposit may be advised, whoever vouches for the vault: it takes deposits, its TVL is known and reaches
+ * the floor, it is a week old, and its APY is known and explained. `now`: the time of its chain, unix seconds.
  */
 export function isAdvisable(vault: Vault, interval: ApyInterval, now: number): boolean {
-  const { state, tvlUsd, apy } = vault
+  const { state, tvlUsd, apy, isPaused, capacity } = vault
   const base = apy[interval]
   return (
     (state.sample?.totalSupply ?? 0n) > 0n &&
+    !isPaused &&
+    capacity.remainingCapacity !== '0' &&
     tvlUsd !== undefined &&
     tvlUsd >= LEAST_ADVISED_USD &&
     now - (state.deployedAt ?? state.seenAt) >= LEAST_AGE &&

@@ -1,24 +1,46 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Face } from '../../db/faces.ts'
-import { lentAssets } from '../lending/queries.ts'
+import type { Facts } from '../../db/registry/kinds.ts'
+import { lentAssets } from '../lending/lent.ts'
 import { inHundreds } from '../moment/chunks.ts'
 import { ask } from '../moment/query.ts'
 import { type Moment, momentOfFace } from '../moment/snapshot.ts'
 import { holdings } from '../portfolio/queries.ts'
 import type { FactBook } from './facts.ts'
 import type { RawState } from './raw.ts'
+import type { Settings } from './terms.ts'
 import { standingOf, type VaultState } from './vault.ts'
 
 /** What a vault has outside of itself, as others' books say. */
 export interface Elsewhere {
   /** Shares of other vaults, base units. */
   readonly shares: readonly (readonly [vault: string, shares: bigint])[]
-  /** Of its own asset in lending markets, base units. */
-  readonly lent: bigint
+  /** Of its own asset in lending markets, base units; without an id: in pools that the registry names. */
+  readonly lent: readonly (readonly [market: string, amount: bigint])[]
+}
+
+/** Protocols whose vaults are those of pools that the registry names: their books are nobody's own. */
+const OF_POOLS: ReadonlySet<string> = new Set(['aave-v3', 'compound-v3'])
+
+/** Whether what a vault says that it has is believed as it is. */
+export const isBelieved = (
+  state: Pick<VaultState, 'isMade' | 'protocol'>,
+  facts: Facts<'vault'>,
+): boolean => {
+  const standing = standingOf(state, facts)
+  return standing === 'listed' || (standing === 'made' && OF_POOLS.has(state.protocol))
+}
+
+/** Ids of the markets that a vault's curator has given a cap. */
+export function marketsWithCaps(settings: Settings = {}): string[] {
+  return Object.entries(settings).flatMap(([setting, cap]) => {
+    const [, market] = /^cap:[^:]+:(.+)$/.exec(setting) ?? []
+    return market && BigInt(cap ?? 0) > 0n ? [market] : []
+  })
 }
 
 /**
- * Reads what the found vaults of a chain that moved have elsewhere: what they say of themselves is believed as far as it is
+ * Reads what the vaults of a chain that nobody listed and that moved have elsewhere: what they say of themselves is believed as far as it is
  * seen.
  */
 export async function loadBacking(
@@ -28,11 +50,12 @@ export async function loadBacking(
   chain: number,
   moment: Moment,
 ): Promise<void> {
-  const found = [...raw.moved].flatMap(key => {
+  const found = [...new Set([...raw.moved, ...raw.unbacked])].flatMap(key => {
     const state = raw.states.get(key)
     const isOurs = state?.chainId === chain && state.sample !== undefined
-    return isOurs && standingOf(state, facts.vault(chain, state.address)) === 'found' ? [state] : []
+    return isOurs && !isBelieved(state, facts.vault(chain, state.address)) ? [state] : []
   })
+  for (const { address } of found) raw.putElsewhere(chain, address, undefined)
   for (const some of inHundreds(found)) {
     const accounts = some.map(({ address }) => address)
     const at = (face: Face) => ({ chain, p: momentOfFace(moment, chain, face)?.position ?? 0, accounts })
@@ -45,9 +68,8 @@ export async function loadBacking(
         shares: shares.flatMap(row =>
           row.holder === address ? [[row.vault, BigInt(row.balance)] as const] : [],
         ),
-        lent: lent.reduce(
-          (sum, row) => (row.account === address && row.asset === asset ? sum + BigInt(row.amount) : sum),
-          0n,
+        lent: lent.flatMap(row =>
+          row.account === address && row.asset === asset ? [[row.market, BigInt(row.amount)] as const] : [],
         ),
       })
     }
@@ -55,16 +77,20 @@ export async function loadBacking(
 }
 
 /**
- * The assets behind a found vault: what it holds itself, shares of vaults that somebody vouches for, and what lies in
- * lending markets. Base units of its asset.
+ * The assets behind a vault that nobody listed: what it holds itself, shares of vaults that are believed, and what lies in
+ * lending markets that somebody vouches for. In a market of one's own there is as much as one likes: what is lent there against
+ * collateral of one's own goes back to who lent it in the same transaction, and stays in the books. Base units of its asset.
  */
 export function backingOf(
   { chainId, address, asset, sample, elsewhere }: VaultState,
-  vouchedFor: (chainId: number, vault: string) => VaultState | undefined,
+  believed: (chainId: number, vault: string) => VaultState | undefined,
+  isKnown: (chainId: number, market: string) => boolean,
 ): bigint {
-  let sum = (sample?.idleAssets ?? 0n) + (elsewhere?.lent ?? 0n)
+  let sum = sample?.idleAssets ?? 0n
+  for (const [market, amount] of elsewhere?.lent ?? [])
+    if (market === '' || isKnown(chainId, market)) sum += amount
   for (const [vault, shares] of elsewhere?.shares ?? []) {
-    const held = vouchedFor(chainId, vault)
+    const held = believed(chainId, vault)
     // Shares that are its asset lie in the vault itself.
     if (!held || vault === address || held.asset !== asset) continue
     const { totalAssets, totalSupply } = held.sample ?? {}

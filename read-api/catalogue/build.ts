@@ -1,11 +1,11 @@
-import { networkOfChain } from '../../db/networks.ts'
+import { factsOfChain, networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { protocolName } from '../../db/protocols.ts'
-import type { RewardFact } from '../../db/registry/kinds.ts'
+import { NATIVE_ADDRESS } from '../chain/native-coins.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
 import { assetWire, deriveAsset } from './assets.ts'
-import { backingOf } from './backing.ts'
+import { backingOf, isBelieved, marketsWithCaps } from './backing.ts'
 import { Catalogue, keyOf } from './catalogue.ts'
 import type { FactBook } from './facts.ts'
 import type { Order, SortKey } from './orders.ts'
@@ -13,7 +13,7 @@ import { byIdentity, reorder, reorderBy, SORT_KEYS } from './orders.ts'
 import { movedPoints, NO_POINTS } from './peers.ts'
 import { MAX_DEPTH, planPrice, priceOf } from './prices.ts'
 import type { RawState } from './raw.ts'
-import type { PricedReward } from './rewards.ts'
+import type { PricedReward, RewardStream } from './rewards.ts'
 import type { SharedPoints } from './score.ts'
 import type { CuratorInfo, ProtocolInfo } from './vault.ts'
 import { standingOf, Vault } from './vault.ts'
@@ -55,7 +55,8 @@ export function advanceCatalogue(
   let points: ReadonlyMap<Vault, SharedPoints> = new Map()
   let done = new Set<string>()
   const innerOf = innerVaults(raw)
-  const vouchedFor = vouchedStates(raw, facts)
+  const believed = believedStates(raw, facts)
+  const isKnownMarket = knownMarkets(raw, facts)
   const make = (key: string, at: number): Vault | undefined => {
     const known = vaults[at]
     const state = raw.states.get(key)
@@ -74,7 +75,7 @@ export function advanceCatalogue(
       protocol: profiles.protocol(own.listed?.protocol ?? protocolName(state.protocol), own.listed),
       curator: own.curator === undefined ? undefined : profiles.curator(own.curator),
       inner: inner === undefined ? undefined : vaults[inner],
-      backing: standingOf(state, own) === 'found' ? backingOf(state, vouchedFor) : undefined,
+      backing: isBelieved(state, own) ? undefined : backingOf(state, believed, isKnownMarket),
       rewards: prices(state.chainId, [...(own.rewards ?? []), ...(state.streams ?? [])]),
       transacts: before.parts.transactsOn.has(state.chainId),
       shared: known ? (points.get(known) ?? known.shared) : NO_POINTS,
@@ -115,6 +116,7 @@ export function advanceCatalogue(
     vaults,
     assets,
     named,
+    coins: coinPrices(raw, facts, moment),
     transactsOn: before.parts.transactsOn,
     identity: reorder(before.identity, moves, byIdentity),
     orders: Object.fromEntries(
@@ -173,6 +175,31 @@ function addElapsed(dirty: Set<string>, vaults: readonly (Vault | undefined)[], 
 }
 
 /** Vaults whose word for a share somebody vouches for; one that is ignored says nothing. */
+/** Vaults that are believed as to what they have. */
+function believedStates(raw: RawState, facts: FactBook) {
+  return (chainId: number, vault: string) => {
+    const state = raw.states.get(keyOf(chainId, vault))
+    const isIts = state && isBelieved(state, facts.vault(chainId, vault)) && !facts.isIgnored(chainId, vault)
+    return isIts ? state : undefined
+  }
+}
+
+/** Markets that the registry lists, and those that a listed vault has a cap for. */
+function knownMarkets(raw: RawState, facts: FactBook) {
+  let capped: Set<string> | undefined
+  return (chainId: number, market: string): boolean => {
+    if (facts.market(chainId, market).listed) return true
+    capped ??= new Set(
+      [...raw.states.values()].flatMap(state =>
+        facts.vault(state.chainId, state.address).listed
+          ? marketsWithCaps(state.settings).map(of => keyOf(state.chainId, of))
+          : [],
+      ),
+    )
+    return capped.has(keyOf(chainId, market))
+  }
+}
+
 function vouchedStates(raw: RawState, facts: FactBook) {
   return (chainId: number, vault: string) => {
     const state = raw.states.get(keyOf(chainId, vault))
@@ -193,20 +220,36 @@ function feedPrices(raw: RawState, moment: Moment) {
 /** Gives reward streams the price of their token, which need not be the asset of any vault. */
 function rewardPrices(raw: RawState, facts: FactBook, moment: Moment) {
   const vouchedFor = vouchedStates(raw, facts)
-  const assetOf = (chainId: number, vault: string) => vouchedFor(chainId, vault)?.asset
   const sharePrice = (chainId: number, vault: string) =>
     raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
   const feedPrice = feedPrices(raw, moment)
-  return (chainId: number, rewards: readonly RewardFact[]): PricedReward[] => {
+  return (chainId: number, rewards: readonly RewardStream[]): PricedReward[] => {
     const network = networkOfChain(chainId)
     if (!network || rewards.length === 0) return []
     return rewards.map(fact => {
       const { address } = fact.asset
-      const price = priceOf(planPrice(facts, assetOf, chainId, address), sharePrice, feedPrice)
+      const price = priceOf(planPrice(facts, vouchedFor, chainId, address), sharePrice, feedPrice)
       const asset = assetWire(network, { chainId, ...fact.asset }, facts.asset(chainId, address), price)
       return { fact, asset, price }
     })
   }
+}
+
+/** By a fact about the coin itself (under the address that stands for it), else about its wrapped form. */
+function coinPrices(raw: RawState, facts: FactBook, moment: Moment): Map<number, number> {
+  const feedPrice = feedPrices(raw, moment)
+  const prices = new Map<number, number>()
+  for (const chainId of moment.chains.keys()) {
+    const wrapped = factsOfChain(chainId)?.wrappedNative
+    for (const token of [NATIVE_ADDRESS, ...(wrapped ? [wrapped] : [])]) {
+      const plan = planPrice(facts, () => undefined, chainId, token)
+      const price = priceOf(plan, () => undefined, feedPrice)
+      if (price === undefined) continue
+      prices.set(chainId, price)
+      break
+    }
+  }
+  return prices
 }
 
 function priceAssets(
@@ -217,7 +260,6 @@ function priceAssets(
   replan: boolean,
 ): ReadonlyMap<string, AssetInfo> {
   const vouchedFor = vouchedStates(raw, facts)
-  const assetOf = (chainId: number, vault: string) => vouchedFor(chainId, vault)?.asset
   const sharePrice = (chainId: number, vault: string) =>
     raw.states.get(keyOf(chainId, vault))?.sample?.sharePrice
   const feedPrice = feedPrices(raw, moment)
@@ -227,7 +269,8 @@ function priceAssets(
     const network = networkOfChain(metadata.chainId)
     if (!network) continue
     const known = before.assets.get(key)
-    const plan = known && !replan ? known.plan : planPrice(facts, assetOf, metadata.chainId, metadata.address)
+    const plan =
+      known && !replan ? known.plan : planPrice(facts, vouchedFor, metadata.chainId, metadata.address)
     const price = priceOf(plan, sharePrice, feedPrice)
     if (known && facts === before.facts && known.price === price && samePlan(known.plan, plan)) {
       assets.set(key, known)

@@ -20,6 +20,8 @@ export interface CatalogueParts {
   assets: ReadonlyMap<string, AssetInfo>
   /** Vaults with an identifier that is not their address, by `chain:identifier`. */
   named: ReadonlyMap<string, number>
+  /** USD prices of the chains' own coins that facts lead to, by chain. */
+  coins: ReadonlyMap<number, number>
   identity: readonly Vault[]
   orders: Readonly<Record<SortKey, Order>>
   /** Chains on which this process can prepare transactions. */
@@ -55,6 +57,7 @@ export class Catalogue {
       vaults: [],
       assets: new Map(),
       named: new Map(),
+      coins: new Map(),
       identity: [],
       orders: Object.fromEntries(SORT_KEYS.map(key => [key, EMPTY_ORDER])) as Record<SortKey, Order>,
       transactsOn,
@@ -80,6 +83,11 @@ export class Catalogue {
 
   asset(chainId: number, address: string): AssetInfo | undefined {
     return this.assets.get(keyOf(chainId, address))
+  }
+
+  /** USD price of a chain's own coin by what facts say of it or of its wrapped form, whether or not a vault holds that. */
+  coinPrice(chainId: number): number | undefined {
+    return this.parts.coins.get(chainId)
   }
 
   order(key: SortKey): Order {

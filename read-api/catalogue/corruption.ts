@@ -1,7 +1,10 @@
-import type { VaultState } from './vault.ts'
+import type { Standing, VaultState } from './vault.ts'
 
-/** A state older than this, reckoned from the time of the chain, is not the present one: samples come hourly. */
-export const STALE_AFTER = 48 * 3600
+/**
+ * A state older than this, reckoned from the time of the chain, is not the present one: samples of listed vaults come
+ * hourly, those of others in turns, a week at most between two where nobody holds anything.
+ */
+export const staleAfter = (standing: Standing) => (standing === 'listed' ? 48 : 9 * 24) * 3600
 /** A share does not become worth ten times as much, or a tenth, within seven days. */
 export const IMPOSSIBLE_RATIO = 10
 /** Base units of an asset that are more than what rounding leaves behind. */
@@ -28,7 +31,8 @@ export const CORRUPTIONS: Record<Corruption, string> = {
   beyond: 'The vault tells of more assets or shares than any token has.',
   hollow: 'Shares exist, but no assets behind them.',
   ownerless: 'Assets exist, but no shares that they belong to.',
-  stale: 'The state of this vault could not be read for more than 48 hours.',
+  stale:
+    'The state of this vault has not been read for more than 48 hours, or nine days where the registry does not list it.',
   jump: 'The share price moved more than tenfold within seven days.',
   unbacked: 'The vault says that it has more than is seen behind it.',
   unledgered: 'The balances that follow from its events do not add up to its total supply.',
@@ -38,12 +42,13 @@ export const CORRUPTIONS: Record<Corruption, string> = {
  * What makes a vault corrupted, as of a moment of its chain (`now`, unix seconds), from projections alone:
  * unsampled: no state was ever read; unanswered: the last sample lacks total assets or share price; beyond: there are
  * 2^192 assets or shares, whose logs are not believed; hollow: it has shares and no assets, or shares worth nothing;
- * ownerless: it has assets and next to no shares; stale: the last sample is older than 48 hours; jump: in the seven days up
+ * ownerless: it has assets and next to no shares; stale: the last sample is older than 48 hours, or nine days where the vault is not listed; jump: in the seven days up
  * to the last sample the highest share price was more than ten times the lowest.
  */
 export function corruptionOf(
   { sample, range }: Pick<VaultState, 'sample' | 'range'>,
   now: number,
+  standing: Standing,
 ): Corruption | undefined {
   if (!sample) return 'unsampled'
   const { totalAssets, totalSupply = 0n } = sample
@@ -52,7 +57,7 @@ export function corruptionOf(
   if (totalAssets >= TOO_LARGE || totalSupply >= TOO_LARGE) return 'beyond'
   if (totalSupply > 0n && (totalAssets === 0n || sharePrice === 0)) return 'hollow'
   if (sample.sharePrice === undefined && totalAssets >= MATTERS) return 'ownerless'
-  if (now - sample.at > STALE_AFTER) return 'stale'
+  if (now - sample.at > staleAfter(standing)) return 'stale'
   if (range && range.high > range.low * IMPOSSIBLE_RATIO) return 'jump'
   return undefined
 }

@@ -45,7 +45,10 @@ export interface CompiledFilter {
 }
 
 /** Which assets a list of symbols, addresses and CAIP-19 identifiers names. A symbol names only assets that are known by it. */
-export function assetNames(names: readonly string[], shown: Shown): (asset: AssetInfo) => boolean {
+export function assetNames(
+  names: readonly string[],
+  shown: Pick<Shown, 'isNamed'>,
+): (asset: AssetInfo) => boolean {
   const words = new Set(names.map(name => name.toLowerCase()))
   return asset =>
     words.has(asset.address) ||

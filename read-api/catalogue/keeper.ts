@@ -85,7 +85,10 @@ export function createCatalogueKeeper(
       try {
         const from = hasFilled ? 0 : (known?.position ?? 0)
         await loadChain(clickhouse, raw, chainId, from, position, blockTime)
-        await loadBacking(clickhouse, raw, facts, chainId, moment)
+        // What is behind found vaults is no part of the chain's own figures: without it they are believed less, for now.
+        await loadBacking(clickhouse, raw, facts, chainId, moment).catch((err: unknown) => {
+          log.error({ chainId, err }, 'what is behind found vaults of a chain cannot be read')
+        })
       } catch (err) {
         // The others go on; this one stays where it is, and is tried again at the next move.
         log.error({ chainId, err }, 'the catalogue of a chain cannot be brought forward')

@@ -1,3 +1,4 @@
+import { isRebasing } from '../../db/protocols.ts'
 import type { Facts } from '../../db/registry/kinds.ts'
 import type { FactBook } from './facts.ts'
 
@@ -32,16 +33,16 @@ export function greatestAge({ heartbeat = LONGEST_HEARTBEAT }: Pick<QuotedFeed, 
 export const MAX_DEPTH = 8
 
 type Quoted = (chainId: number, asset: string) => Partial<Pick<Facts<'asset'>, 'feed' | 'peg'>>
-type AssetOf = (chainId: number, vault: string) => string | undefined
+type VaultOf = (chainId: number, vault: string) => { asset: string; protocol: string } | undefined
 
-/** Follows facts from an asset to a feed or a fixed price. `assetOf` gives the asset of a known vault. */
+/** Follows facts from an asset to a feed or a fixed price. `vaultOf` gives a known vault. */
 export function planPrice(
   facts: FactBook,
-  assetOf: AssetOf,
+  vaultOf: VaultOf,
   chainId: number,
   asset: string,
 ): PricePlan | undefined {
-  return follow((chain, of) => facts.asset(chain, of), assetOf, chainId, asset)
+  return follow((chain, of) => facts.asset(chain, of), vaultOf, chainId, asset)
 }
 
 export interface PlanPeriod {
@@ -54,7 +55,7 @@ export interface PlanPeriod {
 /** How the price was made over a stretch of time, inclusive, by the facts that held then: at least one period. */
 export function planPrices(
   facts: FactBook,
-  assetOf: AssetOf,
+  vaultOf: VaultOf,
   chainId: number,
   asset: string,
   { from, to }: { from: number; to: number },
@@ -69,7 +70,7 @@ export function planPrices(
         if (end !== undefined) until = Math.min(until, end)
         return quote ?? {}
       },
-      assetOf,
+      vaultOf,
       chainId,
       asset,
     )
@@ -82,7 +83,7 @@ export function planPrices(
   }
 }
 
-function follow(quoted: Quoted, assetOf: AssetOf, chainId: number, asset: string): PricePlan | undefined {
+function follow(quoted: Quoted, vaultOf: VaultOf, chainId: number, asset: string): PricePlan | undefined {
   const vaults: { chainId: number; vault: string }[] = []
   let current = asset
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
@@ -104,10 +105,10 @@ function follow(quoted: Quoted, assetOf: AssetOf, chainId: number, asset: string
       current = peg.of
       continue
     }
-    const inner = assetOf(chainId, current)
-    if (inner === undefined) return undefined
-    vaults.push({ chainId, vault: current })
-    current = inner
+    const vault = vaultOf(chainId, current)
+    if (vault === undefined) return undefined
+    if (!isRebasing(vault.protocol)) vaults.push({ chainId, vault: current })
+    current = vault.asset
   }
   return undefined
 }

@@ -15,12 +15,14 @@ const vaultRow = z.object({
   asset_symbol: z.string(),
   asset_decimals: z.number(),
   deployed_at: z.number().nullable(),
+  async_deposits: z.number().nullable(),
+  async_redemptions: z.number().nullable(),
   seen_at: z.number(),
 })
 export type VaultRow = z.output<typeof vaultRow>
 
 const VAULT_COLUMNS = `vault, protocol, name, symbol, decimals, asset, asset_name, asset_symbol, asset_decimals,
-  toUnixTimestamp(deployed_at) AS deployed_at, toUnixTimestamp(timestamp) AS seen_at`
+  toUnixTimestamp(deployed_at) AS deployed_at, toUnixTimestamp(timestamp) AS seen_at, async_deposits, async_redemptions`
 
 export const changedVaults = defineQuery({
   name: 'catalogue_vaults',
@@ -64,16 +66,17 @@ const sampleRow = z.object({
   borrowed_assets: z.string().nullable(),
   block_number: uint,
   sampled_at: z.number(),
+  position: uint,
 })
 export type SampleRow = z.output<typeof sampleRow>
 
 const SAMPLE = `SELECT vault, toString(s.1) AS total_assets, toString(s.2) AS total_supply, s.3 AS share_price,
     s.4 AS block_number, s.5 AS sampled_at, toString(s.6) AS share_price_raw,
     toString(s.7) AS max_deposit, toString(s.8) AS idle_assets, toString(s.9) AS borrowed_assets,
-    toString(s.10) AS fine_price, s.11 AS fine_digits
+    toString(s.10) AS fine_price, s.11 AS fine_digits, s.12 AS position
   FROM (
     SELECT vault, argMax((total_assets, total_supply, share_price, block_number, toUnixTimestamp(timestamp),
-      share_price_raw, max_deposit, idle_assets, borrowed_assets, fine_price, fine_digits), (timestamp, position)) AS s
+      share_price_raw, max_deposit, idle_assets, borrowed_assets, fine_price, fine_digits, position), (timestamp, position)) AS s
     FROM vault_sample WHERE`
 
 export const changedSamples = defineQuery({

@@ -9,6 +9,11 @@ import { streamsOf } from './rewards.ts'
 import type { SettingRow } from './settings-queries.ts'
 import type { VaultState } from './vault.ts'
 
+const asyncOf = ({ async_deposits: deposits, async_redemptions: redemptions }: VaultRow) =>
+  deposits === null || redemptions === null
+    ? {}
+    : { async: { deposits: deposits === 1, redemptions: redemptions === 1 } }
+
 const amount = (text: string | null | undefined) => (text == null ? undefined : BigInt(text))
 
 /**
@@ -24,6 +29,8 @@ export class RawState {
   private readonly made = new Map<number, ReadonlySet<string>>()
   readonly feeds = new Map<string, { price: number; at: number }>()
   readonly moved = new Set<string>()
+  /** Found vaults of which what they have elsewhere could not be read. */
+  readonly unbacked = new Set<string>()
   /** True when vaults or assets appeared or went: how prices are made may have changed. */
   vaultsChanged = false
 
@@ -49,6 +56,7 @@ export class RawState {
       decimals: row.decimals,
       asset: row.asset,
       deployedAt: row.deployed_at ?? undefined,
+      ...asyncOf(row),
       isMade: this.made.get(chainId)?.has(row.vault) ?? false,
       seenAt: row.seen_at,
     })
@@ -98,7 +106,7 @@ export class RawState {
     this.change(chainId, row.vault, state =>
       state.sample && state.sample.at > row.sampled_at
         ? state
-        : {
+        : withLedger({
             ...state,
             sample: {
               totalAssets: amount(row.total_assets),
@@ -112,8 +120,9 @@ export class RawState {
               borrowedAssets: amount(row.borrowed_assets),
               blockNumber: row.block_number,
               at: row.sampled_at,
+              position: row.position,
             },
-          },
+          }),
     )
   }
 
@@ -139,10 +148,14 @@ export class RawState {
 
   /** The holders of a vault; undefined where it has none any more. */
   putHolders(chainId: number, vault: string, row: HolderSummaryRow | undefined): void {
-    this.change(chainId, vault, state => ({
-      ...state,
-      holders: row ? { count: row.holders, total: row.total, top: row.top } : undefined,
-    }))
+    this.change(chainId, vault, state =>
+      withLedger({
+        ...state,
+        holders: row
+          ? { count: row.holders, total: row.total, top: row.top, movedAt: row.newest }
+          : undefined,
+      }),
+    )
   }
 
   putRange(chainId: number, row: PriceRangeRow): void {
@@ -161,7 +174,10 @@ export class RawState {
     }))
   }
 
-  putElsewhere(chainId: number, vault: string, elsewhere: Elsewhere): void {
+  /** Undefined: it could not be read, and is to be read again. */
+  putElsewhere(chainId: number, vault: string, elsewhere: Elsewhere | undefined): void {
+    if (elsewhere) this.unbacked.delete(keyOf(chainId, vault))
+    else this.unbacked.add(keyOf(chainId, vault))
     this.change(chainId, vault, state => ({ ...state, elsewhere }))
   }
 
@@ -181,4 +197,14 @@ export class RawState {
     this.states.set(key, changed)
     this.moved.add(key)
   }
+}
+
+/**
+ * Holds the ledger against the supply where both are of the same shares: a supply that was read before shares moved says
+ * nothing of the ledger after, and what was seen before stays. Nothing read yet: nothing is known against it.
+ */
+function withLedger(state: VaultState): VaultState {
+  const { sample, holders } = state
+  if (sample?.totalSupply === undefined || sample.position < (holders?.movedAt ?? 0)) return state
+  return { ...state, isLedgerWhole: sample.totalSupply === BigInt(holders?.total ?? '0') }
 }

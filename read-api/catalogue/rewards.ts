@@ -14,7 +14,7 @@ const SECONDS: Readonly<Record<Window, number>> = {
 
 /** A stream of rewards with the token as the wire shows it and its price. */
 export interface PricedReward<A = AssetWire> {
-  fact: RewardFact
+  fact: RewardStream
   asset: A
   price: number | undefined
 }
@@ -33,9 +33,13 @@ export function rewardSum(rewards: readonly RewardApy<unknown>[]): Readonly<Reco
   return { '1hour': over('1hour'), '1day': over('1day'), '7day': over('7day'), '30day': over('30day') }
 }
 
+/** `isAnybodys`: anybody may have registered it, with any token. */
+export type RewardStream = RewardFact & { readonly isAnybodys?: boolean }
+
 /** What the events of a vault's chain say is paid out, as a curated fact would say it. */
-export function streamsOf({ streams }: RewardStreamRow): RewardFact[] {
-  return streams.map(({ reward, name, symbol, decimals, amount, from, until }) => ({
+export function streamsOf({ streams }: RewardStreamRow): RewardStream[] {
+  return streams.map(({ reward, name, symbol, decimals, amount, from, until, is_anybodys: isAnybodys }) => ({
+    isAnybodys,
     asset: { address: reward, name, symbol, decimals },
     amount,
     startDate: from,
@@ -67,6 +71,17 @@ export function rewardApy(
   }
 }
 
+/** Per year. */
+const NOTHING = 1e-6
+
+/** What anybody may have registered in a token without a price, or next to nothing of one, says nothing of a vault. */
+function isNoise(stream: PricedReward<unknown>, tvlUsd: number | undefined, now: number): boolean {
+  if (!stream.fact.isAnybodys) return false
+  if (stream.price === undefined) return true
+  const apy = rewardApy(stream, tvlUsd, now)
+  return apy !== undefined && Object.values(apy).every(of => of < NOTHING)
+}
+
 /**
  * The tokens that are paid out at `now`, with what they yield; `unknown` are those whose yield cannot be said. A window
  * counts all that was paid of a token in it, also by streams that have ended: they are renewed every few days.
@@ -83,7 +98,8 @@ export function rewardsOf<A>(
   }
   const known: RewardApy<A>[] = []
   const unknown: string[] = []
-  for (const streams of byToken.values()) {
+  for (const all of byToken.values()) {
+    const streams = all.filter(stream => !isNoise(stream, tvlUsd, now))
     const [first] = streams
     const isPaid = streams.some(({ fact }) => fact.startDate <= now && now < fact.endDate)
     if (!first || !isPaid) continue

@@ -86,7 +86,7 @@ export class Shown {
   symbols(): Set<string> {
     this.lazy.symbols ??= new Set(
       [...this.catalogue.assets.values()]
-        .filter(asset => this.isNamed(asset) || asset.isLent)
+        .filter(asset => this.isNamed(asset))
         .map(({ symbol }) => symbol.toLowerCase()),
     )
     return this.lazy.symbols

@@ -1,4 +1,5 @@
 import type { FeesFact, FlagFact, TransactionalFact } from '../../db/registry/kinds.ts'
+import type { Standing, VaultState } from './vault.ts'
 
 /** setting → value as vault_setting holds it. */
 export type Settings = Readonly<Record<string, string | null>>
@@ -90,8 +91,7 @@ export function stretchAround(moments: readonly number[], now: number): { from: 
 
 /**
  * Factories whose vaults all run code that takes deposits and pays redemptions in one transaction, and pays no rewards
- * out itself: MetaMorpho and Vault V2, Euler's vaults and Earn, Yearn V3, Fraxlend. Of other vaults the chain does not
- * say it once and for all: a cooldown or a queue can be switched on.
+ * out itself: MetaMorpho and Vault V2, Euler's vaults and Earn, Yearn V3, Fraxlend.
  */
 const SYNCHRONOUS: ReadonlySet<string> = new Set([
   'metamorpho',
@@ -102,13 +102,22 @@ const SYNCHRONOUS: ReadonlySet<string> = new Set([
   'fraxlend',
 ])
 
-/** What a curated fact says of a vault's transactions, else what follows from the factory that made it. */
+/**
+ * What a curated fact says of a vault's transactions, else what follows from the factory that made it, else what its own
+ * contract says where somebody vouches for it: ERC-4626 deposits and redeems in one transaction, ERC-7540 and cooldowns do not.
+ */
 export function transactionsOf(
-  madeBy: string,
+  { protocol, async }: Pick<VaultState, 'protocol' | 'async'>,
+  standing: Standing,
   curated: TransactionalFact | undefined,
 ): TransactionalFact | undefined {
   if (curated) return curated
-  return SYNCHRONOUS.has(madeBy)
-    ? { depositStepsType: 'instant', redeemStepsType: 'instant', rewardsSupported: false }
-    : undefined
+  if (SYNCHRONOUS.has(protocol)) return stepsOf({ deposits: false, redemptions: false })
+  return protocol === 'erc-4626' && async && standing !== 'found' ? stepsOf(async) : undefined
 }
+
+const stepsOf = ({ deposits, redemptions }: NonNullable<VaultState['async']>): TransactionalFact => ({
+  depositStepsType: deposits ? 'complex' : 'instant',
+  redeemStepsType: redemptions ? 'complex' : 'instant',
+  rewardsSupported: false,
+})

@@ -1,10 +1,10 @@
 import type { NetworkId } from '../../db/networks.ts'
-import type { Facts, FeesFact, FlagFact, RewardFact, TransactionalFact } from '../../db/registry/kinds.ts'
+import type { Facts, FeesFact, FlagFact, TransactionalFact } from '../../db/registry/kinds.ts'
 import { usdOf } from '../http/amounts.ts'
 import type { AssetInfo } from './assets.ts'
 import type { Elsewhere } from './backing.ts'
-import { type Corruption, claimCorruptionOf, corruptionOf, STALE_AFTER } from './corruption.ts'
-import type { PricedReward, RewardApy } from './rewards.ts'
+import { type Corruption, claimCorruptionOf, corruptionOf, staleAfter } from './corruption.ts'
+import type { PricedReward, RewardApy, RewardStream } from './rewards.ts'
 import { rewardSum, rewardsOf } from './rewards.ts'
 import type { Score, SharedPoints } from './score.ts'
 import { scoreOf } from './score.ts'
@@ -24,6 +24,8 @@ export interface VaultState {
   readonly decimals: number
   readonly asset: string
   readonly deployedAt: number | undefined
+  /** Whether shares come, and assets go, in another transaction than is sent for it; absent where that was not asked. */
+  readonly async?: { readonly deposits: boolean; readonly redemptions: boolean }
   /** By a factory that the registry names. */
   readonly isMade: boolean
   /** When it was first seen, unix seconds. */
@@ -44,7 +46,11 @@ export interface VaultState {
     readonly borrowedAssets: bigint | undefined
     readonly blockNumber: number
     readonly at: number
+    /** Of its event in the chain's stream. */
+    readonly position: number
   }
+  /** Whether the shares of all holders were the supply when both were last known of the same moment; undefined: never. */
+  readonly isLedgerWhole?: boolean
   /** Read of found vaults alone. */
   readonly elsewhere?: Elsewhere
   /** Total assets over time since the first sample: asset base units × seconds. */
@@ -53,12 +59,14 @@ export interface VaultState {
   readonly range?: { readonly high: number; readonly low: number }
   readonly settings?: Settings
   /** Rewards that the vault pays out itself, as its chain tells. */
-  readonly streams?: readonly RewardFact[]
+  readonly streams?: readonly RewardStream[]
   readonly apy?: { readonly hour: number; readonly values: Readonly<Record<Window, number | undefined>> }
   readonly holders?: {
     readonly count: number
     readonly total: string
     readonly top: readonly (readonly [address: string, balance: string])[]
+    /** Position of the last movement of shares. */
+    readonly movedAt: number
   }
 }
 
@@ -194,14 +202,12 @@ export class Vault {
     // Every vault that answers as ERC-4626 has a family of transactions, the general one if no other.
     this.isTransactional =
       facts.transactional !== undefined || (inputs.transacts && state.sample?.sharePriceRaw !== undefined)
-    this.transactions = transactionsOf(state.protocol, facts.transactional)
-    this.userEventsIndexed =
-      state.sample?.totalSupply === undefined ||
-      state.sample.totalSupply === BigInt(state.holders?.total ?? '0')
+    this.transactions = transactionsOf(state, this.standing, facts.transactional)
+    this.userEventsIndexed = state.isLedgerWhole ?? true
     this.isAppFeatured = facts.featured ?? false
     this.corruption =
-      corruptionOf(state, now) ??
-      (backing === undefined
+      corruptionOf(state, now, this.standing) ??
+      (backing === undefined || this.standing !== 'found'
         ? undefined
         : claimCorruptionOf({ claimed, backing, isLedgerWhole: this.userEventsIndexed }))
     this.isCorrupted = this.corruption !== undefined
@@ -224,7 +230,7 @@ export class Vault {
       [
         ...(facts.flags ?? []).flatMap(({ startDate, endDate }) => [startDate ?? 0, endDate ?? 0]),
         ...rewards.flatMap(({ fact: { startDate, endDate } }) => [startDate, endDate]),
-        ...(state.sample ? [state.sample.at + STALE_AFTER + 1] : []),
+        ...(state.sample ? [state.sample.at + staleAfter(this.standing) + 1] : []),
       ],
       now,
     )

@@ -169,6 +169,6 @@ export function detailedJson(vault: Vault): string {
 }
 
 export function listedJson(vault: Vault): string {
-  vault.json.listed ??= JSON.stringify(identityOf(vault))
+  vault.json.listed ??= JSON.stringify({ ...identityOf(vault), standing: vault.standing })
   return vault.json.listed
 }

@@ -1,4 +1,5 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { factsOfChain } from '../../db/networks.ts'
 
 /** @see https://github.com/mds1/multicall3: the same address on every chain. */
 export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
@@ -35,11 +36,9 @@ export interface BlockMark {
 
 /**
  * block.number of an Arbitrum chain is about that of its parent chain; its own is asked of ArbSys.
- * @see ArbSys.sol of OffchainLabs/nitro-contracts, arbBlockNumber() 0xa3b1b31d; for Robinhood Chain (4663)
- * docs.robinhood.com/chain/differences-from-ethereum
+ * @see ArbSys.sol of OffchainLabs/nitro-contracts, arbBlockNumber() 0xa3b1b31d
  */
 const arbSys: RawCall = { to: '0x0000000000000000000000000000000000000064', data: '0xa3b1b31d' }
-const arbitrumChains = new Set([42161, 4663])
 
 const blockNumber: RawCall = {
   to: multicall3Address,
@@ -57,7 +56,7 @@ const chain: RawCall = {
 
 /** Reads that say which block of which chain it is. */
 export const headOf = (chainId: number): RawCall[] => [
-  arbitrumChains.has(chainId) ? arbSys : blockNumber,
+  factsOfChain(chainId)?.isArbitrum ? arbSys : blockNumber,
   timestamp,
   chain,
 ]

@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Hex, toHex } from 'viem'
 import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import { openStrangerReader, type StrangerReader } from '../../db/chain/stranger-reader.ts'
-import { findNetwork } from '../../db/networks.ts'
-import { blockTimes } from './block-time.ts'
+import { findNetwork, isNetworkName, networks } from '../../db/networks.ts'
 import { CallRejectedError, ChainUnavailableError } from './errors.ts'
 import {
   type BlockMark,
@@ -19,7 +18,7 @@ import { createRpc, type Rpc, type RpcOptions } from './rpc.ts'
 import type { Answers, View, Views } from './view.ts'
 
 export interface ChainReaderOptions extends RpcOptions {
-  /** Milliseconds between blocks by network; those of `block-time.ts` unless given. */
+  /** Milliseconds between blocks by network; those of the table of networks unless given. */
   blockTime?: Readonly<Record<string, number>>
   /** Milliseconds for which concurrent callers are collected into one call. Default 4. */
   windowMs?: number
@@ -106,7 +105,9 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
 
   const lifeOf = (network: string): number => {
     const given = options.blockTime?.[network]
-    return given ?? (network in blockTimes ? blockTimes[network as keyof typeof blockTimes] : 0)
+    if (given !== undefined || !isNetworkName(network)) return given ?? 0
+    const { blockTime, shortestBlockTime = blockTime } = networks[network]
+    return Math.floor(shortestBlockTime * 1_000)
   }
 
   const callBatch = async (network: string, calls: readonly RawCall[], block: Hex | 'latest') => {

@@ -1,12 +1,13 @@
 import { getAddress } from 'viem'
+import { toBase58 } from '../../db/base58.ts'
 
 const checksummed = new Map<string, string>()
 
-/** EIP-55 form, remembered: hashing an address costs more than the rest of a list item. */
+/** As the wire has an address: EIP-55 of 20 bytes, base58 of 32. Remembered: hashing one costs more than the rest of a list item. */
 export function checksum(address: string): string {
   let result = checksummed.get(address)
   if (result === undefined) {
-    result = getAddress(address)
+    result = address.length === 66 ? toBase58(address) : getAddress(address)
     if (checksummed.size > 200_000) checksummed.clear()
     checksummed.set(address, result)
   }

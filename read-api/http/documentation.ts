@@ -219,6 +219,8 @@ const TAGS: Readonly<Record<string, string>> = {
   'advanced-analytics': 'Drawdown, composition, utilization and pauses of vaults.',
   benchmarks: 'What the largest vaults of a network earn.',
   borrow: 'Lending markets, positions in them and their transactions.',
+  'fixed-term':
+    'Markets of principal tokens, which pay a fixed rate until they expire, and their transactions.',
   'detailed-vaults': 'Everything known of vaults.',
   general: 'Vaults in short, assets, networks, protocols, tags and curators.',
   historical: 'Time series.',
@@ -257,6 +259,7 @@ const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Vaultlog API</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="documentation/assets/swagger-ui.css">
 </head>
 <body>

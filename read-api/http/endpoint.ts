@@ -6,6 +6,7 @@ import type { ApiKey } from '../../db/keys/keys.ts'
 import type { RateMeter } from '../../db/keys/rates.ts'
 import type { Catalogue, CatalogueSource } from '../catalogue/catalogue.ts'
 import type { Shown } from '../catalogue/shown.ts'
+import type { Intents } from '../intents/providers.ts'
 import type { OnChain } from '../on-chain.ts'
 import type { z } from './zod.ts'
 
@@ -21,6 +22,8 @@ export interface ApiDeps {
   credits: CreditMeter
   /** What is read from chains at the moment of the request; a network without an RPC endpoint answers 503. */
   onChain: OnChain
+  /** Outside services that move positions between chains; one that is not configured answers 503. */
+  intents: Intents
   /** Vaults that nobody vouches for are shown where a request does not say. */
   showUnlisted?: boolean
 }
@@ -83,6 +86,8 @@ export interface EndpointDefinition<
   body?: B
   response: R
   example: Example
+  /** Settings without which the example is answered with 503, which names them. */
+  needs?: readonly string[]
   /** Credits of an answer: fixed, or reckoned from the answer. A failed request costs nothing. */
   cost: number | ((answer: Answer<B, R>) => number)
   /** The same in words, where it is not so much and so much for each item of a page. */
@@ -90,6 +95,8 @@ export interface EndpointDefinition<
   cache: CachePolicy
   /** The face that its answers stand on besides the core: they are as of the earlier of the two. */
   face?: Face
+  /** Its answers have figures of other chains, too, than that of their path. */
+  standsOnAll?: boolean
   handler(
     input: { params: Out<P>; query: Out<Q>; body: Out<B> },
     context: EndpointContext,

@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { ConfigError } from '../../db/process/errors.ts'
+import { findModules } from '../../db/process/modules.ts'
 import type { Endpoint } from './endpoint.ts'
 import { tiersOf } from './endpoint.ts'
 
@@ -13,20 +12,13 @@ export interface LoadedEndpoint {
 
 /** All endpoints: the modules below read-api/endpoints. Literal paths come before those with a parameter there. */
 export async function loadEndpoints(): Promise<LoadedEndpoint[]> {
-  const folder = fileURLToPath(new URL('../endpoints/', import.meta.url))
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter(entry => entry.isFile() && /\.[jt]s$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
-    .map(entry => relative(folder, `${entry.parentPath}/${entry.name}`))
-    .sort()
-  const loaded = await Promise.all(
-    files.map(async file => {
-      const { default: endpoint } = (await import(new URL(`../endpoints/${file}`, import.meta.url).href)) as {
-        default?: Endpoint
-      }
-      checkEndpoint(endpoint, file)
-      return { endpoint, file }
-    }),
-  )
+  const found = await findModules(join(import.meta.dirname, '../endpoints'), 'tree')
+  const loaded = found.map(({ name, value }) => {
+    const file = `${name}.ts`
+    const endpoint = value as Endpoint | undefined
+    checkEndpoint(endpoint, file)
+    return { endpoint, file }
+  })
   refuseDuplicates(loaded)
   return loaded.sort((a, b) => comparePaths(a.endpoint.path, b.endpoint.path))
 }

@@ -282,7 +282,7 @@ const isConditional = ({ endpoint, request }: Exchange) =>
 /** An answer about one network stands on that chain; any other may stand on all, also on those it found nothing on. */
 function groundOf(endpoint: Endpoint, touched: Iterable<number>): Ground {
   if (endpoint.cache === 'static') return []
-  return endpoint.params?.shape['network'] ? [...touched] : 'all'
+  return endpoint.params?.shape['network'] && !endpoint.standsOnAll ? [...touched] : 'all'
 }
 
 function price(endpoint: Endpoint, body: unknown, items: number, input: Input): number {

@@ -38,11 +38,13 @@ export function timestamp() {
   })
 }
 
-export function number() {
+export function number({ min = Number.NEGATIVE_INFINITY }: { min?: number } = {}) {
+  const isBounded = Number.isFinite(min)
+  const error = isBounded ? `must be a number of at least ${min}` : 'must be a number'
   return one
-    .refine(text => decimal.test(text) && Number.isFinite(Number(text)), { error: 'must be a number' })
+    .refine(text => decimal.test(text) && Number.isFinite(Number(text)) && Number(text) >= min, { error })
     .transform(Number)
-    .openapi({ type: 'number' })
+    .openapi({ type: 'number', ...(isBounded ? { minimum: min } : {}) })
 }
 
 export function boolean() {
@@ -112,6 +114,22 @@ export function address(description: string) {
       description: `${description} In any case.`,
       example: '0x83F20F44975D03b1b09e64809B757c47f942BEeA',
     })
+}
+
+/** 32 bytes of hex, in any case; lower-case from here on. */
+export function hash(description: string) {
+  return one
+    .refine(value => /^0x[0-9a-f]{64}$/i.test(value), { error: 'must be 0x and 64 hexadecimal digits' })
+    .transform(value => value.toLowerCase())
+    .openapi({ type: 'string', pattern: '^0[xX][0-9a-fA-F]{64}$', description })
+}
+
+/** Whole bytes of hex, `max` characters at most; lower-case from here on. */
+export function bytes(description: string, max = 6_000) {
+  return bounded(max)
+    .refine(value => /^0x([0-9a-f]{2})+$/i.test(value), { error: 'must be bytes: 0x and hexadecimal digits' })
+    .transform(value => value.toLowerCase())
+    .openapi({ type: 'string', pattern: '^0[xX]([0-9a-fA-F]{2})+$', maxLength: max, description })
 }
 
 export const userAddress = () => address('The wallet.')

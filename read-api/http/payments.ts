@@ -101,23 +101,37 @@ function asFailure(error: unknown): FacilitatorResponseError {
 /** Whether a settlement may have been made although its answer did not come: the request had gone out. */
 function isInDoubt(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (/timed out/i.test(error.message)) return true
+  // A gateway that lost its server, or an answer to the settlement that cannot be read.
+  if (
+    /timed out|settle failed \((502|504)\)/i.test(error.message) ||
+    (error instanceof FacilitatorResponseError && error.cause === undefined)
+  )
+    return true
   const { code } = (error.cause as { cause?: { code?: string } } | undefined)?.cause ?? {}
   return code === 'ECONNRESET' || code === 'UND_ERR_SOCKET'
 }
 
-/** Names a payment: who pays, and the number that the chain takes from them once. */
-function idOf({ payload }: PaymentPayload): { id: string; until: number | undefined } {
+/** Names a payment as the facilitator settles it: who pays, and the number that the chain takes from them once. */
+export function idOf({ payload }: PaymentPayload): { id: string; until: number | undefined } {
   const { authorization, permit2Authorization } = payload as Record<
     string,
     { from?: string; nonce?: string; validBefore?: string; deadline?: string } | undefined
   >
-  const { from, nonce, validBefore, deadline } = authorization ?? permit2Authorization ?? {}
-  const once = from && nonce ? `${from} ${nonce}`.toLowerCase() : JSON.stringify(payload)
+  const { from, nonce, validBefore, deadline } = permit2Authorization ?? authorization ?? {}
+  const once = from && nonce ? `${from} ${numberOf(nonce)}`.toLowerCase() : JSON.stringify(payload)
   const until = Number(validBefore ?? deadline)
   return {
     id: createHash('sha256').update(once).digest('base64url'),
     until: Number.isFinite(until) ? until : undefined,
+  }
+}
+
+/** A number is the same however it is written: 7, 07 and 0x7. */
+function numberOf(text: string): string {
+  try {
+    return BigInt(text).toString()
+  } catch {
+    return text
   }
 }
 
@@ -341,9 +355,14 @@ function stored<T>(asked: Promise<T>): Promise<T> {
 }
 
 /** Whom an address is counted as: of IPv6 the network, which one caller has whole. */
-function networkPart(ip: string): string {
-  const plain = ip.replace(/^::ffff:/, '')
-  return isIPv6(plain) ? plain.split(':').slice(0, 4).join(':') : plain
+export function networkPart(ip: string): string {
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (!isIPv6(plain)) return plain
+  const [before = '', after] = plain.split('::')
+  const groups = (part: string) => (part === '' ? [] : part.split(':'))
+  const [left, right] = [groups(before), groups(after ?? '')]
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')
 }
 
 function decoded(header: string | undefined): PaymentPayload | undefined {

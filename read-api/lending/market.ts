@@ -1,7 +1,4 @@
-import type { AaveIndexes } from '../../abi/aave-v3/math.ts'
-import type { CometHolding, CometTotals } from '../../abi/compound-v3/math.ts'
-import type { EvkVault } from '../../abi/euler/math.ts'
-import type { MorphoMarket } from '../../abi/morpho-blue/math.ts'
+import type { ProductSlug } from '../../db/protocols.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 import type { Standing } from '../catalogue/vault.ts'
 
@@ -37,109 +34,18 @@ export interface RiskParameters {
   liquidationPenalty: number
 }
 
-export const LENDING_PROTOCOLS = ['morpho-blue', 'aave-v3', 'compound-v3', 'euler-v2'] as const
-export type LendingProtocol = (typeof LENDING_PROTOCOLS)[number]
-
-interface MarketBase {
+/** A lending market at one moment; its protocol's own has what is reckoned with besides. */
+export interface LendingMarket {
   readonly chainId: number
   readonly id: string
   readonly name: string
-  readonly protocol: LendingProtocol
+  readonly protocol: ProductSlug
   /** Pool or core contract. */
   readonly root: string
   readonly assets: readonly LendingAsset[]
   /** Who vouches for it; absent: it is of contracts that the operator named. */
   readonly standing?: Standing
 }
-
-export interface MorphoLendingMarket extends MarketBase {
-  readonly protocol: 'morpho-blue'
-  /** With interest up to the moment. */
-  readonly state: MorphoMarket
-  /** As its oracle last answered; undefined where it has not. */
-  readonly oraclePrice: bigint | undefined
-  /** What the id is the hash of; the zero address: none. */
-  readonly params: MorphoParams
-}
-
-export interface MorphoParams {
-  readonly loanToken: string
-  readonly collateralToken: string
-  readonly oracle: string
-  readonly irm: string
-  readonly lltv: bigint
-}
-
-export interface AaveReserve {
-  readonly asset: string
-  readonly aToken: string
-  readonly debtToken: string
-  readonly decimals: number
-  readonly indexes: AaveIndexes
-  /** Rounds in favour of the pool, as v3.5 and later do. */
-  readonly isDirected: boolean
-  /** Its settings hold outside of eModes alone, as those of v3.6 and later do. */
-  readonly isDecoupled: boolean
-  readonly income: bigint
-  readonly debt: bigint
-  readonly ltvBps: bigint
-  readonly liquidationThresholdBps: bigint
-  readonly eModeCategory: number
-  /** In the oracle's base currency; undefined where the market's oracle has no recorded answer. */
-  readonly oraclePrice: bigint | undefined
-  readonly setting: (key: string, market?: string) => string | undefined
-}
-
-export interface AaveLendingMarket extends MarketBase {
-  readonly protocol: 'aave-v3'
-  readonly reserves: readonly AaveReserve[]
-}
-
-export interface CometCollateral extends Omit<CometHolding, 'balance' | 'price'> {
-  readonly asset: string
-  /** USD per whole unit scaled by 1e8; undefined where none was recorded, or none above zero. */
-  readonly oraclePrice: bigint | undefined
-}
-
-export interface CometLendingMarket extends MarketBase {
-  readonly protocol: 'compound-v3'
-  /** With interest up to the moment. */
-  readonly totals: CometTotals
-  readonly base: { asset: string; scale: bigint; oraclePrice: bigint | undefined }
-  readonly collaterals: readonly CometCollateral[]
-}
-
-/** A vault with interest up to the moment. */
-export interface EvkSide {
-  readonly vault: string
-  readonly state: EvkVault
-}
-
-/** What a vault takes as collateral. */
-export interface EvkSecurity {
-  readonly vault: string
-  /** Undefined where the vault is not indexed. */
-  readonly state: EvkVault | undefined
-  readonly liquidationBps: number
-  /** Of a base unit of its asset; undefined where none was recorded. */
-  readonly oraclePrice: bigint | undefined
-}
-
-export interface EvkLendingMarket extends MarketBase {
-  readonly protocol: 'euler-v2'
-  readonly lender: EvkSide & {
-    /** Whom it asks for prices; undefined where that was not read yet. */
-    readonly oracle: string | undefined
-    readonly oraclePrice: bigint | undefined
-    /** All of them, whichever pair this market is. */
-    readonly securities: readonly EvkSecurity[]
-  }
-  readonly collateral: EvkSide
-  /** By marketAssetId. */
-  readonly vaults: Readonly<Record<string, string>>
-}
-
-export type LendingMarket = MorphoLendingMarket | AaveLendingMarket | CometLendingMarket | EvkLendingMarket
 
 /** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */
 export const positionId = (market: LendingMarket, account: string, asset: LendingAsset) =>

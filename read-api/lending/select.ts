@@ -1,21 +1,27 @@
 import { findNetwork } from '../../db/networks.ts'
+import { protocolName } from '../../db/protocols.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
 import type { Shown } from '../catalogue/shown.ts'
+import type { EndpointContext } from '../http/endpoint.ts'
+import { type Paging, pageOfAll } from '../http/paging.ts'
 import { boolean, names, number } from '../http/parameters.ts'
+import { lendingFamilies } from '../load-protocols.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { isVouchedFor } from './standing.ts'
-import { isLendingProtocol, protocolOf, tvlOf } from './wire.ts'
+import { marketWire, protocolOf, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
 export const marketFilter = {
   allowedCollateralAssets: names({
-    description: 'Symbols: markets with any of these as collateral.',
+    description: 'Symbols, addresses or CAIP-19 identifiers: markets with any of these as collateral.',
   }),
   disallowedCollateralAssets: names({
     description: 'Ignored where allowedCollateralAssets is given.',
   }),
-  allowedBorrowAssets: names({ description: 'Symbols: markets that lend any of these.' }),
+  allowedBorrowAssets: names({
+    description: 'Symbols, addresses or CAIP-19 identifiers: markets that lend any of these.',
+  }),
   disallowedBorrowAssets: names({ description: 'Ignored where allowedBorrowAssets is given.' }),
   minTvl: number().optional().openapi({ description: 'USD supplied.' }),
 }
@@ -47,15 +53,22 @@ export function passes(
   return disallowed === undefined || !names.some(name => disallowed.has(name))
 }
 
+/** What a filter may call an asset, lower case: its symbol, address or CAIP-19 identifier. */
+export const namesOf = ({ symbol, address, wire }: LendingAsset['info']) => [
+  symbol.toLowerCase(),
+  address,
+  wire.assetCaip.toLowerCase(),
+]
+
 /** A market with every asset of a role disallowed is left out; one with others besides them stays. */
 function passesRole(
   assets: readonly LendingAsset[],
   allowed: ReadonlySet<string> | undefined,
   disallowed: ReadonlySet<string> | undefined,
 ): boolean {
-  const symbols = assets.map(({ info }) => info.symbol.toLowerCase())
-  if (allowed) return symbols.some(symbol => allowed.has(symbol))
-  return disallowed === undefined || symbols.length === 0 || symbols.some(symbol => !disallowed.has(symbol))
+  if (allowed) return assets.some(({ info }) => namesOf(info).some(name => allowed.has(name)))
+  if (disallowed === undefined || assets.length === 0) return true
+  return assets.some(({ info }) => !namesOf(info).some(name => disallowed.has(name)))
 }
 
 function marketPredicate(query: Lists): (market: LendingMarket) => boolean {
@@ -79,6 +92,10 @@ function marketPredicate(query: Lists): (market: LendingMarket) => boolean {
   }
 }
 
+/** Whether markets can be of a protocol of this name or id. */
+const isLendingProtocol = (name: string) =>
+  [...lendingFamilies.keys()].some(slug => [protocolName(slug), slug].includes(name.toLowerCase()))
+
 /** Whether markets count for which nobody vouches. */
 export const marketsUnlisted = boolean().optional().openapi({
   description:
@@ -90,10 +107,26 @@ export const shownMarkets = (markets: readonly LendingMarket[], { shown }: Shows
   shown.withUnlisted ? [...markets] : markets.filter(isVouchedFor)
 
 /** Markets that pass a list's filter; `leftOut`: how many would but for their standing. */
-export function narrowed(markets: readonly LendingMarket[], query: Lists, context: ShowsUnlisted) {
+function narrowed(markets: readonly LendingMarket[], query: Lists, context: ShowsUnlisted) {
   const passing = markets.filter(marketPredicate(query))
   const shown = shownMarkets(passing, context)
   return { shown, leftOut: passing.length - shown.length }
+}
+
+/** A page of the markets that pass a list's filter, as the wire has it. */
+export function marketsPage(
+  markets: readonly LendingMarket[],
+  query: Lists & Paging,
+  context: Pick<EndpointContext, 'shown' | 'leaveOut'>,
+) {
+  const { shown, leftOut } = narrowed(markets, query, context)
+  const page = pageOfAll(shown, query)
+  context.leaveOut(leftOut, page.itemsOnPage === 0 && query.page === 0, 'market')
+  return {
+    ...page,
+    data: page.data.map(marketWire),
+    errors: unsupportedIn({ ...query }, context.shown, shownMarkets(markets, context)),
+  }
 }
 
 /** Names in a filter that no market and no vault has, and networks that are not indexed here. */
@@ -102,9 +135,7 @@ export function unsupportedIn(
   shown: Shown,
   markets: readonly LendingMarket[],
 ): Unsupported {
-  const symbols = new Set(
-    markets.flatMap(({ assets }) => assets.map(({ info }) => info.symbol.toLowerCase())),
-  )
+  const known = new Set(markets.flatMap(({ assets }) => assets.flatMap(({ info }) => namesOf(info))))
   const named = (pattern: RegExp) =>
     Object.entries(query).flatMap(([name, value]) =>
       pattern.test(name) && Array.isArray(value) ? [value.map(String)] : [],
@@ -113,7 +144,7 @@ export function unsupportedIn(
     unsupportedNetworks: unsupportedNetworks(query, shown.catalogue),
     unsupportedAssets: unknownOf(
       named(/^(dis)?allowed\w*Assets$/),
-      name => symbols.has(name.toLowerCase()) || shown.symbols().has(name.toLowerCase()),
+      name => known.has(name.toLowerCase()) || shown.knowsAsset(name),
     ),
     unsupportedProtocols: unknownOf(named(/^(dis)?allowedProtocols$/), isLendingProtocol),
   }

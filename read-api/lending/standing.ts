@@ -1,6 +1,8 @@
+import { marketsWithCaps } from '../catalogue/backing.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { Settings } from '../catalogue/terms.ts'
 import type { Standing } from '../catalogue/vault.ts'
+import { familyOf } from '../load-protocols.ts'
+import type { Vouchers } from './family.ts'
 import type { LendingMarket } from './market.ts'
 
 /**
@@ -24,27 +26,13 @@ export function withStanding(
   return markets.map(market => ({ ...market, standing: standingIn(catalogue, market, known) }))
 }
 
-/** Ids of the markets that a vault's curator has given a cap. */
-function marketsWithCaps(settings: Settings = {}): string[] {
-  return Object.entries(settings).flatMap(([setting, cap]) => {
-    const [, market] = /^cap:[^:]+:(.+)$/.exec(setting) ?? []
-    return market && BigInt(cap ?? 0) > 0n ? [market] : []
-  })
-}
-
-function standingIn(
-  catalogue: Catalogue,
-  market: LendingMarket,
-  known: { vaults: ReadonlySet<string>; capped: ReadonlySet<string> },
-): Standing {
+function standingIn(catalogue: Catalogue, market: LendingMarket, known: Vouchers): Standing {
   const { facts } = catalogue
-  if (market.protocol === 'aave-v3' || market.protocol === 'compound-v3') return 'listed'
-  if (facts.market(market.chainId, market.id).listed) return 'listed'
-  const oracle = market.protocol === 'morpho-blue' ? market.params.oracle : market.lender.oracle
+  const vouching = familyOf(market).vouching?.(market, known)
+  if (!vouching || vouching.isListed || facts.market(market.chainId, market.id).listed) return 'listed'
+  const { oracle } = vouching
   const isPriced = oracle !== undefined && facts.contract(market.chainId, oracle).oracle !== undefined
   const isKnown = market.assets.every(({ info }) => catalogue.shown(false).isTrusted(info))
-  if (market.protocol === 'morpho-blue' ? known.capped.has(market.id) : known.vaults.has(market.root))
-    return 'listed'
   return isKnown && isPriced ? 'made' : 'found'
 }
 

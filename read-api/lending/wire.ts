@@ -3,13 +3,9 @@ import { networkOfChain } from '../../db/networks.ts'
 import { PROTOCOLS } from '../../db/protocols.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
-import { LENDING_PROTOCOLS, type LendingAsset, type LendingMarket, ratio } from './market.ts'
-import type { AssetPosition, LendingPosition } from './positions.ts'
+import type { AssetPosition, LendingPosition } from './family.ts'
+import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
 import { isVouchedFor, NOBODY_VOUCHES } from './standing.ts'
-
-/** Whether markets can be of a protocol of this name or id. */
-export const isLendingProtocol = (name: string) =>
-  LENDING_PROTOCOLS.some(slug => [PROTOCOLS[slug].name, slug].some(word => word === name.toLowerCase()))
 
 export function protocolOf({ protocol }: LendingMarket) {
   const { name, product, version } = PROTOCOLS[protocol]

@@ -102,7 +102,7 @@ export async function readMoment(pool: pg.Pool): Promise<Moment> {
        CASE WHEN c.position = s.head THEN greatest(c.block_number, s.head_height) ELSE c.block_number END AS block_number,
        CASE WHEN c.position = s.head THEN greatest(c.block_time, s.head_time) ELSE c.block_time END AS block_time,
        coalesce(c.replays, 0) AS replays
-     FROM stream s JOIN projection p ON (p.streams = 'registry') = (s.id = 0)
+     FROM stream s JOIN projection p ON p.streams = s.kind
      LEFT JOIN checkpoint c ON c.projection = p.name AND c.stream = s.id`,
   )
   return momentOf(rows)

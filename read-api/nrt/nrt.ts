@@ -14,6 +14,8 @@ const feedAbi = parseAbi([
 export interface PriceSource {
   constant: number
   feed?: Address
+  /** The most seconds that the feed's report may be old. */
+  greatestAge?: number
   /** Vaults whose shares the asset is, outermost first. */
   vaults: readonly { vault: Address; decimals: number; assetDecimals: number }[]
 }
@@ -55,8 +57,8 @@ export function priceViews(price: PriceSource | undefined): Views {
   return views
 }
 
-/** The figures, from the answers to `nrtViews`. What a contract does not answer is undefined. */
-export function nrtFigures(inputs: NrtInputs, answers: Record<string, unknown>): NrtFigures {
+/** The figures, from the answers to `nrtViews`. What a contract does not answer is undefined. `now`: time of the block, unix seconds. */
+export function nrtFigures(inputs: NrtInputs, answers: Record<string, unknown>, now: number): NrtFigures {
   const own = Object.fromEntries(
     Object.keys(inputs.figures.views).map(name => [name, answers[`figure ${name}`]]),
   )
@@ -66,17 +68,26 @@ export function nrtFigures(inputs: NrtInputs, answers: Record<string, unknown>):
     totalAssets: totalAssets?.toString(),
     sharePrice:
       assetsOfWholeShare === undefined ? undefined : toWhole(assetsOfWholeShare, inputs.vault.assetDecimals),
-    underlyingAssetPrice: inputs.price ? priceOf(inputs.price, answers) : inputs.knownPrice,
+    underlyingAssetPrice: inputs.price ? priceOf(inputs.price, answers, now) : inputs.knownPrice,
   }
 }
 
-/** A price from the answers to `priceViews`; undefined where a part of it does not answer. */
-export function priceOf(source: PriceSource, answers: Record<string, unknown>): number | undefined {
+/**
+ * A price from the answers to `priceViews`; undefined where a part of it does not answer, or the feed has not reported for
+ * too long. `now`: time of the block, unix seconds.
+ */
+export function priceOf(
+  source: PriceSource,
+  answers: Record<string, unknown>,
+  now: number,
+): number | undefined {
   let price = source.constant
   if (source.feed) {
     const decimals = answers['feed decimals']
     const round = answers['feed round'] as readonly bigint[] | undefined
     const answer = round?.[1]
+    const updatedAt = Number(round?.[3] ?? 0n)
+    if (source.greatestAge !== undefined && now - updatedAt > source.greatestAge) return undefined
     // A feed that answers nothing, or nothing positive, is broken: the price is unknown, not zero.
     if (typeof decimals !== 'number' || answer === undefined || answer <= 0n) return undefined
     price *= toWhole(answer, decimals)

@@ -54,6 +54,6 @@ async function priceAt({ info }: LendingAsset, block: bigint, { deps, catalogue 
   const source = priceSourceOf(catalogue, info)
   const network = networkOfChain(info.chainId)
   if (!source || !network) return info.price
-  const { values } = await deps.onChain.reader.read(network.name, priceViews(source), { block })
-  return priceOf(source, values)
+  const read = await deps.onChain.reader.read(network.name, priceViews(source), { block })
+  return priceOf(source, read.values, read.block.timestamp)
 }

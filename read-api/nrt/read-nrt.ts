@@ -20,7 +20,7 @@ export async function readNrt(
   }
   const { block, values } = await onChain.reader.read(vault.network.name, nrtViews(inputs))
   context.readAt(vault.network.chainId, block.number)
-  return nrtFigures(inputs, values)
+  return nrtFigures(inputs, values, block.timestamp)
 }
 
 /** A figure that the endpoint has to give. Throws NotFoundError where the contract does not answer it. */

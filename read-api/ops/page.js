@@ -111,7 +111,7 @@ const rate = value => `${value >= 10 ? Math.round(value).toLocaleString('en-GB')
 
 /** Whether somebody has to look. An old head is none of it where the chain itself is no further: a test chain's clock stands. */
 export const isBad = ({ kind, state }) =>
-  kind === 'chain' && (state.startsWith('STUCK') || state === 'no processor')
+  kind !== 'registry' && (state.startsWith('STUCK') || state === 'no processor')
 
 /** What is to be said of chains besides their figures: one line each. */
 export function remarks({ fault, streams }) {
@@ -123,6 +123,12 @@ export function remarks({ fault, streams }) {
         : [
             `${name}: the node keeps no state of old blocks (met at block ${number(withoutState)}): samples begin where its state does.`,
           ],
+    ),
+    ...streams.flatMap(({ name, sampledInTurns }) =>
+      sampledInTurns.map(
+        ({ standing, vaults, hours }) =>
+          `${name}: of ${number(vaults)} vaults that nobody listed (${standing}) the last are sampled once in ${number(hours)} hours.`,
+      ),
     ),
     ...streams.flatMap(({ name, olderLogs }) =>
       olderLogs > 0 ? [`${name}: what ${number(olderLogs)} contracts logged long ago is being fetched.`] : [],
@@ -159,7 +165,7 @@ function draw(status) {
     ],
     streams.map(stream => {
       const { lag = [], head = [] } = history.streams[stream.name] ?? {}
-      const isChain = stream.kind === 'chain'
+      const isChain = stream.kind !== 'registry'
       return [
         [stream.name, 'name'],
         [stream.state, isBad(stream) ? 'bad' : 'quiet'],

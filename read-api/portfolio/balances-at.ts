@@ -1,3 +1,4 @@
+import { isRebasing } from '../../db/protocols.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import { type PricePlan, priceOf } from '../catalogue/prices.ts'
 import { NO_REWARD } from '../catalogue/rewards.ts'
@@ -47,7 +48,7 @@ export async function readBalancesAt(
   at: number,
   interval: ApyInterval,
   context: EndpointContext,
-): Promise<{ balances: BalanceAt[]; leftOut: number }> {
+): Promise<{ balances: BalanceAt[]; leftOut: Vault[] }> {
   const { deps, catalogue, shown, signal } = context
   const ever = new Map<string, Vault>()
   for (const row of await ask(deps.clickhouse, newestBalances, { account }, signal)) {
@@ -78,7 +79,8 @@ export async function readBalancesAt(
         const own = apysOf(base)[of]
         return own === undefined ? undefined : own + reward[of]
       }
-      const inner = vault.inner?.userEventsIndexed ? keyOf(chain, vault.inner.state.address) : undefined
+      const isCounted = vault.inner?.userEventsIndexed && !isRebasing(vault.inner.state.protocol)
+      const inner = isCounted && vault.inner ? keyOf(chain, vault.inner.state.address) : undefined
       return {
         ...known,
         assetBalance: inner === undefined ? undefined : (balances.get(inner) ?? 0n),
@@ -88,7 +90,7 @@ export async function readBalancesAt(
       }
     }),
   )
-  return { balances: described, leftOut: all.length - held.length }
+  return { balances: described, leftOut: all.flatMap(({ vault }) => (shown.has(vault) ? [] : [vault])) }
 }
 
 /** Share base units, by the vault's key. */

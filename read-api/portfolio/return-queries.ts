@@ -56,7 +56,7 @@ export const sharesSent = defineQuery({
       SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw, fine_price, fine_digits FROM vault_sample
       WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
       UNION ALL
-      SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * toUInt256(exp10({decimals:UInt8})), sum(shares)), NULL, 0
+      SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * {whole_share:UInt256}, sum(shares)), NULL, 0
       FROM flow
       WHERE ${OF_ACCOUNT} AND (timestamp, block_number) IN (
         SELECT timestamp, block_number FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NULL AND share_price_raw IS NOT NULL)

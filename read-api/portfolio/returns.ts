@@ -125,7 +125,12 @@ function asker(account: string, found: FoundVault, context: EndpointContext) {
       const [totals] = await ask(clickhouse, flowTotals, range, signal)
       let received = 0n
       if (totals && totals.transfers > 0) {
-        const rows = await ask(clickhouse, sharesSent, { ...range, decimals: decimals.decimals }, signal)
+        const rows = await ask(
+          clickhouse,
+          sharesSent,
+          { ...range, whole_share: `${10n ** BigInt(decimals.decimals)}` },
+          signal,
+        )
         // Shares that moved before the first sample are worth what it says.
         const fallback = rows.some(row => row.share_price_raw === null) ? await first() : undefined
         for (const row of rows) {

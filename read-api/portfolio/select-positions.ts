@@ -21,7 +21,7 @@ const sortKeys = [
 
 const INTERVAL_OF = { apy1day: '1day', apy7day: '7day', apy30day: '30day' } as const
 
-export const minUsdAssetValueThreshold = number()
+export const minUsdAssetValueThreshold = number({ min: 0 })
   .optional()
   .openapi({ default: 0, description: 'USD. Above 0, what has no known value does not pass.' })
 
@@ -68,7 +68,7 @@ export function selectPositions<T extends PositionFigures>(
   const figure = ({ tvlUsd, valueUsd, apys }: PositionFigures) =>
     sortKey === 'tvl' ? tvlUsd : sortKey === 'balanceUsd' ? valueUsd : apys[INTERVAL_OF[sortKey]]
   shown.sort((a, b) => compareFigures(figure(a), figure(b), query.sortOrder) || byIdentity(a.vault, b.vault))
-  return { shown, errors: filter.errors }
+  return { shown, errors: filter.errors, isLeftOut: filter.isLeftOut }
 }
 
 /** Whether a USD value passes a threshold: what is not known passes only where there is none. */

@@ -48,8 +48,9 @@ export async function readWallet(
   const balances = new Map(known.balances)
   const blocks = new Map(known.blocks)
   const { passed, cancel } = deadline(deadlineMs / 2, context.signal)
+  let isOver = false
   const asking = (async () => {
-    for (let i = 0; i < strange.length; i += STRANGERS_AT_ONCE) {
+    for (let i = 0; i < strange.length && !isOver; i += STRANGERS_AT_ONCE) {
       const some = await readTogether(
         wallet,
         strange.slice(i, i + STRANGERS_AT_ONCE),
@@ -62,6 +63,7 @@ export async function readWallet(
   })()
   asking.catch(() => {})
   await Promise.race([asking, passed('strangers').catch(() => {})])
+  isOver = true
   cancel()
   return { balances: new Map(balances), unreachable: known.unreachable, blocks: new Map(blocks) }
 }

@@ -16,16 +16,18 @@ const streamRow = z.object({
       amount: z.string(),
       from: z.number(),
       until: z.number(),
+      /** Anybody may have registered it: Euler's reward streams take any token for any vault. */
+      is_anybodys: z.boolean(),
     }),
   ),
 })
 export type RewardStreamRow = z.output<typeof streamRow>
 
 const streams = (where: string) => `SELECT vault,
-    CAST(arraySort(groupArrayIf((reward, name, symbol, decimals, toString(amount), from, until), until > {since:UInt32})),
-      'Array(Tuple(reward String, name String, symbol String, decimals UInt8, amount String, from UInt32, until UInt32))') AS streams
+    CAST(arraySort(groupArrayIf((reward, name, symbol, decimals, toString(amount), from, until, is_anybodys), until > {since:UInt32})),
+      'Array(Tuple(reward String, name String, symbol String, decimals UInt8, amount String, from UInt32, until UInt32, is_anybodys Bool))') AS streams
   FROM (
-    SELECT vault, reward, name, symbol, decimals, from, until, rate * toUInt256(until - from) AS amount
+    SELECT vault, reward, name, symbol, decimals, from, until, rate * toUInt256(until - from) AS amount, false AS is_anybodys
     FROM (
       SELECT vault, reward, name, symbol, decimals, rate, toUnixTimestamp(timestamp) AS from,
         least(ends_at, leadInFrame(toUnixTimestamp(timestamp), 1, 4294967295) OVER (
@@ -33,7 +35,7 @@ const streams = (where: string) => `SELECT vault,
       FROM (SELECT * FROM reward_stream FINAL WHERE ${VISIBLE_ON_CHAIN} ${where}))
     WHERE from < until
     UNION ALL
-    SELECT vault, reward, name, symbol, decimals, starts_at AS from, ends_at AS until, amount
+    SELECT vault, reward, name, symbol, decimals, starts_at AS from, ends_at AS until, amount, true AS is_anybodys
     FROM reward_period FINAL WHERE ${VISIBLE_ON_CHAIN} ${where})
   WHERE amount > 0
   GROUP BY vault`

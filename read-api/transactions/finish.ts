@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { type Address, encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { withSuffix } from '../../db/attribution.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { RefusedError } from '../http/errors.ts'
@@ -30,6 +30,13 @@ export interface Bundle {
   actions: BundleAction[]
 }
 
+export interface PlanOptions {
+  /** The token refuses to change a nonzero allowance. */
+  resetAllowance: boolean
+  /** Base units; absent for the run that finds it. */
+  quote?: bigint
+}
+
 /** What is to be made into a bundle. */
 export interface Unfinished {
   network: string
@@ -40,8 +47,10 @@ export interface Unfinished {
   block: bigint
   /** Tokens whose balances the run watches. */
   tokens: readonly Token[]
-  /** Pure. `resetAllowance`: the token refuses to change a nonzero allowance. */
-  plan(options: { resetAllowance: boolean }): Plan
+  /** Pure. */
+  plan(options: PlanOptions): Plan
+  /** What the plan is run for twice: how much of it the first run gave is the quote that the second plan stands on. */
+  quoted?: Token
   simulate?: boolean | undefined
   /** The vault that says what its shares are worth, where the plan pays for shares. */
   worth?: { vault: Address; asset: Token; share: Token; by?: 'previewRedeem' | undefined }
@@ -73,16 +82,28 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
       worth && plan.pays !== undefined ? { to: worth.vault, data: worthOf(worth) } : undefined,
     )
 
-  return async (unfinished: Unfinished): Promise<Bundle & { block: bigint }> => {
-    const { chainId, tokens, suffix, simulate, block } = unfinished
-    let plan = unfinished.plan({ resetAllowance: false })
-    let outcome = await run(unfinished, plan)
+  /** Runs a plan, and once more with the allowance set to zero before where its approval was refused. */
+  const attempt = async (unfinished: Unfinished, options: PlanOptions) => {
+    const plan = unfinished.plan(options)
+    const outcome = await run(unfinished, plan)
     const refused = plan.actions[plan.currentActionIndex + (outcome.status === 'failed' ? outcome.action : 0)]
-    if (outcome.status === 'failed' && refused?.name === 'approve') {
-      plan = unfinished.plan({ resetAllowance: true })
-      outcome = await run(unfinished, plan)
+    if (outcome.status !== 'failed' || refused?.name !== 'approve' || options.resetAllowance)
+      return { plan, outcome, options }
+    const again = { ...options, resetAllowance: true }
+    const other = unfinished.plan(again)
+    return { plan: other, outcome: await run(unfinished, other), options: again }
+  }
+
+  return async (unfinished: Unfinished): Promise<Bundle & { block: bigint }> => {
+    const { chainId, tokens, suffix, simulate, block, quoted } = unfinished
+    let tried = await attempt(unfinished, { resetAllowance: false })
+    check(unfinished, tried.plan, tried.outcome)
+    if (quoted) {
+      const quote = gainOf(unfinished, tried.outcome, quoted)
+      tried = await attempt(unfinished, { ...tried.options, quote })
+      check(unfinished, tried.plan, tried.outcome)
     }
-    check(unfinished, plan, outcome)
+    const { plan, outcome } = tried
     return {
       isSimulated: outcome.status === 'done',
       block,
@@ -116,6 +137,20 @@ const worthOf = ({ share, by }: NonNullable<Unfinished['worth']>): Hex =>
 /** Percent of what goes in that the shares have to be worth. */
 const LEAST_WORTH = 99n
 
+/** Where a token stands among balances, at whose end is the chain's own coin (the zero address); -1: not watched. */
+const placeOf = (tokens: readonly Token[], { address }: Token): number =>
+  address === zeroAddress ? tokens.length : tokens.findIndex(token => token.address === address)
+
+/** What a run gave of a token, base units. Without a run there is nothing to promise. */
+function gainOf({ action, network, tokens }: Unfinished, outcome: DryRun, token: Token): bigint {
+  if (outcome.status !== 'done')
+    throw new RefusedError(
+      `No quote for this ${action}: the node of ${network} cannot try transactions out. Give the API one that takes state overrides in eth_call.`,
+    )
+  const n = placeOf(tokens, token)
+  return (outcome.balances.at(-1)?.[n] ?? 0n) - (outcome.balances[0]?.[n] ?? 0n)
+}
+
 function check({ action, tokens, worth }: Unfinished, plan: Plan, outcome: DryRun): void {
   if (outcome.status === 'unknown') return
   if (outcome.status === 'failed') {
@@ -127,7 +162,7 @@ function check({ action, tokens, worth }: Unfinished, plan: Plan, outcome: DryRu
   const before = outcome.balances[0] ?? []
   const after = outcome.balances.at(-1) ?? []
   for (const gained of plan.gains) {
-    const n = tokens.findIndex(token => token.address === gained.address)
+    const n = placeOf(tokens, gained)
     if (n >= 0 && (after[n] ?? 0n) <= (before[n] ?? 0n)) {
       throw new RefusedError(`The amount is too small: this ${action} would give no ${gained.symbol}.`)
     }

@@ -3,7 +3,7 @@ import { decodeErrorResult, type Hex, parseAbi, slice } from 'viem'
 /**
  * Errors of the standards and of the protocols that are handled here, as their sources declare them: OpenZeppelin's
  * ERC-20, ERC-4626, Pausable and access control, Ethena's StakedUSDeV2, Compound's Comet, Euler's EVK, connector and price
- * oracles, MetaMorpho.
+ * oracles, MetaMorpho, Pendle's Errors.sol.
  */
 const knownErrors = parseAbi([
   'error Error(string reason)',
@@ -58,6 +58,13 @@ const knownErrors = parseAbi([
   'error PriceOracle_TooStale(uint256 staleness, uint256 maxStaleness)',
   'error AllCapsReached()',
   'error NotEnoughLiquidity()',
+  'error MarketExpired()',
+  'error MarketProportionTooHigh(int256 proportion, int256 maxProportion)',
+  'error MarketExchangeRateBelowOne(int256 exchangeRate)',
+  'error MarketInsufficientPtForTrade(int256 currentAmount, int256 requiredAmount)',
+  'error MarketZeroTotalPtOrTotalAsset(int256 totalPt, int256 totalAsset)',
+  'error MarketZeroNetLPFee()',
+  'error ApproxFail()',
 ])
 
 /** What errors mean that their names alone do not tell a user. */
@@ -78,6 +85,15 @@ const words: Partial<Record<string, string>> = {
   EVC_LockdownMode: 'the wallet has locked its accounts',
   PriceOracle_InvalidAnswer: "a price feed of the vault's oracle has no answer",
   PriceOracle_NotSupported: "the vault's oracle has no price for an asset of the account",
+  MarketExpired: 'the market has ended: its PT is redeemed',
+  MarketProportionTooHigh: 'the pool would be left with next to no wrapped tokens',
+  MarketExchangeRateBelowOne:
+    'the trade would bring the price of the PT over one of the asset: it is too large for the pool',
+  MarketInsufficientPtForTrade: 'the pool does not hold so much PT',
+  MarketZeroTotalPtOrTotalAsset: 'there is nothing in the pool',
+  MarketZeroNetLPFee:
+    'so shortly before the expiry the fee of so small a trade rounds to nothing, which the market refuses: from the expiry on PT are redeemed',
+  ApproxFail: 'the pool has no price for so much: the trade is too large or too small',
   PriceOracle_TooStale: "a price of the vault's oracle is older than it may be",
 }
 

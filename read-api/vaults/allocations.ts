@@ -1,6 +1,5 @@
 import { type Address, erc20Abi } from 'viem'
-import { suppliedAt } from '../../abi/aave-v3/math.ts'
-import { morphoBalances } from '../../abi/morpho-blue/math.ts'
+import { isRebasing } from '../../db/protocols.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { inBatches, type VaultBatch } from '../catalogue/vault-batches.ts'
@@ -9,14 +8,12 @@ import { type View, view } from '../chain/view.ts'
 import { checksum } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { DependencyDownError } from '../http/errors.ts'
-import { lendingMarkets, morphoRows } from '../lending/book.ts'
-import { type LendingMarket, ratio } from '../lending/market.ts'
-import { readHeld, type Stored } from '../lending/positions.ts'
-import type { MorphoRow } from '../lending/queries.ts'
+import { lendingMarkets } from '../lending/book.ts'
+import { ratio } from '../lending/market.ts'
+import { lendingFamilies } from '../load-protocols.ts'
 import { groupBy } from '../moment/chunks.ts'
 import { ask } from '../moment/query.ts'
 import { holdings } from '../portfolio/queries.ts'
-import { morphoStateAt } from '../protocols/morpho-blue/lending.ts'
 import { erc4626Abi } from '../transactions/abis.ts'
 
 /** A place in which part of a vault's assets is. */
@@ -53,25 +50,26 @@ export async function readAllocations(
   const { passed, cancel } = deadline(deps.onChain.patienceMs, signal)
   try {
     const batches = await Promise.all(
-      inBatches(vaults, context).map(async batch => {
-        const { vaults: asked, chain, pinned } = batch
+      inBatches(vaults, context).map(async given => {
+        const batch = ofLending(given, context)
+        const { vaults: asked, pinned } = batch
         const accounts = pinned.vaults
-        const [now, shares, markets, rows, stored] = await Promise.all([
+        const [now, shares, supplies] = await Promise.all([
           readBlockStates(batch, context, passed),
           ask(deps.clickhouse, holdings, { ...pinned, accounts }, signal),
-          lendingMarkets(context, pinned.chain),
-          morphoRows(context, pinned.chain),
-          readHeld(pinned.chain, accounts, context),
+          readSupplies(accounts, pinned.chain, context),
         ])
         const sharesOf = groupBy(shares, ({ holder }) => holder)
         return asked.map((vault): [string, Allocations] => {
           const { address, chainId } = vault.state
           const parts = (sharesOf.get(address) ?? []).flatMap(({ vault: name, balance }) => {
             const held = context.catalogue.find(chainId, name)
-            return held && held !== vault ? shareOf(vault, held, BigInt(balance)) : []
+            // What nobody vouches for may be sent to any vault, and says of itself what it likes.
+            return held && held !== vault && held.standing !== 'found'
+              ? shareOf(vault, held, BigInt(balance))
+              : []
           })
-          const own = stored.get(address)
-          if (own) parts.push(...suppliesOf(vault, chain.blockTime, { markets, rows, ...own }, context))
+          parts.push(...supplies(vault))
           return [keyOf(chainId, address), together(vault, parts, now.get(address))]
         })
       }),
@@ -80,6 +78,14 @@ export async function readAllocations(
   } finally {
     cancel()
   }
+}
+
+/** As of the chain's lending markets, where they stand behind: all parts of an answer are of one block. */
+function ofLending(batch: VaultBatch, { catalogue }: EndpointContext): VaultBatch {
+  const { chain, pinned } = batch
+  const lending = catalogue.chain(pinned.chain, 'lending')
+  if (!lending || lending.position >= chain.position) return batch
+  return { ...batch, chain: lending, pinned: { ...pinned, p: lending.position } }
 }
 
 /** What a vault's own contract and its asset say at the block of the catalogue's moment. */
@@ -173,71 +179,27 @@ function shareOf(vault: Vault, held: Vault, shares: bigint): Allocation[] {
 }
 
 function worthIn(vault: Vault, held: Vault, shares: bigint): bigint | undefined {
-  // A nested vault: the share itself is the asset.
-  if (held.state.address === vault.state.asset) return shares
-  if (held.state.asset !== vault.state.asset) return undefined
-  const { totalAssets, totalSupply } = held.state.sample ?? {}
+  const { address, asset, protocol, sample } = held.state
+  // A nested vault: the share itself is the asset, unless its token counts assets.
+  if (address === vault.state.asset && !isRebasing(protocol)) return shares
+  if (address !== vault.state.asset && asset !== vault.state.asset) return undefined
+  const { totalAssets, totalSupply } = sample ?? {}
   if (totalAssets === undefined || !totalSupply) return undefined
   return (shares * totalAssets) / totalSupply
 }
 
-/** What a vault has supplied of its asset to the lending markets of its chain, with interest up to `at`. */
-function suppliesOf(
-  vault: Vault,
-  at: number,
-  {
-    markets,
-    rows,
-    morpho,
-    scaled,
-  }: Stored & { markets: readonly LendingMarket[]; rows: readonly MorphoRow[] },
-  { catalogue }: EndpointContext,
-): Allocation[] {
-  const { chainId, asset } = vault.state
-  const symbol = vault.asset.symbol
-  const reserves = markets.flatMap(market =>
-    market.protocol === 'aave-v3' ? market.reserves.map(reserve => ({ market, reserve })) : [],
+/** What vaults have supplied of their assets to the lending markets of their chain, with interest up to its moment. */
+async function readSupplies(
+  vaults: readonly string[],
+  chain: number,
+  context: EndpointContext,
+): Promise<(vault: Vault) => Allocation[]> {
+  const markets = await lendingMarkets(context, chain)
+  const supplies = await Promise.all(
+    [...lendingFamilies].map(([slug, family]) => {
+      const own = markets.filter(({ protocol }) => protocol === slug)
+      return family.supplies?.(own, vaults, context, chain)
+    }),
   )
-  return [
-    ...rows.flatMap((row): Allocation[] => {
-      const position = row.loan_asset === asset ? morpho.get(row.market) : undefined
-      if (!position) return []
-      const { state } = morphoStateAt(row, at)
-      const { supplied: value } = morphoBalances(position, state)
-      if (value === 0n) return []
-      const collateral = row.collateral_asset && catalogue.asset(chainId, row.collateral_asset)
-      return [
-        {
-          name: row.collateral_asset
-            ? `Morpho Blue ${collateral ? collateral.symbol : row.collateral_asset}/${symbol} ${percent(row.lltv)}`
-            : `Morpho Blue ${symbol}, without borrowers`,
-          address: checksum(row.morpho),
-          assetSymbol: symbol,
-          value,
-          // A market without a collateral is where MetaMorpho parks what it does not lend.
-          kind: row.collateral_asset ? 'deployed' : 'idle',
-          utilization: ratio(state.borrowAssets, state.supplyAssets),
-        },
-      ]
-    }),
-    ...reserves.flatMap(({ market, reserve }): Allocation[] => {
-      const held = (reserve.asset === asset && scaled.get(reserve.aToken)) || 0n
-      const value = suppliedAt(held, reserve.income, reserve.isDirected)
-      const whole = market.assets.find(({ id }) => id === asset)
-      if (value === 0n || !whole) return []
-      return [
-        {
-          name: `${market.name} ${symbol}`,
-          address: checksum(market.root),
-          assetSymbol: symbol,
-          value,
-          kind: 'deployed',
-          utilization: ratio(whole.borrowed, whole.supplied),
-        },
-      ]
-    }),
-  ]
+  return vault => supplies.flatMap(of => of?.(vault) ?? [])
 }
-
-/** @example percent('860000000000000000') → '86 %' */
-const percent = (wad: string) => `${Number(BigInt(wad) / 10n ** 14n) / 100} %`

@@ -4,11 +4,11 @@ import type { Allocations } from './allocations.ts'
 
 /**
  * Where a vault's assets are, each part as a fraction of its total assets, what lies idle apart. What cannot be told is
- * left out, so the fractions add up to what is known.
+ * left out, so the fractions add up to what is known; of a total that is not known nothing is a fraction.
  */
 export function composition(vault: Vault, { total, parts }: Allocations) {
   return {
-    items: parts.map(({ name, address, assetSymbol, value, kind }) => ({
+    items: (total === undefined ? [] : parts).map(({ name, address, assetSymbol, value, kind }) => ({
       name,
       address,
       network: vault.network.name,

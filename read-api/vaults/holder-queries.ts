@@ -9,12 +9,12 @@ const holdersOf = (vaults: string) => `
   WITH
     ahead AS (
       SELECT vault, holder FROM holder FINAL WHERE chain_id = {chain:UInt32} ${vaults} AND position > {p:UInt64})
-  SELECT vault, holder, balance FROM holder FINAL
-  WHERE chain_id = {chain:UInt32} ${vaults} AND position <= {p:UInt64} AND balance > 0
+  SELECT vault, holder, balance, position AS last FROM holder FINAL
+  WHERE chain_id = {chain:UInt32} ${vaults} AND position <= {p:UInt64}
   UNION ALL
-  SELECT vault, holder, argMax(balance, position) AS balance FROM balance
+  SELECT vault, holder, argMax(balance, position) AS balance, max(position) AS last FROM balance
   WHERE ${VISIBLE_ON_CHAIN} ${vaults} AND (vault, holder) IN (SELECT vault, holder FROM ahead)
-  GROUP BY vault, holder HAVING balance > 0`
+  GROUP BY vault, holder`
 
 const THESE = 'AND vault IN {vaults:Array(String)}'
 const ONE = 'AND vault = {vault:String}'
@@ -27,22 +27,27 @@ const summaryRow = z.object({
   holders: uint,
   total: z.string(),
   top: z.array(z.tuple([z.string(), z.string()])),
+  /** Position of the last movement of its shares. */
+  newest: uint,
 })
 export type HolderSummaryRow = z.output<typeof summaryRow>
 
-const summary = (vaults: string) => `SELECT vault, count() AS holders, toString(sum(balance)) AS total,
-    arrayMap(h -> (h.2, toString(-h.1)), groupArraySorted(${TOP_HOLDERS})((-balance, holder))) AS top
-  FROM (${holdersOf(vaults)}) GROUP BY vault`
+const summary = (
+  of: string,
+) => `SELECT vault, countIf(balance > 0) AS holders, toString(sumIf(balance, balance > 0)) AS total,
+    arrayMap(h -> (h.2, toString(-h.1)), groupArraySortedIf(${TOP_HOLDERS})((-balance, holder), balance > 0)) AS top,
+    max(last) AS newest
+  FROM (${of}) GROUP BY vault`
 
 export const allHolderSummaries = defineQuery({
   name: 'holder_summaries',
-  sql: summary(''),
+  sql: summary(holdersOf('')),
   row: summaryRow,
 })
 
 export const theseHolderSummaries = defineQuery({
   name: 'holder_summaries_again',
-  sql: summary(THESE),
+  sql: summary(holdersOf(THESE)),
   row: summaryRow,
 })
 
@@ -57,11 +62,8 @@ const newestOf = (
 
 export const newestHolderSummaries = defineQuery({
   name: 'newest_holder_summaries',
-  sql: `SELECT vault, countIf(balance > 0) AS holders, toString(sumIf(balance, balance > 0)) AS total,
-      arrayMap(h -> (h.2, toString(-h.1)), groupArraySortedIf(${TOP_HOLDERS})((-balance, holder), balance > 0)) AS top,
-      max(last) AS newest
-    FROM (${newestOf(THESE)}) GROUP BY vault`,
-  row: summaryRow.extend({ newest: uint }),
+  sql: summary(newestOf(THESE)),
+  row: summaryRow,
 })
 
 const pageRow = z.object({ holder: z.string(), balance: z.string() })
@@ -78,6 +80,6 @@ export const newestHoldersPage = defineQuery({
 export const holdersPage = defineQuery({
   name: 'holders_page',
   sql: `SELECT holder, toString(balance) AS balance FROM (${holdersOf(ONE)}) AS holders
-    ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
+    WHERE holders.balance > 0 ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
   row: pageRow,
 })

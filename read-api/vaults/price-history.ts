@@ -17,11 +17,11 @@ export function plansOver(
   { chainId, address }: { chainId: number; address: string },
   window: { from: number; to: number },
 ): PlanPeriod[] {
-  const assetOf = (chain: number, address: string) => {
+  const vaultOf = (chain: number, address: string) => {
     const vault = catalogue.find(chain, address)
-    return vault?.standing === 'found' ? undefined : vault?.state.asset
+    return vault?.standing === 'found' ? undefined : vault?.state
   }
-  return planPrices(catalogue.facts, assetOf, chainId, address, window)
+  return planPrices(catalogue.facts, vaultOf, chainId, address, window)
 }
 
 /**

@@ -23,7 +23,9 @@ const identity = {
   isAppFeatured: z.boolean(),
 }
 
-export const VaultListItem = z.strictObject(identity).openapi('Vault')
+const standing = z.enum(['listed', 'made', 'found'])
+
+export const VaultListItem = z.strictObject({ ...identity, standing }).openapi('Vault')
 
 const stepsType = z.enum(['instant', 'complex'])
 
@@ -108,7 +110,7 @@ export const DetailedVault = z
     maxCapacity: Amount.optional(),
     isCorrupted: z.boolean(),
     userEventsIndexed: z.boolean(),
-    standing: z.enum(['listed', 'made', 'found']).openapi({
+    standing: standing.openapi({
       description:
         'listed: by the registry of curated vaults. made: by a factory that the registry names. found: by its shape alone, which anybody can give a contract; it bears a flag, and lists leave it out unless allowUnlisted.',
     }),

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { type AbiEvent, type AbiParameter, encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
+import { TOKEN_MESSENGER } from '../../abi/cctp-v2/domains.ts'
+import { asWord, encodeBody, encodeMessage } from '../../abi/cctp-v2/message.ts'
 import type { LogWords } from '../../abi/words.ts'
+
+import { anyMessage } from './cctp-message.ts'
 
 type Parameter = AbiParameter & { components?: readonly AbiParameter[] }
 
@@ -52,10 +56,23 @@ export interface EncodedEvent {
   log: LogWords & { topics: string[] }
 }
 
+/** Arguments that are a language of their own: any bytes as well, which say nothing in it. */
+const spoken: Record<string, (maxUint?: bigint) => fc.Arbitrary<unknown>> = {
+  'MessageSent message': max => anyMessage({ sender: asWord(TOKEN_MESSENGER) }, max).map(encodeMessage),
+  'MessageReceived sender': () => fc.constant(asWord(TOKEN_MESSENGER)),
+  'MessageReceived messageBody': max => anyMessage({}, max).map(({ body }) => encodeBody(body)),
+}
+
+function anyArgument(event: AbiEvent, input: AbiParameter, maxUint?: bigint): fc.Arbitrary<unknown> {
+  const word = spoken[`${event.name} ${input.name}`]
+  const any = anyValue(input, maxUint)
+  return word ? fc.oneof({ weight: 3, arbitrary: word(maxUint) }, { weight: 1, arbitrary: any }) : any
+}
+
 /** An event with any arguments, encoded by viem. */
 export function encodedEvent(event: AbiEvent, maxUint?: bigint): fc.Arbitrary<EncodedEvent> {
   const name = (p: AbiParameter, i: number) => p.name || `arg${i}`
-  return fc.tuple(...event.inputs.map(input => anyValue(input, maxUint))).map(values => {
+  return fc.tuple(...event.inputs.map(input => anyArgument(event, input, maxUint))).map(values => {
     const args = Object.fromEntries(event.inputs.map((input, i) => [name(input, i), values[i]]))
     const indexed = event.inputs.flatMap((input, i) => (input.indexed ? [values[i]] : []))
     const topics = encodeEventTopics({ abi: [event], args: indexed as never }) as string[]

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AbiEvent, toEventSignature } from 'viem'
 import { expect, test } from 'vitest'
@@ -12,6 +12,15 @@ const core = (path: string) =>
   (json(`node_modules/@aave/core-v3/artifacts/contracts/${path}.json`) as { abi: Entries }).abi
 const openZeppelin = (name: string) =>
   (json(`node_modules/@openzeppelin/contracts/build/contracts/${name}.json`) as { abi: Entries }).abi
+const pendleIn = (root: string) => (path: string) =>
+  (
+    json(`node_modules/${root}/build/artifacts/contracts/${path}.sol/${basename(path)}.json`) as {
+      abi: Entries
+    }
+  ).abi
+const pendle = pendleIn('@pendle/core-v2')
+/** The release that still has the contracts of the first version. */
+const pendleOfOld = pendleIn('pendle-sy')
 // The package exports only some of its ABIs by name; all of them are files of its own.
 const fromBook = await Promise.all(
   ['IPool', 'IPoolConfigurator', 'IStataTokenFactory'].map(async name => {
@@ -38,6 +47,12 @@ const published: Record<string, Entries[]> = {
     core('protocol/configuration/ACLManager.sol/ACLManager'),
     core('dependencies/openzeppelin/upgradeability/BaseUpgradeabilityProxy.sol/BaseUpgradeabilityProxy'),
     ...fromBook,
+  ],
+  'pendle-v2': [
+    pendle('core/Market/PendleMarketFactoryV7Upg'),
+    pendle('interfaces/IPMarket'),
+    pendle('interfaces/IPPrincipalToken'),
+    pendleOfOld('core/Market/v1/PendleMarketFactory'),
   ],
 }
 

@@ -26,6 +26,8 @@ export interface ContractSet {
   compiler: string
   /** Packages imported; with their versions, the key of the cache is complete. */
   imports: string[]
+  /** Instructions that there are. Default paris. */
+  evmVersion?: string
   /** Source unit name → content. */
   sources(): Record<string, string>
 }
@@ -60,6 +62,12 @@ const own = {
     'EvcLike',
     'EulerRouterLike',
     'EvkLike',
+    'OpenSy',
+    'BridgedToken',
+    'MinterLike',
+    'TransmitterLike',
+    'MessengerLike',
+    'BurnerLike',
   ],
 } as const satisfies ContractSet & { contracts: readonly string[] }
 
@@ -100,7 +108,7 @@ function fromCacheOrCompiler(set: ContractSet): Record<string, Artifact> {
     settings: {
       // Morpho is built with viaIR upstream; without it the compiler is four times faster and nothing else differs.
       optimizer: { enabled: true, runs: 200 },
-      evmVersion: 'paris',
+      evmVersion: set.evmVersion ?? 'paris',
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },
   })

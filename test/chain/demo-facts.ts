@@ -1,3 +1,4 @@
+import { COIN_ADDRESS } from '../../db/registry/feeds.ts'
 import type { Fact } from '../../db/registry/registry.ts'
 import type { Guests } from './guests.ts'
 import type { Scenario } from './scenario.ts'
@@ -65,6 +66,13 @@ export function demoFacts(scenario: Scenario, guests: Guests): Fact[] {
     const logo = `https://demo.example/logos/${asset.symbol.toLowerCase()}.svg`
     facts.push({ subject: `asset:1:${asset.address}`, kind: 'logo', value: logo })
   }
+  const ether = scenario.feeds.find(({ asset }) => asset.symbol === 'WETH')
+  if (ether)
+    facts.push({
+      subject: `asset:1:${COIN_ADDRESS}`,
+      kind: 'feed',
+      value: { feed: ether.proxy, decimals: ether.decimals },
+    })
   for (const { id } of scenario.morpho.markets)
     facts.push({ subject: `market:1:${id}`, kind: 'listed', value: {} })
   facts.push({ subject: `asset:1:${guests.reward.address}`, kind: 'peg', value: { usd: '0.5' } })

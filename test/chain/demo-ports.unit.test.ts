@@ -19,13 +19,18 @@ test('a port that is taken is named with one that is free, and what is not asked
   const server = createServer().listen(Number(port), '127.0.0.1')
   try {
     await check({ EMBEDDED_POSTGRES_PORT: port }, false)
-    const said = await check({ EMBEDDED_POSTGRES_PORT: port }, true).catch((error: Error) => error.message)
+    const words = await check({ EMBEDDED_POSTGRES_PORT: port }, true).catch((error: Error) => error.message)
     const [, other] =
       /^In use: port \d+ \(EMBEDDED_POSTGRES_PORT\)\. .*: EMBEDDED_POSTGRES_PORT=(\d+) npm run demo$/.exec(
-        said ?? '',
+        words ?? '',
       ) ?? []
     await check({ EMBEDDED_POSTGRES_PORT: other ?? port }, true)
     await check({ EMBEDDED_POSTGRES_PORT: port, DATABASE_URL: 'postgres://h/d' }, true)
+    // What was set by hand is still so in the command.
+    const said = { VAULTLOG_DIR: '/tmp/my data', GRAPHQL_PORT: '4999', API_PORT: port, HOME: '/root' }
+    await expect(
+      refuseTakenPorts(readEnv({ ...rest, API_PORT: port }), { databases: false, said }),
+    ).rejects.toThrow(/beside it: VAULTLOG_DIR='\/tmp\/my data' GRAPHQL_PORT=4999 API_PORT=\d+ npm run demo$/)
     await expect(check({ API_PORT: port }, false)).rejects.toThrow(/API_PORT=\d+ npm run demo/)
   } finally {
     server.close()

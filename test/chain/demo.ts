@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -42,12 +43,14 @@ async function demo(): Promise<void> {
     options: { exit: { type: 'boolean', default: false }, days: { type: 'string', default: '130' } },
   })
   const env = readEnv()
-  await refuseTakenPorts(env, { databases: false })
+  // Nothing of this folder runs yet where there is none: what has the databases' ports is another's.
+  const isNew = !existsSync(join(env.VAULTLOG_DIR, 'postgres'))
+  await refuseTakenPorts(env, { databases: isNew, said: process.env })
   const progress = openProgress()
 
   say('Starting Postgres and ClickHouse, unless their URLs are set.')
   const embedded = await startEmbedded(env).catch(async (error: unknown) => {
-    if (error instanceof PortInUseError) await refuseTakenPorts(env, { databases: true })
+    if (error instanceof PortInUseError) await refuseTakenPorts(env, { databases: true, said: process.env })
     throw error
   })
   onShutdown('databases', () => embedded.stop())
@@ -165,11 +168,11 @@ async function demo(): Promise<void> {
   say(
     `Interactive documentation: ${file.baseUrl}/documentation    GraphQL over raw events: http://127.0.0.1:${env.GRAPHQL_PORT}/graphql`,
   )
-  say(`Operator's page: ${file.baseUrl}/ops (any user name, the adminKey of .vaultlog/demo.json as password)`)
+  say(`Operator's page: ${file.baseUrl}/ops (any user name, the adminKey of ${demoFile} as password)`)
   say(
     `SQL: curl '${analystUrl(embedded.clickhouseUrl, env)}/?database=${DATABASE}' --data 'SELECT * FROM vaults FORMAT Pretty'`,
   )
-  say('Everything a script needs is in .vaultlog/demo.json. Ctrl-C ends it all.')
+  say(`Everything a script needs is in ${demoFile}. Ctrl-C ends it all.`)
   await pool.end()
   await clickhouse.close()
   await node.setIntervalMining(12)

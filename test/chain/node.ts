@@ -54,6 +54,8 @@ export interface NodeOptions {
   chainId?: number
   /** Unix seconds of block 0. */
   timestamp?: number
+  /** Where contracts need more than Shanghai has. */
+  hardfork?: 'cancun'
   /** Added to the command line of anvil. */
   args?: string[]
 }
@@ -140,7 +142,7 @@ export async function startNode(options: NodeOptions = {}): Promise<Node> {
       ...['--no-mining', '--order', 'fifo', '--auto-impersonate', '--quiet'],
       ...['--accounts', String(accountCount), '--gas-limit', String(blockGasLimit)],
       // Shanghai: from Cancun on two system calls per block make mining four times slower and double the memory.
-      ...['--hardfork', 'shanghai'],
+      ...['--hardfork', options.hardfork ?? 'shanghai'],
       // All states stay in memory, so that eth_call answers for every past block; by default only 500 do.
       ...['--prune-history', '1000000'],
       ...['--no-request-size-limit'],

@@ -106,7 +106,7 @@ it('lets workers keep checkpoints and letters, and write no event and see no key
     'INSERT INTO event_log SELECT * FROM event_log',
     "UPDATE stream SET name = 'x'",
     'SELECT 1 FROM api_key',
-    "SELECT register_stream(5, 'x', 'chain')",
+    "SELECT register_stream(5, 'x', 'evm')",
   ])
     await expect(worker.query(statement), statement).rejects.toMatchObject(refused)
 })

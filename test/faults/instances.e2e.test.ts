@@ -84,7 +84,7 @@ describe('two instances', () => {
     }
     // Not merged away later: made once.
     for (const { name, streams } of pipeline.projections) {
-      if (streams !== 'chains') continue
+      if (streams !== 'evm') continue
       const [row] = await pipeline.rows<{ made: string; merged: string }>(
         'SELECT (SELECT count() FROM {table:Identifier}) AS made, (SELECT count() FROM {table:Identifier} FINAL) AS merged',
         { table: name },

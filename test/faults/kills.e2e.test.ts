@@ -103,7 +103,7 @@ async function untilProjected(): Promise<void> {
   while (Date.now() < deadline) {
     const status = await readStatus(pool).catch(() => [])
     const mainnet = status.find(({ name }) => name === 'mainnet')
-    const wanted = projections.filter(({ streams }) => streams === 'chains').length + 1
+    const wanted = projections.filter(({ streams }) => streams === 'evm').length + 1
     behind = mainnet?.projections.filter(projection => projection.behind > 0 || projection.applying)
     if (mainnet?.projections.length === wanted && (behind as unknown[]).length === 0) return
     await pause(100)

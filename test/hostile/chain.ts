@@ -34,7 +34,7 @@ export async function liveWith(
   let arrived: Arrived[] = []
   const companions: Companions = {
     vaults: [],
-    async onDay({ world }, { index, plan, start }) {
+    async onDay({ world, vaults }, { index, plan, start }) {
       if (index === 0) {
         const stage = await openStage(node, world)
         arrived = strangers.map(stranger => stranger.come(stage))
@@ -44,13 +44,13 @@ export async function liveWith(
         for (const [i, { act }] of arrived.entries()) plan[(i * 7 + index) % plan.length]?.push(...act(index))
       }
       if (index === days - DAYS_AT_HEAD) {
-        const { assets, vaults, morpho, aave } = world
+        const { assets, morpho, aave } = world
         const feeds = Object.values(assets).map(({ feed, token }) => ({ ...feed, asset: token }))
         await atHead(node, {
           morpho,
           aave,
           feeds,
-          vaults: Object.values(vaults),
+          vaults,
           start: start - index * 86_400,
         })
       }

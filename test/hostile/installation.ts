@@ -79,6 +79,11 @@ export async function install(
     WORKER_METRICS_PORT: 'off',
     API_METRICS_PORT: 'off',
     POLL_INTERVAL_MS: '100',
+    // Budgets are by the chain's time, of which twenty days pass here in half a minute; and its honest vaults are a dozen,
+    // where a chain has hundreds.
+    SAMPLES_PER_HOUR: '16',
+    INSPECTIONS_PER_HOUR: '60',
+    LOGS_PER_DAY: '500',
   }
   const running = new Map<string, Running>([
     ['processor', start(['processors/main.ts', 'mainnet'], env)],
@@ -89,7 +94,7 @@ export async function install(
     for (const { child } of running.values()) child.kill('SIGKILL')
   }
   process.once('exit', orphaned)
-  const wanted = (await loadProjections()).filter(({ streams }) => streams === 'chains').length + 1
+  const wanted = (await loadProjections()).filter(({ streams }) => streams === 'evm').length + 1
 
   const height = async () => {
     const { rows } = await pool.query<{ head_height: number }>(

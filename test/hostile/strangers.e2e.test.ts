@@ -20,6 +20,8 @@ const some = [
   'a proxy that becomes an endless loop, and back',
   'a vault that dies, and another at its address',
   'good in simulation only',
+  'a mirror of an honest vault',
+  'rewards in any token, each named like a known one',
   'every known log of every protocol, from a vault and from nobody',
   'a hundred vaults, each the asset of the next',
 ]

@@ -186,6 +186,17 @@ export const strangersOf = (scale: number): readonly Stranger[] => [
     ]),
   ),
   single('lies', 'good in simulation only', 'GoodInSimulation', stage => [usdc(stage)]),
+  single('lies', 'a mirror of an honest vault', 'Mirror', stage => [stage.world.vaults.usdc.address]),
+  single('lies', 'figures that are the gas that is left', 'TellsItsGas', stage => [usdc(stage)]),
+  single('lies', 'rewards in any token, each named like a known one', 'PaysAnything', stage => [usdc(stage)]),
+  {
+    name: 'ten vaults whose every answer costs a little less gas than it may',
+    family: 'dear calls',
+    come(stage) {
+      const vaults = Array.from({ length: 10 }, () => stage.deploy('JustBelow', usdc(stage)))
+      return { contracts: vaults, act: () => vaults.map(vault => stage.call('Impostor', vault, 'act')) }
+    },
+  },
   {
     name: 'a proxy that becomes an endless loop, and back',
     family: 'change',

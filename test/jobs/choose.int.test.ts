@@ -7,8 +7,8 @@ import { createPostgres, type TestPostgres } from '../databases.ts'
 let postgres: TestPostgres
 beforeAll(async () => {
   postgres = await createPostgres()
-  await registerStream(postgres.pool, 1, 'mainnet', 'chain')
-  await registerStream(postgres.pool, 8453, 'base', 'chain')
+  await registerStream(postgres.pool, 1, 'mainnet', 'evm')
+  await registerStream(postgres.pool, 8453, 'base', 'evm')
 })
 afterAll(() => postgres?.drop())
 

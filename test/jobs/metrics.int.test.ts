@@ -61,7 +61,7 @@ beforeAll(async () => {
      VALUES ('taken_away', 'mainnet', false, 'epoch'), ('holder', 'mainnet', true, now())`,
   )
   await retireChain(pool, 8453, 'base')
-  await registerStream(pool, 137, 'polygon', 'chain')
+  await registerStream(pool, 137, 'polygon', 'evm')
 
   backend = openQueueBackend({ databaseUrl: url })
   exposeStatus({
@@ -94,7 +94,7 @@ test('age is told of chains that are indexed, also of one that never stored a bl
   ])
   expect(labels('vaultlog_feed_age_seconds', 'feed')).toEqual([feedOf(WATCHED), feedOf(MUTE)])
   expect(labels('vaultlog_feed_age_seconds', 'chain')).toEqual(['mainnet'])
-  const chains = pipeline.projections.filter(({ streams }) => streams === 'chains').map(({ name }) => name)
+  const chains = pipeline.projections.filter(({ streams }) => streams === 'evm').map(({ name }) => name)
   expect(labels('vaultlog_projection_behind_events', 'projection')).toEqual(['event', ...chains].sort())
   expect(labels('vaultlog_verify_equal', 'table')).toEqual(['holder'])
   expect(labels('vaultlog_verify_timestamp_seconds', 'table')).toEqual(['holder'])

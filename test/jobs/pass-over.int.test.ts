@@ -22,7 +22,7 @@ beforeAll(async () => {
   const found = log.find(({ event }) => event.type === 'PriceReported')
   if (!found) throw new TypeError('a chain without prices')
   price = found.event
-  await registerStream(pipeline.postgres.pool, STREAM, 'mainnet', 'chain')
+  await registerStream(pipeline.postgres.pool, STREAM, 'mainnet', 'evm')
   for (const { event } of log) await append([event])
   await pipeline.project()
 })
@@ -65,7 +65,7 @@ async function standAt(position: number): Promise<string[]> {
 
 const names = () =>
   pipeline.projections
-    .filter(({ streams }) => streams === 'chains')
+    .filter(({ streams }) => streams === 'evm')
     .map(({ name }) => name)
     .sort()
 

@@ -18,7 +18,7 @@ afterEach(() => pipeline?.drop())
 /** Deposits at positions 1, 2, …, three to a block; those at `poison` of an amount that is no whole number. */
 async function store(poison: readonly number[]): Promise<void> {
   const { pool } = pipeline.postgres
-  await registerStream(pool, STREAM, 'mainnet', 'chain')
+  await registerStream(pool, STREAM, 'mainnet', 'evm')
   await pool.query(
     `INSERT INTO event_log (stream, position, type, block_number, block_hash, block_time, tx_hash, log_index, contract, data)
      SELECT $1, p, 'Deposited', p / 3, decode(lpad(to_hex(p / 3), 64, '0'), 'hex'), 1700000000 + p / 3, decode(repeat('ab', 32), 'hex'), p,

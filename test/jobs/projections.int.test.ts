@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { internalView } from '../../db/clickhouse/migrate.ts'
 import { vocabulary } from '../../db/events/vocabulary.ts'
 import { loadProjections, type Projection, partsOf, tablesOf } from '../../jobs/projection.ts'
@@ -12,7 +12,7 @@ import { type Positioned, RandomChain, renumbered, store } from './streams.ts'
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const projections = await loadProjections()
-const ofChains = projections.filter(({ streams }) => streams === 'chains')
+const ofChains = projections.filter(({ streams }) => streams === 'evm')
 const STREAM = 1
 /** One history here, more of them with the slow tests. */
 const SEEDS = Array.from({ length: Number(process.env['HISTORIES'] ?? 1) }, (_, i) => i + 1)
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 /** Another database with nothing but these events, which the helpers below use from here on. */
 async function fresh(log: readonly Positioned[]): Promise<Engine> {
-  engine = await Engine.create(inject('clickhouseUrl'))
+  engine = await Engine.create()
   engines.push(engine)
   await store(engine, STREAM, log)
   return engine
@@ -127,11 +127,14 @@ describe('every projection', () => {
         "asset 1",
         "attributed_flow 1",
         "balance 1",
+        "bridge_received 1",
+        "bridge_sent 1",
         "comet_market 1",
         "daily_flow 1",
         "drawdown 1",
         "evk_status 1",
         "feed_price 1",
+        "fixed_term_market 1",
         "flow 1",
         "lending_event 1",
         "lending_setting 1",

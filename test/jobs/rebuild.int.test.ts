@@ -1,5 +1,6 @@
 import supertest from 'supertest'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
+import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import { identifier } from '../../db/clickhouse/migrate.ts'
 import { registerStream } from '../../db/events/event-store.ts'
 import {
@@ -9,8 +10,11 @@ import {
   ReadModelsLostError,
 } from '../../db/read-models.ts'
 import { readStatus } from '../../db/status.ts'
+import { listStreams } from '../../jobs/checkpoints.ts'
 import type { ProgressBoard } from '../../jobs/progress.ts'
+import { tablesOf } from '../../jobs/projection.ts'
 import { rebuild } from '../../jobs/rebuild.ts'
+import { replay } from '../../jobs/replay.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createClickHouse, createPostgres } from '../databases.ts'
 import { vaultlog } from '../faults/command.ts'
@@ -39,7 +43,7 @@ async function grow(blocks: number): Promise<void> {
 beforeEach(async () => {
   pipeline = await createPipeline()
   chain = new RandomChain(21)
-  await registerStream(pipeline.postgres.pool, MAINNET, 'mainnet', 'chain')
+  await registerStream(pipeline.postgres.pool, MAINNET, 'mainnet', 'evm')
   await grow(40)
   await pipeline.project()
 })
@@ -82,6 +86,32 @@ test('whole read models are taken for whole', async () => {
   await grow(10)
   expect(await checkReadModels(stores())).toBeUndefined()
   await pipeline.project()
+  expect(await checkReadModels(stores())).toBeUndefined()
+})
+
+test('a table that a replay leaves without rows is not taken for lost, whoever looked at it amid the swap', async () => {
+  const { pool } = pipeline.postgres
+  const counts = await pipeline.rows<{ name: string; rows: string }>(
+    'SELECT name, toString(total_rows) AS rows FROM system.tables WHERE database = currentDatabase() AND total_rows IS NOT NULL',
+  )
+  const isEmpty = (name: string) => counts.some(table => table.name === name && table.rows === '0')
+  const projection = pipeline.projections.find(one => one.streams === 'evm' && tablesOf(one).every(isEmpty))
+  if (!projection) throw new Error('every table has rows')
+  // Of a version before, of which the new one keeps none.
+  await run(`INSERT INTO ${projection.name} (chain_id, position) VALUES (${MAINNET}, 1)`)
+  let looks = 0
+  const clickhouse: ClickHouse = {
+    ...pipeline.clickhouse,
+    async command(name, sql, params) {
+      if (sql.startsWith('EXCHANGE TABLES') && looks++ === 0) await checkReadModels(stores())
+      return pipeline.clickhouse.command(name, sql, params)
+    },
+  }
+  const streams = await listStreams(pool)
+  await replay({ pool, clickhouse, projections: [projection], streams, progress: quiet })
+  expect(looks).toBeGreaterThan(0)
+  const [left] = await pipeline.rows<{ n: string }>(`SELECT count() AS n FROM ${projection.name}`)
+  expect(Number(left?.n)).toBe(0)
   expect(await checkReadModels(stores())).toBeUndefined()
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import {
   appendEvents,
   type BlockEvents,
@@ -47,7 +47,7 @@ describeRecorded('all transfers of one token, from event store to balances', () 
 
   beforeAll(async () => {
     postgres = await createPostgres()
-    engine = await Engine.create(inject('clickhouseUrl'))
+    engine = await Engine.create()
     const blocks = new Map<number, BlockEvents>()
     for (const [i, { block, from, to, amount }] of transfers.entries()) {
       const entry = blocks.get(block) ?? {
@@ -63,7 +63,7 @@ describeRecorded('all transfers of one token, from event store to balances', () 
         data: { from, to, shares: amount },
       })
     }
-    await registerStream(postgres.pool, 1, 'ethereum', 'chain')
+    await registerStream(postgres.pool, 1, 'ethereum', 'evm')
     await inTransaction(postgres.pool, async tx => {
       const head = await appendEvents(tx, 1, await lockStreamHead(tx, 1), [...blocks.values()])
       await tx.query(
@@ -181,7 +181,7 @@ describeRecorded('recorded hourly share prices', () => {
   it.each(files)('%s: APYs and drawdowns are those of plain loops', async (_, csv, count, windows) => {
     const log = read(csv)
     expect(log.length).toBe(count)
-    const engine = await Engine.create(inject('clickhouseUrl'))
+    const engine = await Engine.create()
     try {
       await store(engine, 1, log)
       const target = { position: log.length, block_number: 0, block_time: 0 }

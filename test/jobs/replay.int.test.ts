@@ -51,8 +51,8 @@ async function fill(): Promise<void> {
 beforeEach(async () => {
   pipeline = await createPipeline()
   const { pool } = pipeline.postgres
-  await registerStream(pool, MAINNET, 'mainnet', 'chain')
-  await registerStream(pool, BASE, 'base', 'chain')
+  await registerStream(pool, MAINNET, 'mainnet', 'evm')
+  await registerStream(pool, BASE, 'base', 'evm')
   env = {
     DATABASE_URL: pipeline.postgres.url,
     CLICKHOUSE_URL: inject('clickhouseUrl'),
@@ -164,8 +164,8 @@ describe('replay', () => {
   })
 
   test('of more chains than there are connections', async () => {
-    await registerStream(pipeline.postgres.pool, 10, 'optimism', 'chain')
-    await registerStream(pipeline.postgres.pool, 137, 'polygon', 'chain')
+    await registerStream(pipeline.postgres.pool, 10, 'optimism', 'evm')
+    await registerStream(pipeline.postgres.pool, 137, 'polygon', 'evm')
     const pool = openPostgres(pipeline.postgres.url, 'few', 3)
     await replay(await options({ pool, projections: only('flow') }))
     await pool.end()

@@ -6,7 +6,7 @@ import { statusTable } from '../../jobs/watch.ts'
 const stream = (more: Partial<StreamStatus> = {}): StreamStatus => ({
   stream: 10,
   name: 'optimism',
-  kind: 'chain',
+  kind: 'evm',
   head: 500,
   headBlock: 1_000,
   finalBlock: 990,
@@ -19,6 +19,7 @@ const stream = (more: Partial<StreamStatus> = {}): StreamStatus => ({
   olderLogs: 0,
   waitingContracts: 0,
   leftOut: 0,
+  sampledInTurns: [],
   deadLetters: 0,
   withoutState: undefined,
   differing: 0,

@@ -2,8 +2,8 @@ import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
 import { seededRandom } from '../chain/random.ts'
 import { withState } from './aave-acts.ts'
-import { cometActs } from './comet-acts.ts'
 import type { Engine } from './engine.ts'
+import { moreActs } from './more-acts.ts'
 import { hex, movementOf, ZERO } from './movements.ts'
 import { claims, suffixes } from './reward-acts.ts'
 
@@ -40,7 +40,7 @@ export { hex, movementOf, ZERO }
 export class RandomChain {
   readonly log: Positioned[] = []
   private readonly random: () => number
-  private readonly other: () => number
+  private readonly more: ReturnType<typeof moreActs>
   private blocks: CanonicalBlock[] = []
   private vaults: VaultModel[] = []
   private readonly decimals = new Map<string, number>()
@@ -51,7 +51,7 @@ export class RandomChain {
 
   constructor(seed: number) {
     this.random = seededRandom(seed).next
-    this.other = seededRandom(seed + 1_000).next
+    this.more = moreActs(seed)
   }
 
   /** `blocks` more blocks, forks among them. */
@@ -111,7 +111,7 @@ export class RandomChain {
     for (let n = this.int(5); n >= 0; n--)
       events.push(...this.activity(this.pick(this.vaults), events.length))
     if (this.int(2) === 0) events.push(...this.lend(events.length))
-    events.push(...cometActs(this.other, this.accounts, { logIndex: events.length + 800, time: this.time }))
+    events.push(...this.more(this.accounts, { logIndex: events.length + 800, time: this.time }))
     this.append(block, events)
   }
 
@@ -252,7 +252,7 @@ export class RandomChain {
           assetName: 'Asset',
           assetSymbol: 'AST',
           assetDecimals,
-          ...(n % 2 === 0 ? { deployedBlock: 90, deployedAt: 1_699_999_000 } : {}),
+          ...(n % 2 === 0 ? { deployedBlock: 90, deployedAt: 1_699_999_000, hasCooldown: n % 4 === 2 } : {}),
         },
       },
     ])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { networks } from '../../db/networks.ts'
 import { inTransaction } from '../../db/postgres.ts'
-import { networks } from '../../processors/chains.ts'
 import { openCompleteness } from '../../processors/checking/recheck.ts'
 import { compareRange } from '../../processors/knowledge/completeness.ts'
 import { vaultlog } from '../faults/command.ts'

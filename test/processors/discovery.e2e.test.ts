@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { networks } from '../../processors/chains.ts'
+import { networks } from '../../db/networks.ts'
 import { recheckNext } from '../../processors/checking/recheck.ts'
 import { calls, deployVault, deposit, type Vault } from '../chain/deploy.ts'
 import { type Node, startNode } from '../chain/node.ts'

@@ -91,7 +91,8 @@ const protocol = {
     { kind: 'any', at: 'anywhere', decoders: [decoder(DEPOSIT, 'Deposited')] },
     { kind: 'vault', at: 'discovered', decoders: [decoder(TRANSFER, 'ShareTransferred')] },
   ],
-  teaches: ['VaultDiscovered', 'Deposited'],
+  teaches: ['VaultDiscovered'],
+  proposes: ['Deposited'],
   candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
   inspect: async (contract: string) => [
     {

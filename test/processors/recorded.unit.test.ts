@@ -2,8 +2,7 @@ import { toEventSelector } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
 import { vocabulary } from '../../db/events/vocabulary.ts'
-import { networkOfChain } from '../../db/networks.ts'
-import { networks } from '../../processors/chains.ts'
+import { networkOfChain, networks } from '../../db/networks.ts'
 import { type ContractView, createDecoder } from '../../processors/handling/decode.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
 import type { RawLog } from '../../processors/protocol.ts'
@@ -19,6 +18,7 @@ const ALIKE = [
   'chainlink-aggregator',
   'compound-v3-comet',
   'morpho-urd',
+  'pendle-v2-pt',
 ]
 
 /** Everything is taken for ours, of every kind whose logs are told apart by their topics. */
@@ -81,6 +81,11 @@ const SHAPES: [EventType, string, topics: number, bytes: number][] = [
     3,
     160,
   ],
+  ['ImpliedRateUpdated', 'UpdateImpliedRate(uint256,uint256)', 2, 32],
+  ['PrincipalSwapped', 'Swap(address,address,int256,int256,uint256,uint256)', 3, 128],
+  ['PoolLiquidityAdded', 'Mint(address,uint256,uint256,uint256)', 2, 96],
+  // Burns of Aave's tokens have the same shape.
+  ['PoolLiquidityRemoved', 'Burn(address,address,uint256,uint256,uint256)', 3, 96],
   ['ScaledTransferred', 'BalanceTransfer(address,address,uint256,uint256)', 3, 64],
 ]
 

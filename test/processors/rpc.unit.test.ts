@@ -58,3 +58,26 @@ test('nor are they where the node never gets it', async () => {
   await expect(node.rpc.logs({ from: 98, to: 100 })).rejects.toThrow('does not have it')
   node.stop()
 })
+
+test('nothing instead of logs is not asked for again without end', async () => {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => {
+      const asked = [JSON.parse(Buffer.concat(chunks).toString())].flat() as Ask[]
+      const block = (number: string) => ({ number, hash: word(1), parentHash: word(2), timestamp: '0x1' })
+      const answers = asked.map(({ id, method, params: [what] }) => ({
+        jsonrpc: '2.0',
+        id,
+        result: method === 'eth_getLogs' ? null : block(String(what)),
+      }))
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const rpc = openChainRpc([`http://127.0.0.1:${port}`])
+  await expect(rpc.logs({ from: 1, to: 10 })).rejects.toThrow('answers nothing')
+  await expect(rpc.logs({ from: 1, to: 1 })).rejects.toThrow('answers nothing')
+  server.close()
+})

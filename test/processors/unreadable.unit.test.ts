@@ -34,7 +34,7 @@ async function looks(reason: string): Promise<number[]> {
         ],
       },
     ],
-    teaches: ['Deposited'],
+    proposes: ['Deposited'],
     candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
     inspect: async (vault: string, reader: { blockNumber: number }) => {
       asked.push(reader.blockNumber)

@@ -14,8 +14,9 @@ export async function appendBlocks(
   chain: number,
   name: string,
   blocks: readonly BlockEvents[],
+  kind: 'evm' | 'svm' = 'evm',
 ): Promise<void> {
-  await registerStream(pool, chain, name, 'chain')
+  await registerStream(pool, chain, name, kind)
   await inTransaction(pool, async tx => {
     const head = await appendEvents(tx, chain, await lockStreamHead(tx, chain), blocks)
     const last = blocks.at(-1)?.block

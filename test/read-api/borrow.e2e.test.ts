@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, type Hex, type LocalAccount } from 'v
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCodeOf } from '../../db/attribution.ts'
+import { networks } from '../../db/networks.ts'
 import { runChain } from '../../processors/chain-processor.ts'
-import { networks } from '../../processors/chains.ts'
 import { loadProtocols } from '../../processors/load-protocols.ts'
 import {
   BorrowAssetPosition,

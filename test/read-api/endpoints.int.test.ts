@@ -9,6 +9,8 @@ import type { LoadedEndpoint } from '../../read-api/http/load-endpoints.ts'
 import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
 import { ErrorBody } from '../../read-api/http/shapes.ts'
 import { type Node, startNode } from '../chain/node.ts'
+import type { LoopbackIris } from './cctp/iris.ts'
+import { burnAfter, seatBridge } from './cctp/seat.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import { stand } from './stand.ts'
@@ -23,15 +25,21 @@ const routes = endpoints.flatMap(({ endpoint }) =>
 )
 let api: ApiHarness
 let node: Node
+let iris: LoopbackIris
 
 beforeAll(async () => {
-  node = await startNode()
-  await seatWorld(node)
-  api = await startApi({ rpcUrl: node.rpcUrl })
-  await w.seed(api, w.makeWorld())
+  node = await startNode({ hardfork: 'cancun' })
+  const fixedTerm = await seatWorld(node, { fixedTerm: true })
+  iris = await seatBridge(node)
+  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url })
+  const world = w.makeWorld(fixedTerm?.events)
+  await w.seed(api, world)
+  await api.append(1, 'mainnet', [burnAfter(w.lastBlock(world))])
+  await api.catchUp()
 })
 afterAll(async () => {
   await api?.stop()
+  await iris?.stop()
   await node?.stop()
 })
 
@@ -71,6 +79,11 @@ it('lists what is served', () => {
       "get /alpha/historical-balances/{userAddress}/{timestamp}",
       "get /alpha/historical-positions/{userAddress}",
       "get /alpha/historical/{network}/{vaultId}/daily-flows",
+      "get /alpha/transactions/cctp/context/{userAddress}/{srcNetwork}/{dstNetwork}/{assetAddress}",
+      "get /alpha/transactions/cctp/money-in-transit/{userAddress}",
+      "get /alpha/transactions/cctp/status",
+      "get /alpha/transactions/cctp/transactions/{action}/{userAddress}/{srcNetwork}/{dstNetwork}",
+      "get /alpha/transactions/intent/status",
       "get /alpha/{network}/{vaultId}/holders",
       "get /beta/borrow/markets",
       "get /beta/borrow/markets/historical/{network}/{marketId}/{assetId}",
@@ -83,6 +96,10 @@ it('lists what is served', () => {
       "get /beta/borrow/portfolio/positions/{userAddress}",
       "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}",
       "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}/{assetId}",
+      "get /beta/fixed-term",
+      "get /beta/fixed-term/context/{userAddress}/{network}/{vaultId}",
+      "get /beta/fixed-term/detailed/{network}/{vaultId}",
+      "get /beta/fixed-term/transactions/{action}/{userAddress}/{network}/{vaultId}",
       "get /beta/portfolio/partial-returns/{userAddress}/{network}/{vaultId}",
       "get /v2/assets",
       "get /v2/benchmarks/{network}",
@@ -121,6 +138,8 @@ it('lists what is served', () => {
       "get /v2/vaults",
       "post /alpha/advanced-analytics",
       "post /alpha/advanced-analytics/{network}/{vaultId}",
+      "post /alpha/transactions/intent/execute",
+      "post /alpha/transactions/intent/getQuote",
       "post /beta/advanced-analytics",
       "post /beta/advanced-analytics/{network}/{vaultId}",
     ]
@@ -128,7 +147,17 @@ it('lists what is served', () => {
 })
 
 describe.each(routes)('$name', ({ tier, endpoint }) => {
-  it('answers its example with what its schema says, and says what it cost', async () => {
+  const { needs } = endpoint
+  if (needs) {
+    it('answers its example with 503 where it is not configured, and names what is missing', async () => {
+      const answer = await send(tier, endpoint).query(queryOf(endpoint))
+      expect([answer.status, answer.headers['x-credits-used']]).toEqual([503, '0'])
+      const { message } = ErrorBody.parse(answer.body)
+      for (const setting of needs) expect(message).toContain(setting)
+    })
+  }
+
+  it.skipIf(needs)('answers its example with what its schema says, and says what it cost', async () => {
     const answer = await send(tier, endpoint).query(queryOf(endpoint))
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     endpoint.response.parse(answer.body)
@@ -223,7 +252,7 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
     })
   }
 
-  if (endpoint.method === 'get' && endpoint.access !== 'open') {
+  if (endpoint.method === 'get' && endpoint.access !== 'open' && !needs) {
     it('tells for one credit what it would cost', async () => {
       const headed = await request(api.app)
         .head(pathOf(tier, endpoint))
@@ -273,8 +302,10 @@ describe('around the endpoints', () => {
 
   it('serves the interactive page from our own origin only', async () => {
     const page = await request(api.app).get('/documentation')
+    // A browser would ask for /favicon.ico, and be told 404.
+    expect(page.text).toContain('<link rel="icon" href="data:,">')
     expect(page.headers['content-security-policy']).toContain("script-src 'self'")
-    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
+    const parts = [...page.text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(match => match[1] ?? '')
     expect(parts.length).toBeGreaterThan(2)
     for (const part of parts) {
       const { host, pathname } = new URL(part, 'http://here/documentation')
@@ -324,6 +355,12 @@ describe('around the endpoints', () => {
     [`/v2/detailed-vaults/mainnet/%E0%A4%A`, 400, 'percent'],
     [`/v2/vaults?network=nowhere`, 400, 'network'],
     [`/alpha/historical-balances/${w.ALICE}/99999999999`, 422, 'future'],
+    [
+      `/beta/portfolio/partial-returns/${w.ALICE}/mainnet/${w.USD_VAULT}?fromTimestamp=4000000000`,
+      422,
+      'future',
+    ],
+    [`/v2/portfolio/positions/${w.ALICE}?minUsdAssetValueThreshold=-1`, 400, 'at least 0'],
     [`/alpha/historical-balances/nobody/5`, 400, 'userAddress'],
     [
       `/alpha/historical/mainnet/${w.USD_VAULT}/daily-flows?fromDate=2025-02-30&toDate=2025-03-01`,

@@ -12,6 +12,7 @@ import { type App, createApp } from '../../read-api/app.ts'
 import type { CatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import type { ApiDeps } from '../../read-api/http/endpoint.ts'
+import { createIntents, type IntentSettings } from '../../read-api/intents/providers.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
@@ -47,6 +48,8 @@ export async function startApi(
     /** Databases that somebody else made, and drops. */
     on?: { postgres: TestPostgres; clickhouse: ClickHouse }
     guard?: ReadModelGuard
+    /** Services that move positions between chains. */
+    intents?: IntentSettings
     /** Read models that the worker’s code does not have. */
     without?: readonly string[]
   } & Partial<OnChainOptions> = {},
@@ -79,6 +82,7 @@ export async function startApi(
     verifyKey: createKeyVerifier(pool),
     credits,
     onChain,
+    intents: createIntents(options.intents ?? {}, { pool, reader: onChain.reader, timeoutMs: 1_000 }),
     showUnlisted: options.showUnlisted ?? false,
   }
   return {

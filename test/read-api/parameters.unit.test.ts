@@ -15,8 +15,12 @@ const queries = endpoints
 /** A query that can be read, with what its schema wants at least. */
 const REQUIRED: Record<string, string> = {
   assetAddress: `0x${'ab'.repeat(20)}`,
+  burnTxHash: `0x${'ab'.repeat(32)}`,
   claimIds: 'x',
   code: 'usd',
+  srcNetwork: 'mainnet',
+  crosschainTransactionId: '1',
+  provider: 'biconomy',
   fromDate: '2025-01-01',
   toDate: '2025-01-02',
   fromTimestamp: '1',

@@ -26,11 +26,16 @@ describe('how a price is made', () => {
     [`asset:1:${address('9')}`, 'peg', { of: address('8') }],
   ])
   // Vault d holds a; vault e holds d.
-  const assetOf = (_: number, vault: string) =>
-    ({ [address('d')]: address('a'), [address('e')]: address('d') })[vault]
+  // An aToken of a; a unit of it is a unit of a, whatever its shares are worth.
+  const vaults: Record<string, { asset: string; protocol: string }> = {
+    [address('d')]: { asset: address('a'), protocol: 'erc-4626' },
+    [address('e')]: { asset: address('d'), protocol: 'erc-4626' },
+    [address('6')]: { asset: address('a'), protocol: 'aave-v3' },
+  }
+  const vaultOf = (_: number, vault: string) => vaults[vault]
   const price = (asset: string) =>
     priceOf(
-      planPrice(facts, assetOf, 1, address(asset)),
+      planPrice(facts, vaultOf, 1, address(asset)),
       (_, vault) => (vault === address('d') ? 3 : 5),
       () => 100,
     )
@@ -41,6 +46,7 @@ describe('how a price is made', () => {
     ['c', 100],
     ['d', 300],
     ['e', 1500],
+    ['6', 100],
     ['7', undefined],
     ['8', undefined],
   ])('%s', (asset, expected) => {
@@ -48,7 +54,7 @@ describe('how a price is made', () => {
   })
 
   it('is unknown when a part of it is', () => {
-    const plan = planPrice(facts, assetOf, 1, address('e'))
+    const plan = planPrice(facts, vaultOf, 1, address('e'))
     expect(
       priceOf(
         plan,

@@ -1,3 +1,4 @@
+import { domains } from '../../abi/cctp-v2/domains.ts'
 import { MORPHO_MARKET } from './lending-world.ts'
 import * as w from './world.ts'
 
@@ -10,6 +11,12 @@ export const stand: Record<string, string> = {
   '{timestamp}': String(w.START + 5 * w.DAY),
   '{fromDate}': '2025-01-01',
   '{toDate}': '2025-01-08',
+  // Where a world on a node has one: seatWorld says its address.
+  '{fixedTerm}': `0x${'f7'.repeat(20)}`,
+  '{fixedTermAsset}': w.USD_ASSET,
   '{market}': MORPHO_MARKET,
   '{marketAsset}': `${w.USD_ASSET}-loan`,
+  '{bridgeTo}': 'base',
+  '{usdc}': domains[0]?.usdc ?? '',
+  '{burn}': `0x${'b7'.repeat(32)}`,
 }

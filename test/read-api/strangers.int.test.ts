@@ -5,6 +5,8 @@ import { checksum } from '../../read-api/http/amounts.ts'
 import { type Endpoint, tiersOf } from '../../read-api/http/endpoint.ts'
 import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
 import { type Node, startNode } from '../chain/node.ts'
+import type { LoopbackIris } from './cctp/iris.ts'
+import { burnAfter, seatBridge } from './cctp/seat.ts'
 import { type ApiHarness, startApi } from './harness.ts'
 import { stand } from './stand.ts'
 import { FALSE_USD, HONEST, NAMESAKE, RICH, STRANGERS, withStrangers } from './strangers.ts'
@@ -19,26 +21,37 @@ import { seatWorld } from './world-on-chain.ts'
 let node: Node
 let alone: ApiHarness
 let beside: ApiHarness
+let iris: LoopbackIris
 
 beforeAll(async () => {
-  node = await startNode()
-  await seatWorld(node)
-  const world = w.makeWorld()
-  alone = await startApi({ rpcUrl: node.rpcUrl })
-  beside = await startApi({ rpcUrl: node.rpcUrl, strangers: STRANGERS })
+  node = await startNode({ hardfork: 'cancun' })
+  const fixedTerm = await seatWorld(node, { fixedTerm: true })
+  iris = await seatBridge(node)
+  const world = w.makeWorld(fixedTerm?.events)
+  const options = { rpcUrl: node.rpcUrl, bridgeUrl: iris.url }
+  alone = await startApi(options)
+  beside = await startApi({ ...options, strangers: STRANGERS })
   await w.seed(alone, world)
   await w.seed(beside, { ...world, blocks: withStrangers(world.blocks) })
+  for (const api of [alone, beside]) {
+    await api.append(1, 'mainnet', [burnAfter(w.lastBlock(world))])
+    await api.catchUp()
+  }
 })
 afterAll(async () => {
   await alone?.stop()
   await beside?.stop()
+  await iris?.stop()
   await node?.stop()
 })
 
 const endpoints = await loadEndpoints()
-const routes = endpoints.flatMap(({ endpoint }) =>
-  tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
-)
+// What needs a service of somebody else is not configured here.
+const routes = endpoints
+  .filter(({ endpoint }) => !endpoint.needs)
+  .flatMap(({ endpoint }) =>
+    tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
+  )
 /** What is read on chain in passing has a moment of its own, and a suffix is made of the key. */
 const OF_ITS_OWN = /\/(nrt|transactions)\//
 
@@ -160,6 +173,26 @@ describe('a stranger who is asked for', () => {
     expect(body.data).toEqual([])
     expect(headers['x-unlisted-left-out']).toBe('4')
     expect(body.warnings).toEqual([expect.stringContaining('4 vaults for which nobody vouches left out')])
+  })
+
+  it('counts what is left out of those that the request asks for', async () => {
+    const at = w.START + 10 * w.HOUR
+    const held = await get(`/alpha/historical-balances/${w.ALICE}/${at}`, { allowCorrupted: 'true' })
+    expect(Number(held.headers['x-unlisted-left-out'])).toBeGreaterThan(0)
+    const elsewhere = await get(`/alpha/historical-balances/${w.ALICE}/${at}`, {
+      allowedNetworks: 'gnosis',
+      allowCorrupted: 'true',
+    })
+    expect(elsewhere.headers['x-unlisted-left-out']).toBe('0')
+    expect(elsewhere.body).not.toHaveProperty('warnings')
+  })
+
+  it('says nothing of the kind where a list has merely come to its end', async () => {
+    for (const list of ['/v2/detailed-vaults', '/v2/vaults']) {
+      const { body } = await get(list, { page: '9' })
+      expect(body).toMatchObject({ itemsOnPage: 0, nextPage: null })
+      expect(body).not.toHaveProperty('warnings')
+    }
   })
 
   it('answers for itself, with its standing, a flag and a warning', async () => {

@@ -51,14 +51,19 @@ function discovered(vault: string): DomainEvent {
   }
 }
 
-/** Shares for two who never asked for them. */
+/** Shares for three who never asked for them, one of them a vault. */
 function given(vault: string, block: number): DomainEvent[] {
-  return [w.ALICE, w.BOB].map((to, n) => ({
+  const shares = new Map([
+    [w.ALICE, 5_000_000n * E18],
+    [w.BOB, 4_999_000n * E18],
+    [w.USD_VAULT, 1_000n * E18],
+  ])
+  return [...shares].map(([to, amount], n) => ({
     type: 'ShareTransferred',
     contract: vault,
     transactionHash: `0x${'5'.repeat(24)}${vault.slice(2)}`,
     logIndex: 10_000 + 10 * Number(`0x${vault.slice(2, 4)}`) + n + block,
-    data: { from: `0x${'0'.repeat(40)}`, to, shares: 5_000_000n * E18 },
+    data: { from: `0x${'0'.repeat(40)}`, to, shares: amount },
   }))
 }
 

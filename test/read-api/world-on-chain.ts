@@ -6,16 +6,21 @@ import { calls, deployFeed, deployToken, deployVault, sendDeployment, type Token
 import type { MarketParams } from '../chain/morpho.ts'
 import { placeMulticall3 } from '../chain/multicall.ts'
 import type { Node } from '../chain/node.ts'
+import { type FixedTermSeat, seatFixedTerm } from './fixed-term-world.ts'
 import { MORPHO, MORPHO_PARAMS } from './lending-world.ts'
+import { stand } from './stand.ts'
 import * as w from './world.ts'
 
 const hex = z.custom<Hex>()
 
 /**
  * The made-up world's addresses with real contracts behind them: tokens, OpenZeppelin vaults and feeds, deployed and
- * then moved. ALICE holds a million whole units of each asset, and has put one into the USD vault.
+ * then moved. `fixedTerm`: a market of Pendle besides, on a node of Cancun. ALICE holds a million whole units of each asset, and has put one into the USD vault.
  */
-export async function seatWorld(node: Node): Promise<void> {
+export async function seatWorld(
+  node: Node,
+  options: { fixedTerm?: boolean } = {},
+): Promise<FixedTermSeat | undefined> {
   await placeMulticall3(node)
   const move = async (from: Address, to: string) => {
     const code = hex.parse(await node.rpc('eth_getCode', [from, 'latest']))
@@ -68,6 +73,10 @@ export async function seatWorld(node: Node): Promise<void> {
   await node.send(calls.approve(alice, w.USD_ASSET as Address, w.USD_VAULT as Address))
   await node.send(calls.deposit(alice, w.USD_VAULT as Address, 1_000_000n))
   await node.mine()
+  if (!options.fixedTerm) return undefined
+  const seated = await seatFixedTerm(node, w.USD_VAULT as Address, seat(w.USD_ASSET, 6))
+  stand['{fixedTerm}'] = seated.market.market
+  return seated
 }
 
 /** Morpho Blue with the one market of the world. */

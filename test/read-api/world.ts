@@ -71,7 +71,8 @@ export interface World {
 /** Block n is mined at START + 600 (n - 1): six an hour. */
 export const blockAt = (timestamp: number) => Math.floor((timestamp - START) / 600) + 1
 
-export function makeWorld(): World {
+/** `more`: what else happened in the fifth hour. */
+export function makeWorld(more: readonly DomainEvent[] = []): World {
   const vaults: World['vaults'] = [
     {
       vault: USD_VAULT,
@@ -225,6 +226,7 @@ export function makeWorld(): World {
     secures: USD_VAULT,
   }
   for (const { hour, event } of lendingEvents(names)) put(START + hour * HOUR, event)
+  for (const event of more) put(START + 5 * HOUR, event)
   const blocks = [...events]
     .sort(([a], [b]) => a - b)
     .map(([number, { timestamp, events }]) => ({
@@ -238,8 +240,12 @@ export async function seed(
   api: Pick<ApiHarness, 'recordFacts' | 'append' | 'catchUp'>,
   world: World,
 ): Promise<void> {
+  const wrappers = world.blocks
+    .flatMap(({ events }) => events)
+    .flatMap(({ type, data }) => (type === 'FixedTermTokensNamed' ? [data.sy] : []))
   await api.recordFacts(
     [
+      ...wrappers.map(sy => ({ subject: `contract:1:${sy}`, kind: 'wrapper', value: {} })),
       { subject: `asset:1:${USD_ASSET}`, kind: 'feed', value: { feed: USD_FEED, decimals: 8 } },
       { subject: `asset:1:${ETH_ASSET}`, kind: 'feed', value: { feed: ETH_FEED, decimals: 8 } },
       { subject: `vault:1:${USD_VAULT}`, kind: 'tags', value: ['Stable', 'core'] },
@@ -261,6 +267,13 @@ export async function seed(
   )
   await api.append(1, 'mainnet', world.blocks)
   await api.catchUp()
+}
+
+/** The block that a world ends with. */
+export function lastBlock({ blocks }: Pick<World, 'blocks'>): BlockEvents['block'] {
+  const last = blocks.at(-1)
+  if (!last) throw new TypeError('a world without blocks')
+  return last.block
 }
 
 /** Appends blocks after the last one of the world, an hour apart. */

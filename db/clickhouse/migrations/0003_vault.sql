@@ -14,7 +14,9 @@ CREATE TABLE IF NOT EXISTS vault (
   asset_symbol LowCardinality(String) COMMENT 'symbol of the underlying, as it says itself',
   asset_decimals UInt8 COMMENT 'decimals of the underlying',
   deployed_block Nullable(UInt64) COMMENT 'number of the block that deployed it; NULL: unknown',
-  deployed_at Nullable(DateTime('UTC')) COMMENT 'time of the block that deployed it, UTC; NULL: unknown'
+  deployed_at Nullable(DateTime('UTC')) COMMENT 'time of the block that deployed it, UTC; NULL: unknown',
+  async_deposits Nullable(UInt8) COMMENT '1: deposits are requests, executed later (ERC-7540); NULL: unknown',
+  async_redemptions Nullable(UInt8) COMMENT '1: redemptions are requests, executed later (ERC-7540), or wait for a cooldown that is on or can be switched on; NULL: unknown'
 ) ENGINE = ReplacingMergeTree
 PARTITION BY chain_id
 ORDER BY (chain_id, vault, position)
@@ -37,11 +39,14 @@ SELECT
   fields.assetSymbol AS asset_symbol,
   fields.assetDecimals AS asset_decimals,
   fields.deployedBlock AS deployed_block,
-  toDateTime(fields.deployedAt, 'UTC') AS deployed_at
+  toDateTime(fields.deployedAt, 'UTC') AS deployed_at,
+  if(isNull(fields.hasCooldown), NULL, toUInt8(ifNull(fields.asyncDeposits, 0))) AS async_deposits,
+  if(isNull(fields.hasCooldown), NULL, toUInt8(ifNull(fields.asyncRedemptions, 0) OR fields.hasCooldown)) AS async_redemptions
 FROM (
   SELECT stream, position, block_number, timestamp,
     JSONExtract(data, 'Tuple(vault String, protocol String, name String, symbol String, decimals UInt8, asset String,
-      assetName String, assetSymbol String, assetDecimals UInt8, deployedBlock Nullable(UInt64), deployedAt Nullable(UInt32))') AS fields
+      assetName String, assetSymbol String, assetDecimals UInt8, deployedBlock Nullable(UInt64), deployedAt Nullable(UInt32),
+      asyncDeposits Nullable(Bool), asyncRedemptions Nullable(Bool), hasCooldown Nullable(Bool))') AS fields
   FROM event
   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'VaultDiscovered'
 );

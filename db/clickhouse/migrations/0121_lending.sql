@@ -58,8 +58,10 @@ SELECT states.chain_id AS chain_id, states.protocol AS protocol, states.contract
   supplied * if(states.timestamp <= prices.until, prices.price_usd, NULL) AS supplied_usd,
   borrowed * if(states.timestamp <= prices.until, prices.price_usd, NULL) AS borrowed_usd, states.utilization AS utilization,
   multiIf(protocol = 'aave-v3', aave.supply_rate, protocol = 'morpho-blue', morpho.borrow_rate * utilization * (1 - morpho.fee),
+    empty(curves.supply), NULL,
     curves.supply[1] + curves.supply[2] * least(utilization, curves.supply[4]) + curves.supply[3] * greatest(utilization - curves.supply[4], 0.)) AS supply_rate,
   multiIf(protocol = 'aave-v3', aave.borrow_rate, protocol = 'morpho-blue', morpho.borrow_rate,
+    empty(curves.borrow), NULL,
     curves.borrow[1] + curves.borrow[2] * least(utilization, curves.borrow[4]) + curves.borrow[3] * greatest(utilization - curves.borrow[4], 0.)) AS borrow_rate,
   states.supplied AS supplied_raw, states.borrowed AS borrowed_raw, states.position AS position
 FROM lending_utilization AS states

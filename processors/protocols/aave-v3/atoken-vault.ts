@@ -6,7 +6,8 @@ import { encodeCall, smallUint, address as wordAddress } from '../../../abi/word
 import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
 import { eventOf, onMany, some } from '../../handling/decoder.ts'
 import type { ContractReader, LogDecoder, RawLog } from '../../protocol.ts'
-import { answered, asSymbol, asText } from '../../samples/answers.ts'
+import { answered } from '../../samples/answers.ts'
+import { discovered, rejected } from '../../vaults/verdict.ts'
 
 /**
  * An aToken as a vault. Its balances grow without a log, so its shares are what it keeps itself: scaled units, of which
@@ -60,9 +61,7 @@ export const atokenVaultDecoders: LogDecoder[] = [
 
 /** Asks a contract whether it is an aToken: of a pool that knows its asset. */
 export async function inspectAToken(vault: string, reader: ContractReader): Promise<DomainEvent[]> {
-  const reject = (reason: string): DomainEvent[] => [
-    { type: 'VaultRejected', contract: vault, data: { vault, reason } },
-  ]
+  const reject = (reason: string) => rejected(vault, reason)
   const asAddress = (hex: string) => some(wordAddress(hex, 2))
   const asDecimals = (hex: string) => smallUint(hex, 2, 8)
   const ask = async (fn: Parameters<typeof encodeCall>[0]) => reader.call(vault, encodeCall(fn))
@@ -87,18 +86,16 @@ export async function inspectAToken(vault: string, reader: ContractReader): Prom
     ])
   if (answered(index, hex => hex) === undefined) return reject('its pool gives no index for its asset')
   if (decimals === undefined || assetDecimals === undefined) return reject('no decimals are to be had')
-  const data: EventData<'VaultDiscovered'> = {
+  return discovered(
     vault,
-    protocol: 'aave-v3',
-    name: asText(name),
-    symbol: asSymbol(symbol),
-    decimals,
-    asset,
-    assetName: asText(assetName),
-    assetSymbol: asSymbol(assetSymbol),
-    assetDecimals,
-    pool,
-    ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
-  }
-  return [{ type: 'VaultDiscovered', contract: vault, data }]
+    {
+      protocol: 'aave-v3',
+      decimals,
+      asset,
+      assetDecimals,
+      pool,
+    },
+    { name, symbol, assetName, assetSymbol },
+    deployment,
+  )
 }

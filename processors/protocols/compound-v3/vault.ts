@@ -4,7 +4,8 @@ import { functions as token } from '../../../abi/erc4626/Vault.ts'
 import { encodeCall } from '../../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
 import type { StateRead } from '../../protocol.ts'
-import { answered, asDecimals, asSymbol, asText, asWord } from '../../samples/answers.ts'
+import { answered, asDecimals, asWord } from '../../samples/answers.ts'
+import { discovered } from '../../vaults/verdict.ts'
 import { totalsOf } from './state.ts'
 
 /**
@@ -24,19 +25,11 @@ export function readVault(comet: string, asset: string): StateRead {
       const decimals = answered(decimalsAnswer, asDecimals)
       const assetDecimals = answered(assetDecimalsAnswer, asDecimals)
       if (decimals === undefined || assetDecimals === undefined) return []
-      const data: EventData<'VaultDiscovered'> = {
-        vault: comet,
-        protocol: 'compound-v3',
-        name: asText(name),
-        symbol: asSymbol(symbol),
-        decimals,
-        asset,
-        assetName: asText(assetName),
-        assetSymbol: asSymbol(assetSymbol),
-        assetDecimals,
-        pool: comet,
-      }
-      return [{ type: 'VaultDiscovered', contract: comet, data }]
+      return discovered(
+        comet,
+        { protocol: 'compound-v3', decimals, asset, assetDecimals, pool: comet },
+        { name, symbol, assetName, assetSymbol },
+      )
     },
   }
 }

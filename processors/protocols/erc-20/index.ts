@@ -4,13 +4,14 @@ import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { defineProtocol, type StateRead } from '../../protocol.ts'
 import { answered, asSymbol, asText } from '../../samples/answers.ts'
 
-/** Assets that events of lending markets name. */
+/** Assets that events of lending and fixed-term markets name. */
 function assetsOf(event: DomainEvent): (string | undefined)[] {
   switch (event.type) {
     case 'MarketCreated':
       return [event.data.loanAsset, event.data.collateralAsset]
     case 'ReserveListed':
     case 'CometAssetConfigured':
+    case 'FixedTermMarketDescribed':
       return [event.data.asset]
     case 'CometConfigured':
       return [event.data.baseAsset]
@@ -34,7 +35,7 @@ function describeAsset(asset: string): StateRead {
   }
 }
 
-/** Tokens that lending markets take, described once, for those that are no vault's asset. */
+/** Tokens that lending and fixed-term markets take, described once, for those that are no vault's asset. */
 export default defineProtocol({
   name: 'erc-20',
   sources: [],

@@ -111,7 +111,8 @@ export default defineProtocol({
     },
     ...vaultFactories,
   ],
-  teaches: ['VaultCreated', 'VaultDiscovered', 'Deposited', 'Redeemed'],
+  teaches: ['VaultDiscovered'],
+  proposes: ['VaultCreated', 'Deposited', 'Redeemed'],
   // A factory's word is not enough: what does not answer as a vault is left alone, whoever made it.
   watches: event =>
     event.type === 'VaultDiscovered' && !event.data.pool ? [{ kind: VAULT, contract: event.data.vault }] : [],

@@ -173,6 +173,7 @@ export default defineProtocol({
     },
     {
       kind: 'euler-router',
+      isOpen: true,
       at: 'discovered',
       decoders: [
         on(Router.ConfigSet, 'OracleChanged', a => ({
@@ -224,7 +225,7 @@ export default defineProtocol({
       readLoanPrice(vault, asset, oracle, unitOfAccount),
       readCollateralPrice(vault, collateral, oracle, unitOfAccount),
     ]
-    return [market, oracle].flatMap(subject => reads.map(read => ({ subject, read })))
+    return [market, oracle].flatMap(subject => reads.map(read => ({ subject, read, opened: vault })))
   },
   wants,
   reconcile: leaveOutMoves,

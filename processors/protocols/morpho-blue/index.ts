@@ -161,7 +161,7 @@ export default defineProtocol({
     const { market, oracle: address, irm } = event.data
     const reads = address ? [readPrice(event.contract, market, address)] : []
     if (irm && !ADAPTIVE.has(irm)) reads.push(readRate(event.contract, event.data))
-    return reads.map(read => ({ subject: market, read }))
+    return reads.map(read => ({ subject: market, read, opened: market }))
   },
   wants: event =>
     event.protocol === 'morpho-blue' && 'market' in event.data && event.data.market !== undefined

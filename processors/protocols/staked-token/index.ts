@@ -1,18 +1,17 @@
 import { functions as token } from '../../../abi/erc4626/Vault.ts'
 import * as StakedToken from '../../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../../abi/words.ts'
-import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
+import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { on } from '../../handling/decoder.ts'
 import { type ContractReader, defineProtocol } from '../../protocol.ts'
-import { answered, asAddress, asDecimals, asSymbol, asText, asWord } from '../../samples/answers.ts'
+import { answered, asAddress, asDecimals, asWord } from '../../samples/answers.ts'
+import { discovered, rejected } from '../../vaults/verdict.ts'
 
 const VAULT = 'staked-token-vault'
 
 /** Asks a contract whether it is a staked token: it has to name what is staked, and what one share of it pays. */
 async function inspectStakedToken(vault: string, reader: ContractReader): Promise<DomainEvent[]> {
-  const reject = (reason: string): DomainEvent[] => [
-    { type: 'VaultRejected', contract: vault, data: { vault, reason } },
-  ]
+  const reject = (reason: string) => rejected(vault, reason)
   const ask = (contract: string, fn: Parameters<typeof encodeCall>[0]) =>
     reader.call(contract, encodeCall(fn))
   const [assetAnswer, decimalsAnswer] = await Promise.all([
@@ -38,20 +37,18 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
   if (answered(worth, asWord) === undefined || assetDecimals === undefined)
     return reject('what a share pays, or the decimals of what is staked, are not to be had')
   const rewardToken = answered(reward, asAddress)
-  const data: EventData<'VaultDiscovered'> = {
+  return discovered(
     vault,
-    protocol: 'staked-token',
-    name: asText(name),
-    symbol: asSymbol(symbol),
-    decimals,
-    asset,
-    assetName: asText(assetName),
-    assetSymbol: asSymbol(assetSymbol),
-    assetDecimals,
-    ...(rewardToken ? { rewardToken } : {}),
-    ...(deployment ? { deployedBlock: deployment.block, deployedAt: deployment.timestamp } : {}),
-  }
-  return [{ type: 'VaultDiscovered', contract: vault, data }]
+    {
+      protocol: 'staked-token',
+      decimals,
+      asset,
+      assetDecimals,
+      ...(rewardToken ? { rewardToken } : {}),
+    },
+    { name, symbol, assetName, assetSymbol },
+    deployment,
+  )
 }
 
 interface Moved {

@@ -12,7 +12,7 @@ async function summaries(ask: Ask, names: readonly string[], p: number): Promise
   const rows = await inChunks(names, vaults => ask(newestHolderSummaries, { vaults }))
   const ahead = rows.filter(({ newest }) => newest > p).map(({ vault }) => vault)
   const again = await inChunks(ahead, vaults => ask(theseHolderSummaries, { vaults }))
-  return [...rows.filter(({ newest, holders }) => newest <= p && holders > 0), ...again]
+  return [...rows.filter(({ newest }) => newest <= p), ...again]
 }
 
 export default definePart({
@@ -21,7 +21,7 @@ export default definePart({
   names: moves => moves.having('ShareTransferred', 'Deposited', 'Redeemed'),
   all: ask => ask(allHolderSummaries),
   these: (ask, names, _, { p }) => summaries(ask, names, p),
-  // A vault without a row has no holders.
+  // A vault without a row never had a holder.
   fold(raw, chain, rows, asked) {
     const summed = new Map(rows.map(row => [row.vault, row]))
     for (const vault of asked ?? summed.keys()) raw.putHolders(chain, vault, summed.get(vault))

@@ -10,10 +10,11 @@ import {
 } from '../../../abi/aave-v3/math.ts'
 import { type View, type Views, view } from '../../chain/view.ts'
 import { SECONDS_PER_YEAR } from '../../lending/market.ts'
-import { aaveAbi, aaveAccountAbi, erc20Abi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import { LANDING_SECONDS } from '../../transactions/borrow/bounds.ts'
 import type { MarketRef } from '../../transactions/borrow/family.ts'
 import type { ReadViews } from '../../transactions/family.ts'
+import { aaveAbi, aaveAccountAbi } from './abis.ts'
 
 export interface AaveRef extends MarketRef {
   readonly protocol: 'aave-v3'

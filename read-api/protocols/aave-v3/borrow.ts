@@ -4,7 +4,7 @@ import { view } from '../../chain/view.ts'
 import { toWhole } from '../../http/amounts.ts'
 import { RefusedError } from '../../http/errors.ts'
 import { yearlyOfRay } from '../../lending/market.ts'
-import { aaveAbi, erc20Abi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import {
   amountWithin,
   type Bound,
@@ -20,6 +20,7 @@ import {
 import { answeredBy, type BorrowRequest, defineBorrowFamily } from '../../transactions/borrow/family.ts'
 import type { Plan, PlannedAction } from '../../transactions/family.ts'
 import { singlePlan, units } from '../../transactions/wallet.ts'
+import { aaveAbi } from './abis.ts'
 import {
   type AaveRef,
   accountAfter,

@@ -1,9 +1,10 @@
 import { type Address, encodeFunctionData, zeroAddress } from 'viem'
 import { view } from '../../chain/view.ts'
-import { aaveAbi, erc20Abi, rewardsControllerAbi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import { defineFamily, defineFigures } from '../../transactions/family.ts'
 import { supplyStanding } from '../../transactions/supply.ts'
 import { walletViews } from '../../transactions/wallet.ts'
+import { aaveAbi, rewardsControllerAbi } from './abis.ts'
 
 /** @see ReserveConfiguration.sol of @aave/core-v3: bits of the configuration word; the cap is in whole tokens. */
 const bit = (configuration: bigint, at: bigint) => ((configuration >> at) & 1n) === 1n

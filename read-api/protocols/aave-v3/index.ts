@@ -1,5 +1,19 @@
+import { defineLendingFamily } from '../../lending/family.ts'
 import { defineApiProtocol } from '../../protocol.ts'
 import { aaveV3 as borrow } from './borrow.ts'
 import { aaveV3 as vaults } from './deposit.ts'
+import { aavePoints } from './history.ts'
+import { aaveMarkets } from './lending.ts'
+import type { AaveLendingMarket } from './market.ts'
+import { aavePositions, aaveSupplies } from './positions.ts'
+import { lent } from './queries.ts'
 
-export default defineApiProtocol({ vaults, borrow })
+const lending = defineLendingFamily<AaveLendingMarket>({
+  markets: aaveMarkets,
+  positions: aavePositions,
+  history: aavePoints,
+  supplies: aaveSupplies,
+  lent,
+})
+
+export default defineApiProtocol({ lending, vaults, borrow })

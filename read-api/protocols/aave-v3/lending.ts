@@ -7,17 +7,16 @@ import {
   suppliedAt,
 } from '../../../abi/aave-v3/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import {
-  type AaveLendingMarket,
-  type AaveReserve,
-  fractionOfWad,
-  type LendingAsset,
-  yearlyOfRay,
-} from '../../lending/market.ts'
-import type { AaveRow } from '../../lending/queries.ts'
+import type { Reading } from '../../lending/family.ts'
+import { fractionOfWad, type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
+import { oraclePriceOf } from '../../lending/oracle-price.ts'
+import { feedAnswers, sampledPrices } from '../../lending/queries.ts'
+import { ask } from '../../moment/query.ts'
+import type { AaveLendingMarket, AaveReserve } from './market.ts'
+import * as queries from './queries.ts'
 
-export interface AaveFigures {
-  rows: readonly AaveRow[]
+interface AaveFigures {
+  rows: readonly queries.AaveRow[]
   /** Scaled total supply by token. */
   totals: ReadonlyMap<string, bigint>
   /** Of the pool's code, by token. */
@@ -28,10 +27,53 @@ export interface AaveFigures {
   priceOf: (pool: string, asset: string) => bigint | undefined
 }
 
-export const settingKey = (source: string, market: string, key: string) => `${source} ${market} ${key}`
+const settingKey = (source: string, market: string, key: string) => `${source} ${market} ${key}`
 
-/** The pools of a chain at `at`; reserves whose asset is not described yet are left out. */
-export function aaveMarkets(
+/** The pools of a chain as of the catalogue's moment; reserves whose asset is not described yet are left out. */
+export async function aaveMarkets({ deps, catalogue }: Reading, chain: number): Promise<AaveLendingMarket[]> {
+  const { clickhouse } = deps
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
+  const pinned = { chain, p: position }
+  const [rows, totals, settings, samples] = await Promise.all([
+    ask(clickhouse, queries.aaveReserves, pinned),
+    ask(clickhouse, queries.aaveTotals, pinned),
+    ask(clickhouse, queries.aaveSettings, pinned),
+    ask(clickhouse, sampledPrices, pinned),
+  ])
+  const assets = new Set(rows.map(({ asset }) => asset))
+  const sources = new Map<string, Set<string>>()
+  for (const { market, key, value } of settings) {
+    if (key !== 'oracle' || !assets.has(market)) continue
+    sources.set(market, (sources.get(market) ?? new Set()).add(value))
+  }
+  const sampled = new Map(samples.map(of => [`${of.contract} ${of.asset}`, of]))
+  const pools = new Set(rows.map(({ pool }) => pool))
+  const asked = samples.flatMap(({ contract, oracle }) => (pools.has(contract) ? [oracle] : []))
+  const feeds = [...new Set([...asked, ...[...sources.values()].flatMap(of => [...of])])]
+  const answers = new Map(
+    (feeds.length > 0 ? await ask(clickhouse, feedAnswers, { ...pinned, feeds }) : []).map(of => [
+      of.feed,
+      of,
+    ]),
+  )
+  const figures = {
+    rows,
+    totals: new Map(totals.map(({ token, scaled }) => [token, BigInt(scaled)])),
+    revisions: new Map(totals.map(({ token, revision }) => [token, revision])),
+    settings: new Map(
+      settings.map(({ source, market, key, value }) => [settingKey(source, market, key), value]),
+    ),
+    priceOf: (pool: string, asset: string) => {
+      const sample = sampled.get(`${pool} ${asset}`)
+      // Never asked: what the oracles of the chain were told to ask, where they agree.
+      const [only, ...others] = sources.get(asset) ?? []
+      return oraclePriceOf(sample, answers, sample?.oracle ?? (others.length > 0 ? undefined : only))
+    },
+  }
+  return poolsOf(catalogue, chain, figures, blockTime)
+}
+
+function poolsOf(
   catalogue: Catalogue,
   chainId: number,
   figures: AaveFigures,
@@ -90,7 +132,7 @@ export function aaveMarkets(
   }))
 }
 
-function reserveOf(row: AaveRow, figures: AaveFigures, at: number): AaveReserve {
+function reserveOf(row: queries.AaveRow, figures: AaveFigures, at: number): AaveReserve {
   const indexes = {
     liquidityRate: BigInt(row.liquidity_rate),
     variableBorrowRate: BigInt(row.borrow_rate),

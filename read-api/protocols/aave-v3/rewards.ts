@@ -4,7 +4,7 @@ import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
 import { type Claim, claimIdOf, type RewardSource } from '../../rewards/source.ts'
 import type { TokenFinder } from '../../rewards/tokens.ts'
-import { aaveAbi, rewardsControllerAbi } from '../../transactions/abis.ts'
+import { aaveAbi, rewardsControllerAbi } from './abis.ts'
 
 /** Aave v3's reward controllers: what is claimable is asked of the chain, no proof is needed. */
 export function aaveRewards(options: {

@@ -3,7 +3,7 @@ import { type View, view } from '../../chain/view.ts'
 import { toWhole } from '../../http/amounts.ts'
 import { RefusedError } from '../../http/errors.ts'
 import { yearlyOfWad } from '../../lending/market.ts'
-import { cometAbi, cometMarketAbi, erc20Abi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import {
   amountWithin,
   type Bound,
@@ -26,6 +26,7 @@ import {
 } from '../../transactions/borrow/family.ts'
 import type { Plan, PlannedAction, ReadViews } from '../../transactions/family.ts'
 import { singlePlan, units } from '../../transactions/wallet.ts'
+import { cometAbi, cometMarketAbi } from './abis.ts'
 
 export interface CometRef extends MarketRef {
   readonly protocol: 'compound-v3'

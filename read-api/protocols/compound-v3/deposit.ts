@@ -2,10 +2,11 @@ import { type Address, encodeFunctionData } from 'viem'
 import { accruedIndex, presentValue } from '../../../abi/compound-v3/math.ts'
 import { multicall3Abi, multicall3Address } from '../../chain/multicall.ts'
 import { view } from '../../chain/view.ts'
-import { cometAbi, cometMarketAbi, cometRewardsAbi, erc20Abi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import { defineFamily, defineFigures, type VaultRef } from '../../transactions/family.ts'
 import { supplyStanding } from '../../transactions/supply.ts'
 import { units, walletViews } from '../../transactions/wallet.ts'
+import { cometAbi, cometMarketAbi, cometRewardsAbi } from './abis.ts'
 import { cometRewardsOn } from './comet-rewards.ts'
 
 /**

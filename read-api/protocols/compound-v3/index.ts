@@ -1,5 +1,15 @@
+import { defineLendingFamily } from '../../lending/family.ts'
 import { defineApiProtocol } from '../../protocol.ts'
 import { compoundV3 as borrow } from './borrow.ts'
 import { compoundV3 as vaults } from './deposit.ts'
+import { cometPoints } from './history.ts'
+import { cometMarkets, cometPositions } from './lending.ts'
+import type { CometLendingMarket } from './market.ts'
 
-export default defineApiProtocol({ vaults, borrow })
+const lending = defineLendingFamily<CometLendingMarket>({
+  markets: cometMarkets,
+  positions: cometPositions,
+  history: cometPoints,
+})
+
+export default defineApiProtocol({ lending, vaults, borrow })

@@ -1,4 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import {
   accrueComet,
   type CometRateModel,
@@ -11,18 +10,12 @@ import {
   FACTOR_SCALE,
 } from '../../../abi/compound-v3/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import {
-  type CometLendingMarket,
-  fractionOfWad,
-  type LendingAsset,
-  positionId,
-  quotient,
-  yearlyOfWad,
-} from '../../lending/market.ts'
+import type { LendingPosition, Reading } from '../../lending/family.ts'
+import { fractionOfWad, type LendingAsset, positionId, quotient, yearlyOfWad } from '../../lending/market.ts'
 import { oraclePriceOf } from '../../lending/oracle-price.ts'
-import type { Held, LendingPosition } from '../../lending/positions.ts'
 import { feedAnswers, sampledPrices } from '../../lending/queries.ts'
 import { ask } from '../../moment/query.ts'
+import type { CometLendingMarket } from './market.ts'
 import * as queries from './queries.ts'
 
 /** Bits of pauseFlags. @see CometCore.sol */
@@ -71,8 +64,7 @@ export function cometPoint(row: RateColumns & TotalColumns) {
 
 /** The Comets of a chain as of the catalogue's moment; those whose base asset is not described yet are left out. */
 export async function cometMarkets(
-  clickhouse: ClickHouseClient,
-  catalogue: Catalogue,
+  { deps: { clickhouse }, catalogue }: Reading,
   chain: number,
 ): Promise<CometLendingMarket[]> {
   const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
@@ -183,16 +175,25 @@ function cometMarket(
   }
 }
 
-export async function readComets(
-  clickhouse: ClickHouseClient,
-  pinned: { chain: number; p: number; account: string },
-  signal?: AbortSignal,
-): Promise<Held['comets']> {
+/** What an account has in a Comet, in the units that it stores. */
+interface Held {
+  principal: bigint
+  collateral: Map<string, bigint>
+}
+
+/** What an account has in Comets of one chain. */
+export async function cometPositions(
+  markets: readonly CometLendingMarket[],
+  account: string,
+  { deps, catalogue, signal }: Reading,
+): Promise<LendingPosition[]> {
+  const [{ chainId: chain } = { chainId: 0 }] = markets
+  const pinned = { chain, p: catalogue.chain(chain, 'lending')?.position ?? 0, account }
   const [principals, collaterals] = await Promise.all([
-    ask(clickhouse, queries.cometPrincipals, pinned, signal),
-    ask(clickhouse, queries.cometCollaterals, pinned, signal),
+    ask(deps.clickhouse, queries.cometPrincipals, pinned, signal),
+    ask(deps.clickhouse, queries.cometCollaterals, pinned, signal),
   ])
-  const held: Held['comets'] = new Map(
+  const held = new Map<string, Held>(
     principals.map(row => [row.comet, { principal: BigInt(row.principal), collateral: new Map() }]),
   )
   for (const { comet, asset, balance } of collaterals) {
@@ -200,11 +201,14 @@ export async function readComets(
     held.set(comet, of)
     of.collateral.set(asset, BigInt(balance))
   }
-  return held
+  return markets.map(market => positionOf(market, account, held.get(market.id)))
 }
 
-export function cometPosition(market: CometLendingMarket, account: string, held: Held): LendingPosition {
-  const { principal = 0n, collateral = new Map<string, bigint>() } = held.comets.get(market.id) ?? {}
+function positionOf(
+  market: CometLendingMarket,
+  account: string,
+  { principal, collateral }: Held = { principal: 0n, collateral: new Map() },
+): LendingPosition {
   const balances = cometBalances(principal, market.totals)
   const balanceOf = (asset: string) => collateral.get(asset) ?? 0n
   let isPriced = market.base.oraclePrice !== undefined

@@ -1,3 +1,4 @@
+import { newest } from '../../lending/queries.ts'
 import { defineQuery, uint, z } from '../../moment/query.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
@@ -27,10 +28,6 @@ const totalColumns = {
   borrow_principal: z.string(),
   updated_at: z.number(),
 }
-
-/** Rows of the newest visible position of each key: two narrow columns are read before the wide ones. */
-const newest = (table: string, key: string) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
-    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
 
 export const cometMarketRows = defineQuery({
   name: 'comet_markets',

@@ -4,7 +4,7 @@ import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
 import { type Claim, claimIdOf, type RewardSource } from '../../rewards/source.ts'
 import type { TokenFinder } from '../../rewards/tokens.ts'
-import { cometRewardsAbi } from '../../transactions/abis.ts'
+import { cometRewardsAbi } from './abis.ts'
 import { cometRewardsOn } from './comet-rewards.ts'
 
 /** Compound v3's rewards contracts. */

@@ -8,7 +8,7 @@ import {
 } from 'viem'
 import { view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
-import { erc4626Abi, erc7540Abi, lagoonAbi } from '../../transactions/abis.ts'
+import { erc4626Abi } from '../../transactions/abis.ts'
 import {
   type ActionName,
   type BuildRequest,
@@ -37,6 +37,7 @@ import {
   sharesToSpend,
   worthOf,
 } from '../erc-4626/deposit.ts'
+import { erc7540Abi, lagoonAbi } from './abis.ts'
 
 /** ERC-165 identifiers. @see ERC-7540, "Interface identifiers" */
 const asyncDepositId = '0xce3bbe50'

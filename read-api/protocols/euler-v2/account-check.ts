@@ -1,8 +1,8 @@
 import { type Address, zeroAddress } from 'viem'
 import { view } from '../../chain/view.ts'
-import { eulerOracleAbi, evkAbi } from '../../transactions/abis.ts'
 import { LANDING_SECONDS, largest } from '../../transactions/borrow/bounds.ts'
 import type { ReadViews } from '../../transactions/family.ts'
+import { eulerOracleAbi, evkAbi } from './abis.ts'
 
 const part = (value: bigint, ltvBps: bigint) => (value > 0n ? (value * ltvBps) / 10_000n : 0n)
 

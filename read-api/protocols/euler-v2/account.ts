@@ -1,10 +1,11 @@
 import { type Address, zeroAddress } from 'viem'
 import { type View, view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
-import { erc20Abi, erc4626Abi, eulerOracleAbi, evcAbi, evkAbi } from '../../transactions/abis.ts'
+import { erc20Abi, erc4626Abi } from '../../transactions/abis.ts'
 import { LANDING_SECONDS, tokenOf } from '../../transactions/borrow/bounds.ts'
 import type { MarketAssetRef, MarketRef } from '../../transactions/borrow/family.ts'
 import type { ReadViews } from '../../transactions/family.ts'
+import { eulerOracleAbi, evcAbi, evkAbi } from './abis.ts'
 import { freeShares } from './account-check.ts'
 
 export interface EulerRef extends MarketRef {

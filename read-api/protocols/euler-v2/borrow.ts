@@ -3,7 +3,7 @@ import { view } from '../../chain/view.ts'
 import { toWhole } from '../../http/amounts.ts'
 import { RefusedError } from '../../http/errors.ts'
 import { ratio, SECONDS_PER_YEAR } from '../../lending/market.ts'
-import { erc4626Abi, evcAbi, evkAbi } from '../../transactions/abis.ts'
+import { erc4626Abi } from '../../transactions/abis.ts'
 import {
   amountWithin,
   type Bound,
@@ -20,6 +20,7 @@ import {
 import { answeredBy, type BorrowRequest, defineBorrowFamily } from '../../transactions/borrow/family.ts'
 import type { Plan, PlannedAction } from '../../transactions/family.ts'
 import { singlePlan, units } from '../../transactions/wallet.ts'
+import { evcAbi, evkAbi } from './abis.ts'
 import { capOf, type EulerAccount, type EulerRef, isHealthy, readAccount, vaultOf } from './account.ts'
 
 /** Bits of hookedOps: an operation hooked to no target is switched off. @see Constants.sol of euler-vault-kit */

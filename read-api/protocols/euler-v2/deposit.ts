@@ -1,8 +1,9 @@
 import { zeroAddress } from 'viem'
 import { view } from '../../chain/view.ts'
-import { erc4626Abi, evcAbi, evkAbi } from '../../transactions/abis.ts'
+import { erc4626Abi } from '../../transactions/abis.ts'
 import { defineFamily } from '../../transactions/family.ts'
 import { bindErc4626, type Redeemable } from '../erc-4626/deposit.ts'
+import { evcAbi, evkAbi } from './abis.ts'
 import { freeShares } from './account-check.ts'
 
 /** @see Constants.sol of euler-vault-kit: bits of hookedOps; an operation hooked to no target is switched off. */

@@ -1,12 +1,8 @@
-import { lendingEventRow } from '../../lending/queries.ts'
+import { lendingEventRow, newest } from '../../lending/queries.ts'
 import { defineQuery, uint, z } from '../../moment/query.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
 /** Euler v2 of one chain as of {p}. Integers wider than 64 bits come as text. */
-
-/** Rows of the newest visible position of each key: two narrow columns are read before the wide ones. */
-const newest = (table: string, key: string) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
-    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
 
 export const evkLtvs = defineQuery({
   name: 'evk_ltvs',

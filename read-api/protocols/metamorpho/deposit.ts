@@ -1,7 +1,7 @@
 import { view } from '../../chain/view.ts'
-import { metaMorphoAbi } from '../../transactions/abis.ts'
 import { defineFamily } from '../../transactions/family.ts'
 import { bindErc4626 } from '../erc-4626/deposit.ts'
+import { metaMorphoAbi } from './abis.ts'
 
 /**
  * ERC-4626 over Morpho Blue. Deposits go to the markets of the supply queue, up to their caps; an empty queue closes

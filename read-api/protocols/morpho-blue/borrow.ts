@@ -16,8 +16,8 @@ import {
 } from '../../../abi/morpho-blue/math.ts'
 import { view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
-import { fractionOfWad, type MorphoParams, ratio, yearlyOfWad } from '../../lending/market.ts'
-import { erc20Abi, irmAbi, morphoAbi, morphoOracleAbi } from '../../transactions/abis.ts'
+import { fractionOfWad, ratio, yearlyOfWad } from '../../lending/market.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import {
   amountWithin,
   type Bound,
@@ -39,6 +39,8 @@ import {
 } from '../../transactions/borrow/family.ts'
 import type { Plan, PlannedAction, ReadViews } from '../../transactions/family.ts'
 import { singlePlan, units } from '../../transactions/wallet.ts'
+import { irmAbi, morphoAbi, morphoOracleAbi } from './abis.ts'
+import type { MorphoParams } from './market.ts'
 
 export interface MorphoRef extends MarketRef {
   readonly protocol: 'morpho-blue'

@@ -2,20 +2,18 @@ import { zeroAddress } from 'viem'
 import { adaptiveRate } from '../../../abi/morpho-blue/adaptive-curve-math.ts'
 import { accrueMorpho, liquidationIncentiveFactor, type MorphoMarket } from '../../../abi/morpho-blue/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import {
-  fractionOfWad,
-  type LendingAsset,
-  type MorphoLendingMarket,
-  ratio,
-  yearlyOfWad,
-} from '../../lending/market.ts'
-import type { MorphoRow } from '../../lending/queries.ts'
+import { perMoment } from '../../catalogue/per-moment.ts'
+import type { Reading } from '../../lending/family.ts'
+import { fractionOfWad, type LendingAsset, ratio, yearlyOfWad } from '../../lending/market.ts'
+import { ask } from '../../moment/query.ts'
+import type { MorphoLendingMarket } from './market.ts'
+import * as queries from './queries.ts'
 
 /** @example morphoAssetId('0xa0b8…', 'loan') → '0xa0b8…-loan' */
 export const morphoAssetId = (asset: string, side: 'loan' | 'collateral') => `${asset}-${side}`
 
 type StoredRow = Omit<
-  MorphoRow,
+  queries.MorphoRow,
   'morpho' | 'market' | 'loan_asset' | 'collateral_asset' | 'oracle' | 'lltv' | 'oracle_price' | 'collateral'
 >
 
@@ -45,11 +43,27 @@ export function morphoStateAt(row: StoredRow, at: number) {
   return { stored, rate: end, state: accrueMorpho(stored, average ?? 0n, at).market }
 }
 
+/** The markets of a chain as of the catalogue's moment; those with an asset that is not described yet are left out. */
+export async function morphoMarkets(reading: Reading, chain: number): Promise<MorphoLendingMarket[]> {
+  const { catalogue } = reading
+  const at = catalogue.chain(chain, 'lending')?.blockTime ?? 0
+  const rows = await morphoRows(reading, chain)
+  return rows.flatMap(row => morphoMarket(catalogue, chain, row, at) ?? [])
+}
+
+/** Every Morpho market of a chain as it was last stored, also those of which an asset is not described. */
+export const morphoRows = perMoment(({ catalogue, deps }: Reading, chain) =>
+  ask(deps.clickhouse, queries.morphoMarkets, {
+    chain,
+    p: catalogue.chain(chain, 'lending')?.position ?? 0,
+  }),
+)
+
 /** A market at `at`; undefined where one of its assets is not described yet. */
-export function morphoMarket(
+function morphoMarket(
   catalogue: Catalogue,
   chainId: number,
-  row: MorphoRow,
+  row: queries.MorphoRow,
   at: number,
 ): MorphoLendingMarket | undefined {
   const loan = catalogue.asset(chainId, row.loan_asset)

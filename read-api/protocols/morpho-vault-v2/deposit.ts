@@ -1,7 +1,7 @@
 import { view } from '../../chain/view.ts'
-import { morphoVaultV2Abi } from '../../transactions/abis.ts'
 import { defineFamily } from '../../transactions/family.ts'
 import { bindErc4626 } from '../erc-4626/deposit.ts'
+import { morphoVaultV2Abi } from './abis.ts'
 
 /**
  * Morpho's Vault V2. Its maxDeposit, maxMint, maxWithdraw and maxRedeem always answer 0, because they cannot promise not

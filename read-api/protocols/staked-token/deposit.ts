@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData } from 'viem'
 import { view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
-import { erc20Abi, stakedTokenAbi } from '../../transactions/abis.ts'
+import { erc20Abi } from '../../transactions/abis.ts'
 import { type BuildRequest, defineFamily, defineFigures, type Plan } from '../../transactions/family.ts'
 import {
   assetsToSpend,
@@ -13,6 +13,7 @@ import {
   walletViews,
 } from '../../transactions/wallet.ts'
 import { sharesToSpend } from '../erc-4626/deposit.ts'
+import { stakedTokenAbi } from './abis.ts'
 
 /** Time that is left for signing and mining before a window closes. */
 const secondsToLand = 60

@@ -1,7 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import { view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
-import { stakedUsdeAbi } from '../../transactions/abis.ts'
 import { type BuildRequest, defineFamily, type Plan } from '../../transactions/family.ts'
 import { neededAmount, singlePlan, units, unsupported, walletViews } from '../../transactions/wallet.ts'
 import {
@@ -12,6 +11,7 @@ import {
   sharesToSpend,
   worthOf,
 } from '../erc-4626/deposit.ts'
+import { stakedUsdeAbi } from './abis.ts'
 
 /**
  * Cooldown as in Ethena's StakedUSDeV2: starting one turns shares into a claim on a fixed amount of assets, which

@@ -10,9 +10,11 @@ export function borrowContextOf(
   asset: MarketAssetRef,
   user: string,
   { steps, balances, limits }: BorrowStanding,
+  { allowUnlisted }: { allowUnlisted?: boolean | undefined } = {},
 ) {
   const network = networkOfChain(market.chainId)?.name ?? ''
   const marketId = marketIdOf(market)
+  const asked = allowUnlisted ? '?allowUnlisted=true' : ''
   const stepsOf = (name: BorrowAction) => {
     const path = [name, checksum(user), network, marketId, marketAssetIdOf(asset)]
       .map(encodeURIComponent)
@@ -20,7 +22,13 @@ export function borrowContextOf(
     const actions = [...steps[name]]
     return actions.length === 0
       ? []
-      : [{ name, actions, actionsUrl: `/beta/borrow/markets/transactions/${path}` }]
+      : [
+          {
+            name,
+            actions,
+            actionsUrl: `/beta/borrow/markets/transactions/${path}${name === 'supply' ? asked : ''}`,
+          },
+        ]
   }
   const [supplySteps, withdrawSteps, borrowSteps, repaySteps] = borrowActions.map(stepsOf)
   const current = (of: ReturnType<typeof stepsOf> | undefined) => of?.[0]?.name ?? ''

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assetGroup } from '../../../read-api/catalogue/asset-group.ts'
 import { Engine } from '../../jobs/engine.ts'
 import { ann, bob, feed, liquidator, log, usdc, vault, weth } from './analyst-world.ts'
@@ -6,7 +6,7 @@ import { fact, fill } from './fill.ts'
 
 let engine: Engine
 beforeAll(async () => {
-  engine = await Engine.create(inject('clickhouseUrl'))
+  engine = await Engine.create()
   await fill(engine, [
     [1, log],
     [

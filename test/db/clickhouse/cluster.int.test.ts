@@ -75,14 +75,11 @@ describe('the schema on a cluster', () => {
   })
 
   it('gives the rows that one node gives, through its Distributed tables', async () => {
-    const projections = (await loadProjections()).filter(({ streams }) => streams === 'chains')
+    const projections = (await loadProjections()).filter(({ streams }) => streams === 'evm')
     const { log } = new RandomChain(5).grow(30)
     const last = log.length
     const sums: Record<string, string>[] = []
-    for (const engine of [
-      await Engine.create(inject('clickhouseUrl')),
-      await Engine.create(server.url, openWithoutKeeper),
-    ]) {
+    for (const engine of [await Engine.create(), await Engine.on(server.url, openWithoutKeeper)]) {
       await store(engine, STREAM, log)
       for (let from = 0; from < last; ) {
         const end = Math.min(last, from + 200)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { sign } from '../../../db/read-models.ts'
 import { Engine } from '../../jobs/engine.ts'
@@ -67,7 +67,7 @@ function largeVault(last: number, days: readonly Positioned[]): Positioned[] {
 
 let engine: Engine
 beforeAll(async () => {
-  engine = await Engine.create(inject('clickhouseUrl'))
+  engine = await Engine.create()
   await sign(engine.client, '00000000-0000-4000-8000-000000000000')
   const last = chain.log.at(-1)
   if (!last) throw new Error('the chain is empty')
@@ -100,8 +100,9 @@ beforeAll(async () => {
       },
     }),
   )
+  const vaults = [...chain.log, charged, ...daily, ...largeVault(charged.position + daily.length, daily)]
   const streams: [number, Positioned[]][] = [
-    [1, [...chain.log, charged, ...daily, ...largeVault(charged.position + daily.length, daily)]],
+    [1, [...vaults, ...transfers(vaults)]],
     [
       0,
       [
@@ -119,8 +120,50 @@ beforeAll(async () => {
 })
 afterAll(() => engine.drop())
 
-/** The query with the vault, wallet and days of this chain in place of those of the document. */
-function filled(example: string): string {
+/** Two alike left for another chain, and one came. */
+function transfers(after: readonly Positioned[]): Positioned[] {
+  const last = after.at(-1)
+  if (!last) throw new TypeError('no events')
+  const { number, timestamp } = last.block
+  const hash = `0x${'b1'.repeat(32)}`
+  const common = {
+    token: `0x${'b2'.repeat(20)}`,
+    depositor: depositOf().owner,
+    recipient: depositOf().owner,
+    amount: 5n,
+    transferKey: hash,
+  }
+  const log = { contract: `0x${'b3'.repeat(20)}`, protocol: 'cctp-v2', transactionHash: hash }
+  const sent = {
+    ...common,
+    sourceDomain: 0,
+    destinationDomain: 6,
+    maxFee: 0n,
+    minFinality: 2000,
+    messageHash: hash,
+  }
+  const received = {
+    ...common,
+    sourceDomain: 6,
+    nonce: hash,
+    fee: 1n,
+    caller: common.depositor,
+    finality: 2000,
+  }
+  const events: DomainEvent[] = [
+    { ...log, type: 'BridgeSent', logIndex: 0, data: sent },
+    { ...log, type: 'BridgeSent', logIndex: 1, data: sent },
+    { ...log, type: 'BridgeReceived', logIndex: 2, data: received },
+  ]
+  return events.map((event, i) => ({
+    position: last.position + 1 + i,
+    block: { number: number + 1, hash, timestamp: timestamp + 1 },
+    event,
+  }))
+}
+
+/** A wallet that deposited, and the day. */
+function depositOf(): { owner: string; day: string } {
   const [deposit] = chain
     .canonical()
     .flatMap(({ event, block }) =>
@@ -129,6 +172,12 @@ function filled(example: string): string {
         : [],
     )
   if (!deposit) throw new Error('nobody deposited')
+  return deposit
+}
+
+/** The query with the vault, wallet and days of this chain in place of those of the document. */
+function filled(example: string): string {
+  const deposit = depositOf()
   // The chain ends before the days that a question ends at.
   return example
     .replaceAll(/0x83f20f44975d03b1b09e64809b757c47f942beea/g, vault)
@@ -169,7 +218,7 @@ async function expectRows(example: string): Promise<void> {
 }
 
 describe('docs/questions.md', () => {
-  it('has twenty', () => expect(questions).toHaveLength(20))
+  it('has twenty-four', () => expect(questions).toHaveLength(24))
   it.each(questions)('$question', async ({ sql }) => {
     expect(sql).not.toBe('')
     await expectRows(sql)

@@ -276,6 +276,17 @@ describe('forks', () => {
   test('hot blocks replaced while stopped are retracted, and the batch is asked for again', async () => {
     await start()
     await storeHot(block(10), [block(11), block(12)])
+    await database.close()
+    const told: unknown[] = []
+    database = new ChainDatabase({
+      pool: postgres.pool,
+      stream: STREAM,
+      name: 'base',
+      onCommit({ appended, retracted, isDiscarded = false }) {
+        told.push({ appended, retracted, isDiscarded })
+      },
+    })
+    await database.connect()
     const attempt = () =>
       database.transact({ prevHead: block(10), nextHead: block(13, 'b'), isOnTop: true }, async store => {
         store.append(
@@ -297,6 +308,11 @@ describe('forks', () => {
       [false, 11],
       [false, 12],
       [false, 13],
+    ])
+    // Of what was not stored nothing may be kept in mind.
+    expect(told).toEqual([
+      { appended: 0, retracted: 2, isDiscarded: true },
+      { appended: 3, retracted: 0, isDiscarded: false },
     ])
   })
 })

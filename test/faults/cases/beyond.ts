@@ -14,7 +14,7 @@ import { startTcpProxy } from '../tcp-proxy.ts'
 async function checksums(system: System): Promise<Record<string, string>> {
   const sums: Record<string, string> = {}
   for (const { name, streams } of await loadProjections()) {
-    if (streams !== 'chains') continue
+    if (streams !== 'evm') continue
     const [row] = await system.rows<{ sum: string }>(
       `SELECT concat(toString(count()), ' rows, ', toString(sum(cityHash64(toString(tuple(* EXCEPT position)))))) AS sum
        FROM ${identifier(name)} FINAL WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)`,

@@ -126,7 +126,7 @@ const checks: Check[] = [
       },
     }),
   ),
-  ...NO_STATE.map(
+  ...[...NO_STATE, ['answered as of an empty chain, as older Erigon does', undefined] as const].map(
     ([what, refusal]): Check => ({
       name: `state of 128 blocks only, ${what}`,
       group: 'rpc',
@@ -134,7 +134,7 @@ const checks: Check[] = [
       isQuick: what === 'in invented words',
       prepare: ({ chain }) => void chain.live(400),
       async inject(system, { seconds }) {
-        system.node.faults = { archive: 128, refusal }
+        system.node.faults = { archive: 128, ...(refusal ? { refusal } : { forgets: true }) }
         system.start('processor', 'worker')
         await system.settle()
         await liveFor(system, seconds(10))

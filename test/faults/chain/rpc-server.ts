@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex, toHex } from 'viem'
+import { type Hex, toHex } from 'viem'
 import { seededRandom } from '../../chain/random.ts'
 import type { ChainBlock } from './blocks.ts'
-import { type GeneratedChain, type GeneratedVault, toQuantity } from './generated-chain.ts'
+import { type GeneratedChain, toQuantity } from './generated-chain.ts'
+import { Refused, view } from './views.ts'
 import { acceptWebSockets, type Subscriber } from './websocket.ts'
 
 export interface Refusal {
@@ -36,6 +37,8 @@ export interface NodeFaults {
   maxBytes?: number
   /** State is there of so many blocks. */
   archive?: number
+  /** Beyond it the node answers as of a chain without accounts, in place of refusing: older Erigon does. */
+  forgets?: boolean
   /** How a refusal is worded; the vendors differ. Without words it is the bare status. */
   refusal?: Refusal
   /** The node knows the chain only up to this height. */
@@ -78,8 +81,6 @@ export interface FaultyNode {
   stop(): Promise<void>
 }
 
-const ABI = [...erc4626Abi, ...erc20Abi.filter(({ name }) => ['name', 'symbol', 'decimals'].includes(name))]
-
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 function refusalOf({ code, message, each }: Refusal, calls: readonly Call[]): unknown {
@@ -87,14 +88,6 @@ function refusalOf({ code, message, each }: Refusal, calls: readonly Call[]): un
   if (each && calls.length > 1)
     return calls.map(({ id }) => ({ jsonrpc: '2.0', id: each === 'with the id 1' ? '1' : id, error }))
   return { jsonrpc: '2.0', id: calls.length === 1 ? calls[0]?.id : null, error }
-}
-
-class Refused extends Error {
-  readonly code: number
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 /** A JSON-RPC node over a generated chain. `faults` may be changed at any time. */
@@ -140,8 +133,10 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     const answers = calls.map(call => respond(call, kind === 'null'))
     const text = JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
     if (isBeyond(faults.maxBytes !== undefined && text.length > faults.maxBytes, 413)) return
-    const isRefused = calls.length === 1 && text.includes('"error"')
-    response.writeHead((isRefused && faults.refusal?.status) || 200, JSON_TYPE)
+    // A revert is an answer: the status is that of the limit alone.
+    const { message, status } = faults.refusal ?? {}
+    const isRefused = calls.length === 1 && message !== undefined && text.includes(JSON.stringify(message))
+    response.writeHead((isRefused && status) || 200, JSON_TYPE)
     response.end(kind === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
   }
 
@@ -203,13 +198,18 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     const hash = (at as { blockHash?: string } | undefined)?.blockHash
     const block = hash ? known().chain.everSeen.get(hash) : blockAt(at ?? 'latest')
     if (!block) throw new Refused(-32000, 'header not found')
-    const { archive, refusal } = node.faults
-    if (archive !== undefined && block.number <= known().head.number - archive)
+    const { forgets, refusal } = node.faults
+    if (isDropped(block) && !forgets)
       throw new Refused(
         refusal?.code ?? -32000,
         refusal?.message ?? 'missing trie node 12 (path ) state 0x12 is not available',
       )
     return block
+  }
+
+  function isDropped({ number }: ChainBlock): boolean {
+    const { archive } = node.faults
+    return archive !== undefined && number <= known().head.number - archive
   }
 
   function answer(method: string, params: unknown[]): unknown {
@@ -244,14 +244,26 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
         const give = method === 'eth_getTransactionReceipt' ? asReceipt : asRpcTransaction
         return give(block, hash, block.transactions.indexOf(hash))
       }
+      case 'eth_getTransactionByBlockNumberAndIndex': {
+        const block = blockAt(params[0])
+        const hash = block?.transactions[Number(params[1])]
+        return block && hash ? asRpcTransaction(block, hash, Number(params[1])) : null
+      }
+      case 'eth_getTransactionCount': {
+        const block = stateAt(params[1])
+        return isDropped(block) ? '0x0' : toQuantity(block.number + 1)
+      }
       case 'eth_getBalance':
         stateAt(params[1])
         return '0x0'
-      case 'eth_getCode':
-        return served.codeAt(String(params[0]).toLowerCase(), stateAt(params[1]).number)
+      case 'eth_getCode': {
+        const block = stateAt(params[1])
+        return isDropped(block) ? '0x' : served.codeAt(String(params[0]).toLowerCase(), block.number)
+      }
       case 'eth_call': {
         const { to, data } = params[0] as { to: string; data: Hex }
-        const found = view(served, to.toLowerCase(), data, stateAt(params[1]))
+        const block = stateAt(params[1])
+        const found = isDropped(block) ? '0x' : view(served, to.toLowerCase(), data, block)
         return node.faults.lies && found.length === 66 ? toHex(BigInt(found) + 1n, { size: 32 }) : found
       }
       default:
@@ -367,7 +379,7 @@ function asRpcTransaction(block: ChainBlock, hash: Hex, index: number): unknown 
     from: `0x${'f0'.repeat(20)}`,
     to: block.logs.find(log => log.transactionIndex === index)?.address ?? null,
     input: '0x',
-    nonce: '0x0',
+    nonce: toQuantity(block.number),
     value: '0x0',
     gas: '0x5208',
     gasPrice: '0x0',
@@ -387,59 +399,5 @@ function asReceipt(block: ChainBlock, hash: Hex, index: number): unknown {
     blockNumber: toQuantity(block.number),
     status: '0x1',
     logs: block.logs.filter(log => log.transactionIndex === index).map(log => asRpcLog(block, log)),
-  }
-}
-
-/** What the views of a vault and of its asset answer; `0x`, as of an account without code, for everybody else. */
-function view(chain: GeneratedChain, to: string, data: Hex, block: ChainBlock): Hex {
-  const vault = chain.vaults.find(({ address }) => address === to)
-  const token = vault ?? chain.vaults.find(({ asset }) => asset === to)
-  if (!token || token.born > block.number) return '0x'
-  let call: { functionName: string; args?: readonly unknown[] }
-  try {
-    call = decodeFunctionData({ abi: ABI, data })
-  } catch {
-    throw new Refused(3, 'execution reverted')
-  }
-  const value = vault ? vaultView(vault, call, block) : tokenView(token, call.functionName)
-  if (value === undefined) throw new Refused(3, 'execution reverted')
-  return encodeFunctionResult({
-    abi: ABI,
-    functionName: call.functionName as 'totalSupply',
-    result: value as bigint,
-  })
-}
-
-function tokenView(token: GeneratedVault, functionName: string): unknown {
-  if (functionName === 'decimals') return token.assetDecimals
-  if (functionName === 'name' || functionName === 'symbol') return `asset of ${token.symbol}`
-  return undefined
-}
-
-function vaultView(
-  vault: GeneratedVault,
-  { functionName, args }: { functionName: string; args?: readonly unknown[] },
-  block: ChainBlock,
-): unknown {
-  const { totalAssets, totalSupply } = block.states.get(vault.address) ?? { totalAssets: 0n, totalSupply: 0n }
-  switch (functionName) {
-    case 'asset':
-      return vault.asset
-    case 'decimals':
-      return vault.decimals
-    case 'name':
-      return vault.name
-    case 'symbol':
-      return vault.symbol
-    case 'totalAssets':
-      return totalAssets
-    case 'totalSupply':
-      return totalSupply
-    case 'convertToAssets': {
-      const shares = args?.[0] as bigint
-      return totalSupply === 0n ? shares : (shares * totalAssets) / totalSupply
-    }
-    default:
-      return undefined
   }
 }

@@ -8,6 +8,7 @@ import type { DeadLetter } from '../../../processors/handling/block.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { DAY, LogBudget } from '../../../processors/knowledge/log-budget.ts'
 import { OlderLogs } from '../../../processors/knowledge/older-logs.ts'
+import type { Protocol } from '../../../processors/protocol.ts'
 import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
 
 const LOUD = `0x${'a'.repeat(40)}`
@@ -15,7 +16,10 @@ const LISTED = `0x${'b'.repeat(40)}`
 const QUIET = `0x${'c'.repeat(40)}`
 /** Of a protocol whose contracts are known by name. */
 const MARKET = `0x${'d'.repeat(40)}`
-const byShape = new Set(['shape'])
+const protocols = [
+  { name: 'shape', sources: [{ kind: 'any', at: 'anywhere', decoders: [] }] },
+  { name: 'oracle', sources: [{ kind: 'router', at: 'discovered', isOpen: true, decoders: [] }] },
+] as unknown as Protocol[]
 const KIND = 'vault'
 const PER_DAY = 100
 const FINALITY = 5
@@ -64,7 +68,7 @@ function taken(cut: number, restarts: boolean) {
       perDay: PER_DAY,
       finality: FINALITY,
       days: [...rows.values()],
-      byShape,
+      protocols,
       listed: new Set([LISTED]),
     })
   let budget = open()
@@ -113,6 +117,45 @@ test.each([1, 7, 30])(
   },
 )
 
+test('what a known factory made, and what anybody may name, is counted, too', () => {
+  const contracts = known()
+  const [made, router] = [`0x${'e'.repeat(40)}`, `0x${'f'.repeat(40)}`]
+  const budget = new LogBudget({
+    contracts,
+    perDay: PER_DAY,
+    finality: FINALITY,
+    days: [],
+    protocols,
+    listed: new Set([LISTED]),
+  })
+  const counted = () => [made, router, MARKET, LISTED].map(contract => budget.isCounted(contract))
+  expect(counted()).toEqual([false, false, false, false])
+  contracts.learn({ type: 'VaultCreated', contract: MARKET, data: { vault: made } } as DomainEvent, 1)
+  const terms = { asset: QUIET, protocol: 'factory', decimals: 18, assetDecimals: 18 }
+  contracts.learn(
+    { type: 'VaultDiscovered', contract: made, data: { vault: made, ...terms } } as DomainEvent,
+    1,
+  )
+  contracts.watchSources([{ kind: 'router', contract: router }])
+  expect(counted()).toEqual([true, true, false, false])
+})
+
+test('one block alone may be more than a day', () => {
+  const contracts = known()
+  const budget = new LogBudget({
+    contracts,
+    perDay: PER_DAY,
+    finality: FINALITY,
+    days: [],
+    protocols,
+    listed: new Set([LISTED]),
+  })
+  const letters: DeadLetter[] = []
+  expect(budget.admit({ ref: ref(1), logs: logs(LOUD, PER_DAY) }, letters).length).toBe(PER_DAY)
+  expect(budget.admit({ ref: ref(25), logs: logs(LOUD, PER_DAY + 1) }, letters)).toEqual([])
+  expect(letters.map(({ block }) => block.number)).toEqual([25])
+})
+
 test('whoever is listed, of a protocol that is known by name, or quiet, is taken whole', () => {
   const { blocks } = taken(1, true)
   expect(blocks.get(LISTED)).toEqual(range(0, LAST))
@@ -126,7 +169,7 @@ test('a fork takes back what was left out above its root, and where a day ended'
     perDay: PER_DAY,
     finality: FINALITY,
     days: [{ contract: LOUD, day: 0, logs: 100, leftOutFrom: 10, leftOutTo: 23 }],
-    byShape,
+    protocols,
     listed: new Set(),
   })
   const admits = (number: number, timestamp: number) =>
@@ -222,4 +265,27 @@ test('of what was left out so much is fetched a day, and others do not wait for 
     ['a 109', 'a 110'],
   ])
   expect(stored.size).toBe(0)
+})
+
+test('what was left out is kept while its contract is not watched, and fetched when it is again', () => {
+  const row: LogsOfDay = { contract: LOUD, day: 0, logs: 100, leftOutFrom: 10, leftOutTo: 23 }
+  const budget = new LogBudget({
+    contracts: known(),
+    perDay: PER_DAY,
+    finality: FINALITY,
+    days: [row],
+    protocols,
+    listed: new Set([LISTED]),
+  })
+  const fetched = (from: number, kinds: readonly string[]) => {
+    const parent = { height: from - 1, hash: ref(from - 1).hash }
+    const { writer, olderSources } = openWriter(new Map(), from - 1, parent)
+    budget.begin(from - 1)
+    budget.store(writer, 9, contract => kinds.map(kind => ({ kind, contract })))
+    budget.commit()
+    return olderSources()
+  }
+  expect(fetched(200, [])).toEqual([])
+  expect(fetched(230, [KIND])).toEqual([{ kind: KIND, contract: LOUD, cursor: 9, to: 23 }])
+  expect(fetched(260, [KIND])).toEqual([])
 })

@@ -43,7 +43,8 @@ const protocol = {
     { kind: 'factory', at: 'discovered', decoders: [decoder(CREATED, 'VaultCreated')] },
     { kind: 'vault', at: 'discovered', decoders: [] },
   ],
-  teaches: ['Deposited', 'VaultCreated', 'VaultDiscovered'],
+  teaches: ['VaultDiscovered'],
+  proposes: ['Deposited', 'VaultCreated'],
   watches: (event: DomainEvent) =>
     event.type === 'VaultDiscovered' ? [{ kind: 'vault', contract: event.contract }] : [],
   candidates: (event: DomainEvent) => {
@@ -186,4 +187,27 @@ test('a fork takes back who came up and who was looked at above its root', () =>
   expect(looks.due(0).map(({ contract }) => contract)).toEqual([address(1), address(4)])
   looks.begin(15)
   expect(looks.due(0).map(({ contract }) => contract)).toEqual([address(1), address(2)])
+})
+
+test('one block has no more looks than a turn, and the rest of the hour is for others', () => {
+  const looks = new Looks({
+    contracts: new KnownContracts([protocol]),
+    perHour: 120,
+    finality: 5,
+    waiting: [],
+    listed: new Set(),
+  })
+  const admitted = (block: number, from: number) =>
+    Array.from({ length: 30 }, (_, n) =>
+      looks.admits({ contract: address(from + n), protocol: 'plain' } as never, {
+        number: block,
+        timestamp: 100,
+      }),
+    ).filter(Boolean).length
+  // A turn is a twelfth of an hour.
+  expect(admitted(1, 0)).toBe(10)
+  expect(looks.count()).toBe(20)
+  // Whoever waits goes first.
+  expect(admitted(2, 100)).toBe(0)
+  expect(looks.due(400)).toHaveLength(10)
 })

@@ -26,6 +26,7 @@ interface Answer {
 }
 
 const answers = new Map<string, Answer>()
+const answered = (...by: Answer['by'][]) => new Map([...answers].filter(([, one]) => by.includes(one.by)))
 const asked = new Map<string, { protocol: string; type: string }>()
 
 /** Facts that the reads of an event ask for. */
@@ -68,13 +69,17 @@ for (const type of types) {
   for (const word of words) feed(type, fc.constant(word), 3)
 }
 
-describe.each(protocols)('$name', ({ name, teaches = [], remembers = [] }) => {
+describe.each(protocols)('$name', ({ name, teaches = [], proposes = [], remembers = [] }) => {
   const of = <T extends { protocol: string; type: string }>(all: ReadonlyMap<string, T>) => [
     ...new Set([...all.values()].filter(({ protocol }) => protocol === name).map(({ type }) => type)),
   ]
 
   test('learns from the types that it declares, and from no others', () => {
-    expect(of(answers).sort()).toEqual([...teaches].sort())
+    expect(of(answered('watches', 'samples')).sort()).toEqual([...teaches].sort())
+  })
+
+  test('finds candidates by the types that it declares, and by no others', () => {
+    expect(of(answered('candidates')).sort()).toEqual([...proposes].sort())
   })
 
   test('asks for the facts that it declares, and for no others', () => {

@@ -47,7 +47,8 @@ const protocol = {
     },
     { kind: 'vault', at: 'discovered', decoders: [] },
   ],
-  teaches: ['Deposited', 'VaultDiscovered'],
+  teaches: ['VaultDiscovered'],
+  proposes: ['Deposited'],
   watches: (event: DomainEvent) =>
     event.type === 'VaultDiscovered' ? [{ kind: 'vault', contract: event.contract }] : [],
   candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),

@@ -14,6 +14,7 @@ const abi = parseAbi([
   'function totalAssets() view returns (uint256)',
   'function convertToAssets(uint256) view returns (uint256)',
   'function supportsInterface(bytes4) view returns (bool)',
+  'function cooldownDuration() view returns (uint24)',
 ])
 const call = (name: (typeof abi)[number]['name'], args: (bigint | string)[] = []) =>
   encodeFunctionData({ abi, functionName: name, args: args as never })
@@ -63,6 +64,7 @@ describe('a contract that answers as a vault is discovered', () => {
           assetDecimals: 6,
           deployedBlock: 7,
           deployedAt: 1_600_000_000,
+          hasCooldown: false,
         },
       },
     ])
@@ -78,6 +80,12 @@ describe('a contract that answers as a vault is discovered', () => {
     const [other] = await inspectVault(VAULT, chain(vaultAnswers(18)))
     expect(event?.data).toEqual({ ...other?.data, ...terms })
     expect(vocabulary.VaultDiscovered.parse(event?.data)).toEqual(event?.data)
+  })
+
+  test.each([0, 604_800])('with its cooldown, also where %i seconds say that none is on', async seconds => {
+    const answers = { ...vaultAnswers(18), [call('cooldownDuration')]: answer('uint24', seconds) }
+    const [event] = await inspectVault(VAULT, chain(answers))
+    expect(event?.data).toMatchObject({ hasCooldown: true })
   })
 
   test('under the protocol whose factory made it', async () => {

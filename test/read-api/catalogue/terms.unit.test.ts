@@ -22,6 +22,7 @@ describe('what makes a vault corrupted', () => {
     borrowedAssets: undefined,
     blockNumber: 1,
     at: 1_000,
+    position: 1,
   }
   const HOUR = 3_600
 
@@ -51,7 +52,12 @@ describe('what makes a vault corrupted', () => {
     ['up tenfold', { sample, range: { low: 1, high: 10 } }, 1_000, undefined],
     ['up more than tenfold', { sample, range: { low: 1, high: 10.001 } }, 1_000, 'jump'],
   ])('%s', (_, state, now, expected) => {
-    expect(corruptionOf(state, now)).toBe(expected)
+    expect(corruptionOf(state, now, 'listed')).toBe(expected)
+  })
+
+  it('is read in turns where nobody lists it: nine days old', () => {
+    expect(corruptionOf({ sample }, 1_000 + 9 * 24 * HOUR, 'made')).toBeUndefined()
+    expect(corruptionOf({ sample }, 1_001 + 9 * 24 * HOUR, 'found')).toBe('stale')
   })
 })
 
@@ -162,6 +168,15 @@ describe('rewards', () => {
     expect(at(10 * DAY, 1).known).toHaveLength(0)
     expect(at(5).unknown).toEqual(['RWD'])
   })
+
+  it('say nothing of a vault where anybody may have registered them in a token without a price, or next to nothing', () => {
+    const wire = { address: '', assetCaip: '', name: '', symbol: 'RWD', decimals: 18, assetGroup: 'OTHER' }
+    const at = (price: number | undefined, tvl: number) =>
+      rewardsOf([{ fact: { ...fact, isAnybodys: true }, asset: wire, price }], tvl, 5)
+    expect(at(undefined, 1)).toEqual({ known: [], unknown: [] })
+    expect(at(1, 1e30)).toEqual({ known: [], unknown: [] })
+    expect(at(1, 1).known).toHaveLength(1)
+  })
 })
 
 describe('the pause ratio', () => {
@@ -209,18 +224,35 @@ describe('the kind of transactions', () => {
 
   it('is what a curated fact says', () => {
     const curated = { ...instant, redeemStepsType: 'complex' } as const
-    expect(transactionsOf('metamorpho', curated)).toEqual(curated)
-    expect(transactionsOf('erc-4626', curated)).toEqual(curated)
+    expect(transactionsOf({ protocol: 'metamorpho' }, 'made', curated)).toEqual(curated)
+    expect(transactionsOf({ protocol: 'erc-4626' }, 'found', curated)).toEqual(curated)
   })
 
   it.each(['metamorpho', 'euler-v2', 'yearn-v3', 'fraxlend'])(
     'else follows from the factory of %s',
     protocol => {
-      expect(transactionsOf(protocol, undefined)).toEqual(instant)
+      expect(transactionsOf({ protocol }, 'made', undefined)).toEqual(instant)
     },
   )
 
   it.each(['erc-4626', 'aave-v3', 'staked-token'])('and is not known of %s', protocol => {
-    expect(transactionsOf(protocol, undefined)).toBeUndefined()
+    expect(transactionsOf({ protocol }, 'listed', undefined)).toBeUndefined()
+  })
+
+  it('follows from what the contract of a listed vault answers, and of no other', () => {
+    const of = (deposits: boolean, redemptions: boolean) => ({
+      protocol: 'erc-4626',
+      async: { deposits, redemptions },
+    })
+    expect(transactionsOf(of(false, false), 'listed', undefined)).toEqual(instant)
+    expect(transactionsOf(of(false, true), 'listed', undefined)).toEqual({
+      ...instant,
+      redeemStepsType: 'complex',
+    })
+    expect(transactionsOf(of(true, false), 'listed', undefined)).toEqual({
+      ...instant,
+      depositStepsType: 'complex',
+    })
+    expect(transactionsOf(of(false, false), 'found', undefined)).toBeUndefined()
   })
 })

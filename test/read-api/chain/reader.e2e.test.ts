@@ -1,7 +1,6 @@
 import type { Address } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { networks } from '../../../processors/chains.ts'
-import { blockTimes } from '../../../read-api/chain/block-time.ts'
+import { networks } from '../../../db/networks.ts'
 import { type ChainReaderOptions, createChainReader } from '../../../read-api/chain/reader.ts'
 import { view } from '../../../read-api/chain/view.ts'
 import { erc20, erc4626 } from '../../chain/abis.ts'
@@ -108,14 +107,6 @@ test.each(['arbitrum', 'robinhood'] as const)(
     }
   },
 )
-
-test('nothing is kept for longer than the indexer takes a block to last', () => {
-  const kept = Object.values(networks).map(({ name, blockTime }) => ({
-    name,
-    excess: blockTimes[name] - blockTime * 1_000,
-  }))
-  expect(kept.filter(({ excess }) => excess > 0)).toEqual([])
-})
 
 describe('callers share calls', () => {
   test('a hundred at once make one request, and a hundred more of the same none', async () => {

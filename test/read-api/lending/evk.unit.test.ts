@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LendingPosition } from '../../../read-api/lending/positions.ts'
-import { securedPairs } from '../../../read-api/protocols/euler-v2/lending.ts'
+import type { LendingPosition } from '../../../read-api/lending/family.ts'
+import { securedPairs } from '../../../read-api/protocols/euler-v2/positions.ts'
 
 /** A position in the pair of a lender and a collateral; only what decides is filled in. */
 function pair(root: string, collateral: { enabled: boolean; supplied: bigint }, protocol = 'euler-v2') {

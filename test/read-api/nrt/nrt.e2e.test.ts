@@ -17,8 +17,8 @@ afterAll(() => stage?.node.stop())
 async function figuresOf(vault: VaultRef, price?: PriceSource, knownPrice?: number) {
   const { figures, family } = await stage.preparer.bind(vault)
   const inputs = { vault: { assetDecimals: vault.asset.decimals }, figures, price, knownPrice }
-  const { values } = await stage.reader.read('mainnet', nrtViews(inputs))
-  return { family, ...nrtFigures(inputs, values) }
+  const { block, values } = await stage.reader.read('mainnet', nrtViews(inputs))
+  return { family, ...nrtFigures(inputs, values, block.timestamp) }
 }
 
 test('an ERC-4626 vault, its feed, and a vault over it', async () => {

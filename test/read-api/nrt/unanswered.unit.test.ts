@@ -1,16 +1,12 @@
 import { type Address, decodeFunctionData, zeroAddress } from 'viem'
 import { expect, test } from 'vitest'
+import { aaveAbi } from '../../../read-api/protocols/aave-v3/abis.ts'
 import { aaveV3 } from '../../../read-api/protocols/aave-v3/borrow.ts'
+import { cometAbi, cometMarketAbi } from '../../../read-api/protocols/compound-v3/abis.ts'
 import { compoundV3 } from '../../../read-api/protocols/compound-v3/borrow.ts'
+import { evkAbi } from '../../../read-api/protocols/euler-v2/abis.ts'
 import { eulerEvk } from '../../../read-api/protocols/euler-v2/borrow.ts'
-import {
-  aaveAbi,
-  cometAbi,
-  cometMarketAbi,
-  erc20Abi,
-  erc4626Abi,
-  evkAbi,
-} from '../../../read-api/transactions/abis.ts'
+import { erc20Abi, erc4626Abi } from '../../../read-api/transactions/abis.ts'
 import type { BorrowFamily } from '../../../read-api/transactions/borrow/family.ts'
 import type { ReadViews } from '../../../read-api/transactions/family.ts'
 

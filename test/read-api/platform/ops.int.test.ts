@@ -171,7 +171,7 @@ describe('status.json', () => {
     )
     for (const { name, kind, age } of streams) {
       const time = rows.find(row => row.name === name)?.time ?? 0
-      if (kind !== 'chain') expect(age).toBeNull()
+      if (kind !== 'evm') expect(age).toBeNull()
       else expect(Math.abs((age ?? Number.NaN) - (Date.now() / 1000 - time))).toBeLessThan(60)
     }
     expect([replays, verifications]).toEqual([[], []])
@@ -301,14 +301,14 @@ describe('the page', () => {
       remarks(status: { fault: string | null; streams: object[] }): string[]
       behindOf(streams: object[]): [string, string, number][]
     }
-    const chain = { kind: 'chain', age: 48_000_000 }
+    const chain = { kind: 'evm', age: 48_000_000 }
     expect(
       ['live', 'indexing', 'retired', 'STUCK 3m', 'no processor'].map(state => isBad({ ...chain, state })),
     ).toEqual([false, false, false, true, true])
     expect(isBad({ kind: 'registry', state: '', age: 0 })).toBe(false)
     const streams = [
-      { name: 'base', withoutState: 1_234, olderLogs: 0 },
-      { name: 'mainnet', withoutState: null, olderLogs: 2 },
+      { name: 'base', withoutState: 1_234, olderLogs: 0, sampledInTurns: [] },
+      { name: 'mainnet', withoutState: null, olderLogs: 2, sampledInTurns: [] },
     ]
     expect(remarks({ fault: 'Lost.', streams })).toEqual([
       'Lost.',

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { type Address, decodeFunctionData, zeroAddress } from 'viem'
 import { expect, it } from 'vitest'
+import { aaveAbi, aaveAccountAbi } from '../../../read-api/protocols/aave-v3/abis.ts'
 import type { AaveRef } from '../../../read-api/protocols/aave-v3/account.ts'
 import { aaveV3 } from '../../../read-api/protocols/aave-v3/borrow.ts'
-import { aaveAbi, aaveAccountAbi, erc20Abi } from '../../../read-api/transactions/abis.ts'
+import { erc20Abi } from '../../../read-api/transactions/abis.ts'
 import type { ReadViews } from '../../../read-api/transactions/family.ts'
 
 /** A pool made up of answers: Alice has supplied WETH, and looks at a loan of USDX. No code of v3.5 and later runs here. */

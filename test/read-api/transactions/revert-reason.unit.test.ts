@@ -24,3 +24,8 @@ test('errors of lending markets have words', () => {
     "a price of the vault's oracle is older than it may be (PriceOracle_TooStale(90000, 86400))",
   )
 })
+
+test('errors of fixed-term markets have words', () => {
+  // @see Errors.sol of @pendle/core-v2 6.11.0
+  expect(revertReason('0xb2094b59')).toBe('the market has ended: its PT is redeemed (MarketExpired())')
+})

@@ -2,7 +2,6 @@ import { assetAt } from '../../../catalogue/assets.ts'
 import { identityOf, lpTokenOf } from '../../../catalogue/wire.ts'
 import { decimalString, toWhole, usdString } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { RefusedError } from '../../../http/errors.ts'
 import { timestamp, userAddress } from '../../../http/parameters.ts'
 import {
   Address,
@@ -16,7 +15,7 @@ import {
   Unsupported,
 } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
-import { LAST_SECOND } from '../../../moment/time-range.ts'
+import { refuseFuture } from '../../../moment/time-range.ts'
 import type { BalanceAt } from '../../../portfolio/balances-at.ts'
 import { readBalancesAt } from '../../../portfolio/balances-at.ts'
 import { balanceOf } from '../../../portfolio/positions.ts'
@@ -63,15 +62,7 @@ export default defineEndpoint({
   cache: 'moment',
   async handler({ params, query }, context) {
     const { catalogue } = context
-    const newest = Math.max(
-      Date.now() / 1000,
-      ...[...catalogue.moment.chains.values()].map(({ blockTime }) => blockTime),
-    )
-    if (params.timestamp > newest || params.timestamp > LAST_SECOND) {
-      throw new RefusedError(
-        `"timestamp" (${params.timestamp}) is in the future. It is unix time in seconds.`,
-      )
-    }
+    refuseFuture('timestamp', params.timestamp, catalogue.moment)
     context.touch(...catalogue.moment.chains.keys())
     const { balances, leftOut } = await readBalancesAt(
       params.userAddress,
@@ -79,8 +70,9 @@ export default defineEndpoint({
       query.apyInterval,
       context,
     )
-    const { shown, errors } = selectPositions(balances, query, context.shown)
-    context.leaveOut(leftOut, shown.length === 0)
+    const { shown, errors, isLeftOut } = selectPositions(balances, query, context.shown)
+    const unknown = { tvlUsd: undefined, apy: undefined }
+    context.leaveOut(leftOut.filter(vault => isLeftOut(vault, unknown)).length, shown.length === 0)
     return { timestamp: params.timestamp, data: shown.map(positionOf), errors }
   },
 })

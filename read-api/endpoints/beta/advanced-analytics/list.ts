@@ -30,7 +30,10 @@ export default defineEndpoint({
       shown.vaults.filter(vault => filter.matches(vault)),
       query,
     )
-    leaveOut(shown.leftOut.filter(vault => filter.isLeftOut(vault)).length, page.itemsOnPage === 0)
+    leaveOut(
+      shown.leftOut.filter(vault => filter.isLeftOut(vault)).length,
+      page.itemsOnPage === 0 && query.page === 0,
+    )
     return { ...page, data: await analyticsOf(page.data, body, context), errors: filter.errors }
   },
 })

@@ -4,10 +4,10 @@ import { paging, timestamp } from '../../../http/parameters.ts'
 import { pageOf } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
-import { readHistory } from '../../../lending/history.ts'
 import { ratio } from '../../../lending/market.ts'
 import { MarketPoint } from '../../../lending/schemas.ts'
 import { amountOf } from '../../../lending/wire.ts'
+import { familyOf } from '../../../load-protocols.ts'
 import { bucketRange, readRange } from '../../../moment/time-range.ts'
 import { granularity } from '../../../vaults/history.ts'
 import { SECONDS } from '../../../vaults/history-queries.ts'
@@ -40,7 +40,7 @@ export default defineEndpoint({
       ...bucketRange(readRange(query), query.granularity),
       ...limits(query),
     }
-    const points = await readHistory(market, asset, window, context)
+    const points = await familyOf(market).history(market, asset, window, context)
     const page = pageOfRows(points, query)
     const prices = await pricesAt(
       asset.info,

@@ -1,5 +1,4 @@
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { pageOfAll } from '../../../http/paging.ts'
 import { paging } from '../../../http/parameters.ts'
 import { pageOf, Unsupported } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
@@ -8,14 +7,11 @@ import { Market } from '../../../lending/schemas.ts'
 import {
   chainsOf,
   marketFilter,
+  marketsPage,
   marketsUnlisted,
-  narrowed,
   networkFilter,
   protocolFilter,
-  shownMarkets,
-  unsupportedIn,
 } from '../../../lending/select.ts'
-import { marketWire } from '../../../lending/wire.ts'
 
 export default defineEndpoint({
   tier: 'beta',
@@ -37,13 +33,6 @@ export default defineEndpoint({
   async handler({ query }, context) {
     const chains = chainsOf(context.catalogue, query)
     const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()
-    const { shown, leftOut } = narrowed(markets, query, context)
-    const page = pageOfAll(shown, query)
-    context.leaveOut(leftOut, page.itemsOnPage === 0, 'market')
-    return {
-      ...page,
-      data: page.data.map(marketWire),
-      errors: unsupportedIn(query, context.shown, shownMarkets(markets, context)),
-    }
+    return marketsPage(markets, query, context)
   },
 })

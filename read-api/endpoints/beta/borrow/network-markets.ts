@@ -1,19 +1,11 @@
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { NotFoundError } from '../../../http/errors.ts'
-import { pageOfAll } from '../../../http/paging.ts'
 import { network, paging } from '../../../http/parameters.ts'
 import { pageOf, Unsupported } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
 import { Market } from '../../../lending/schemas.ts'
-import {
-  marketFilter,
-  marketsUnlisted,
-  narrowed,
-  shownMarkets,
-  unsupportedIn,
-} from '../../../lending/select.ts'
-import { marketWire } from '../../../lending/wire.ts'
+import { marketFilter, marketsPage, marketsUnlisted } from '../../../lending/select.ts'
 
 export default defineEndpoint({
   tier: 'beta',
@@ -32,13 +24,6 @@ export default defineEndpoint({
     if (!context.catalogue.chain(chainId, 'lending'))
       throw new NotFoundError(`No lending markets are indexed on ${name}.`)
     const markets = await lendingMarkets(context, chainId)
-    const { shown, leftOut } = narrowed(markets, query, context)
-    const page = pageOfAll(shown, query)
-    context.leaveOut(leftOut, page.itemsOnPage === 0, 'market')
-    return {
-      ...page,
-      data: page.data.map(marketWire),
-      errors: unsupportedIn(query, context.shown, shownMarkets(markets, context)),
-    }
+    return marketsPage(markets, query, context)
   },
 })

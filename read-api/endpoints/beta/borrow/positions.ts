@@ -4,11 +4,18 @@ import { pageOfAll } from '../../../http/paging.ts'
 import { choice, names, number, paging, userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
-import { type AssetPosition, type LendingPosition, readWallet } from '../../../lending/positions.ts'
+import type { AssetPosition, LendingPosition } from '../../../lending/family.ts'
+import { distinctPositions, readWallet } from '../../../lending/positions.ts'
 import { BorrowPosition } from '../../../lending/schemas.ts'
-import { chainsOf, networkFilter, passes, shownMarkets, unsupportedIn } from '../../../lending/select.ts'
+import {
+  chainsOf,
+  namesOf,
+  networkFilter,
+  passes,
+  shownMarkets,
+  unsupportedIn,
+} from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
-import { securedPairs } from '../../../protocols/euler-v2/lending.ts'
 
 const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
 
@@ -24,7 +31,7 @@ export default defineEndpoint({
     ...networkFilter,
     allowedAssets: names({ description: 'Symbols of assets, in any case.', example: ['USDC'] }),
     disallowedAssets: names({ description: 'Ignored where allowedAssets is given.' }),
-    minUsdAssetValueThreshold: number().optional().openapi({
+    minUsdAssetValueThreshold: number({ min: 0 }).optional().openapi({
       default: 0,
       description: 'USD. Of what is supplied or borrowed of an asset, whichever is more.',
     }),
@@ -61,13 +68,13 @@ export default defineEndpoint({
     const disallowed = words(query.disallowedAssets)
     const threshold = query.minUsdAssetValueThreshold ?? 0
     const isShown = ({ asset, supplied, borrowed }: AssetPosition) => {
-      if (!passes([asset.info.symbol.toLowerCase()], allowed, disallowed)) return false
+      if (!passes(namesOf(asset.info), allowed, disallowed)) return false
       if (threshold <= 0) return true
       const usd = usdOf(asset, supplied > borrowed ? supplied : borrowed)
       return usd !== undefined && usd >= threshold
     }
     const shown = positions
-      .flatMap(securedPairs)
+      .flatMap(distinctPositions)
       .map(position => ({ position, assets: position.assets.filter(isShown) }))
       .filter(({ assets }) => assets.some(({ borrowed }) => borrowed > 0n))
     const { sortBy } = query

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { checksum } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { userAddress } from '../../../http/parameters.ts'
+import { flag, userAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
 import { findMarket, findMarketAsset, marketAssetPath } from '../../../lending/book.ts'
 import { readWallet } from '../../../lending/positions.ts'
@@ -17,6 +17,9 @@ export default defineEndpoint({
   description:
     'Balances, limits and the steps of each action, all of one block. An actionsUrl wants amount or all=true added. The actions of a step come in their order; a bundle leaves out none that is still to be done.',
   params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
+  query: z.object({
+    allowUnlisted: flag('Makes actionsUrl of a supply ask for a market of standing found.'),
+  }),
   response: BorrowContext,
   example: {
     params: {
@@ -29,7 +32,7 @@ export default defineEndpoint({
   cost: 3,
   cache: 'none',
   face: 'lending',
-  async handler({ params }, context) {
+  async handler({ params, query }, context) {
     const market = await findMarket(params, context)
     const asset = findMarketAsset(market, params.assetId)
     const user = params.userAddress as Address
@@ -42,7 +45,7 @@ export default defineEndpoint({
       return [{ subAccount: checksum(account), supplied: `${of.supplied}`, borrowed: `${of.borrowed}` }]
     })
     return {
-      ...borrowContextOf(market, asset, user, standing),
+      ...borrowContextOf(market, asset, user, standing, query),
       ...(subAccounts.length > 0 ? { subAccounts } : {}),
       ...marketWarning(market),
     }

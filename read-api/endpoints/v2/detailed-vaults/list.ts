@@ -45,7 +45,10 @@ export default defineEndpoint({
       detailedJson,
       `,"errors":${JSON.stringify(filter.errors)}`,
     )
-    leaveOut(shown.leftOut.filter(vault => filter.isLeftOut(vault)).length, page.items === 0)
+    leaveOut(
+      shown.leftOut.filter(vault => filter.isLeftOut(vault)).length,
+      page.items === 0 && query.page === 0,
+    )
     return page
   },
 })

@@ -13,5 +13,7 @@ export default defineEndpoint({
   example: { params: { network: '{network}', vaultId: '{vault}' } },
   cost: 3,
   cache: 'moment',
+  // Its score weighs its protocol on all chains, and a feed of another chain may price its asset.
+  standsOnAll: true,
   handler: ({ params }, context) => new ReadyJson(detailedJson(findVault(params, context).vault), 1),
 })

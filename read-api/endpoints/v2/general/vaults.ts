@@ -51,7 +51,7 @@ export default defineEndpoint({
     }
     const errors = saidIfAny(unsupportedNames(named, shown))
     const page = readyPage(shown.vaults, passes, query, listedJson, errors)
-    leaveOut(shown.leftOut.filter(passes).length, page.items === 0)
+    leaveOut(shown.leftOut.filter(passes).length, page.items === 0 && query.page === 0)
     return page
   },
 })

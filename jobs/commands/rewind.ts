@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import { rewindChain } from '../../db/events/rewind.ts'
+import { networkByName } from '../../db/networks.ts'
+import { integer, NODE_OPTION, print, withEventStore } from '../command.ts'
+import { commonBlock } from '../verify-chain.ts'
+
+const blockOrCommon = (value: string): number | 'common' => (value === 'common' ? value : integer(value))
+
+export default function add(program: Command): void {
+  program
+    .command('rewind <network>')
+    .description('retract everything stored of a chain above a block, so that its processor stores it anew')
+    .requiredOption(
+      '--to <block>',
+      'last block that stays; common: the newest that the chain has',
+      blockOrCommon,
+    )
+    .option(...NODE_OPTION)
+    .action((name: string, options: { to: number | 'common'; rpc?: string }) =>
+      withEventStore(async ({ pool, env }, signal) => {
+        const network = networkByName(name)
+        let { to } = options
+        if (to === 'common') {
+          const { common, different } = await commonBlock(network.name, options, env, signal)
+          if (different === undefined) {
+            print(`All stored blocks of ${network.name} are the chain's: nothing to retract.`)
+            return 0
+          }
+          to = common ?? 0
+          print(`Block ${to} is the newest that the chain has.`)
+        }
+        print(
+          `${await rewindChain(pool, network.chainId, network.name, to)} blocks retracted; start the processor of ${network.name} again.`,
+        )
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,89 @@
+import {
+  isDirectedRevision,
+  normalizedDebt,
+  normalizedIncome,
+  owedAt,
+  suppliedAt,
+} from '../../../abi/aave-v3/math.ts'
+import { toWhole } from '../../http/amounts.ts'
+import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import { type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
+import { defineSeries, readStates, text } from '../../lending/series.ts'
+import { z } from '../../moment/query.ts'
+import type { AaveLendingMarket } from './market.ts'
+
+const aaveIndexes = defineSeries({
+  name: 'aave_indexes',
+  table: 'aave_index',
+  key: 'pool = {pool:String} AND asset = {asset:String}',
+  columns: {
+    liquidity_rate: text('liquidity_rate'),
+    borrow_rate: text('variable_borrow_rate'),
+    liquidity_index: text('liquidity_index'),
+    borrow_index: text('variable_borrow_index'),
+  },
+  row: {
+    liquidity_rate: z.string(),
+    borrow_rate: z.string(),
+    liquidity_index: z.string(),
+    borrow_index: z.string(),
+  },
+})
+
+const aaveScaledTotals = defineSeries({
+  name: 'aave_scaled_totals',
+  table: 'aave_total',
+  key: 'token = {token:String}',
+  columns: { scaled: text('scaled') },
+  row: { scaled: z.string() },
+})
+
+const aaveRevisions = defineSeries({
+  name: 'aave_revisions',
+  table: 'aave_revision',
+  key: 'token = {token:String}',
+  columns: { revision: 's.revision' },
+  row: { revision: z.number() },
+})
+
+/** An asset of a market over time. */
+export async function aavePoints(
+  market: AaveLendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  reading: Reading,
+): Promise<MarketPoint[]> {
+  const reserve = market.reserves.find(of => of.asset === asset.info.address)
+  if (!reserve) return []
+  const [supplyKey, debtKey] = [{ token: reserve.aToken }, { token: reserve.debtToken }]
+  const others = {
+    supply: { of: aaveScaledTotals, key: supplyKey },
+    debt: { of: aaveScaledTotals, key: debtKey },
+    supplyCode: { of: aaveRevisions, key: supplyKey },
+    debtCode: { of: aaveRevisions, key: debtKey },
+  }
+  const key = { pool: market.root, asset: reserve.asset }
+  const states = await readStates(market.chainId, aaveIndexes, others, key, window, reading)
+  return states.map(({ at, state: row, also }) => {
+    const stored = {
+      liquidityRate: BigInt(row.liquidity_rate),
+      variableBorrowRate: BigInt(row.borrow_rate),
+      liquidityIndex: BigInt(row.liquidity_index),
+      variableBorrowIndex: BigInt(row.borrow_index),
+      updatedAt: row.at,
+    }
+    const { supply, debt: owed, supplyCode, debtCode } = also
+    const isDirected = [supplyCode, debtCode].some(of => isDirectedRevision(of?.revision ?? 0))
+    const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]
+    return {
+      at,
+      block: row.block,
+      supplyRate: yearlyOfRay(stored.liquidityRate),
+      borrowRate: yearlyOfRay(stored.variableBorrowRate),
+      supplied: suppliedAt(BigInt(supply?.scaled ?? 0), income, isDirected),
+      borrowed: owedAt(BigInt(owed?.scaled ?? 0), debt, isDirected),
+      supplyIndex: toWhole(income, 27),
+      borrowIndex: toWhole(debt, 27),
+    }
+  })
+}

@@ -1,0 +1,79 @@
+import { accrueComet, cometAmounts } from '../../../abi/compound-v3/math.ts'
+import { toWhole } from '../../http/amounts.ts'
+import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import { type LendingAsset, yearlyOfWad } from '../../lending/market.ts'
+import { defineSeries, readStates, text, UNMOVED } from '../../lending/series.ts'
+import { z } from '../../moment/query.ts'
+import { cometPoint } from './lending.ts'
+import type { CometLendingMarket } from './market.ts'
+
+const cometTotals = ['supply_index', 'borrow_index', 'supply_principal', 'borrow_principal'] as const
+const cometRates = (['supply', 'borrow'] as const).flatMap(side =>
+  (['kink', 'rate_base', 'rate_slope_low', 'rate_slope_high'] as const).map(
+    name => `${side}_${name}_wad` as const,
+  ),
+)
+type Texts<K extends string> = { [N in K]: z.ZodString }
+const shapeOf = <K extends string>(names: readonly K[]) =>
+  Object.fromEntries(names.map(name => [name, z.string()])) as Texts<K>
+const sqlOf = <K extends string>(names: readonly K[]) =>
+  Object.fromEntries(names.map(name => [name, text(name)])) as { [N in K]: string }
+
+const cometStates = defineSeries({
+  name: 'comet_states',
+  table: 'comet_state',
+  key: 'comet = {comet:String}',
+  columns: { ...sqlOf(cometTotals), updated_at: 's.updated_at' },
+  row: { ...shapeOf(cometTotals), updated_at: z.number() },
+})
+
+const cometConfigurations = defineSeries({
+  name: 'comet_configurations',
+  table: 'comet_market',
+  key: 'comet = {comet:String}',
+  columns: sqlOf(cometRates),
+  row: shapeOf(cometRates),
+})
+
+const cometCollateralTotals = defineSeries({
+  name: 'comet_collateral_totals',
+  table: 'comet_collateral_total',
+  key: 'comet = {comet:String} AND asset = {asset:String}',
+  columns: { total: text('total') },
+  row: { total: z.string() },
+})
+
+/** An asset of a market over time. */
+export async function cometPoints(
+  { id, chainId }: CometLendingMarket,
+  asset: LendingAsset,
+  window: Window,
+  reading: Reading,
+): Promise<MarketPoint[]> {
+  const key = { comet: id, asset: asset.id }
+  if (asset.side === 'collateral') {
+    const states = await readStates(chainId, cometCollateralTotals, {}, key, window, reading)
+    return states.map(({ at, state }) => ({
+      ...UNMOVED,
+      at,
+      block: state.block,
+      supplied: BigInt(state.total),
+    }))
+  }
+  const configuration = { of: cometConfigurations, isNeeded: true }
+  const states = await readStates(chainId, cometStates, { configuration }, key, window, reading)
+  return states.flatMap(({ at, state, also }) => {
+    if (!also.configuration) return []
+    const { totals: stored, rates, supplyRate, borrowRate } = cometPoint({ ...also.configuration, ...state })
+    const totals = accrueComet(stored, rates, at)
+    return {
+      at,
+      block: state.block,
+      ...cometAmounts(totals),
+      supplyRate: yearlyOfWad(supplyRate),
+      borrowRate: yearlyOfWad(borrowRate),
+      supplyIndex: toWhole(totals.supplyIndex, 15),
+      borrowIndex: toWhole(totals.borrowIndex, 15),
+    }
+  })
+}

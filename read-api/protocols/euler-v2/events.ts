@@ -1,0 +1,22 @@
+import { VIRTUAL_DEPOSIT } from '../../../abi/euler/math.ts'
+import type { Reading } from '../../lending/family.ts'
+import type { LendingAsset } from '../../lending/market.ts'
+import type { LendingEvent } from '../../lending/queries.ts'
+import { ask } from '../../moment/query.ts'
+import type { EvkLendingMarket } from './market.ts'
+import { evkEvents } from './queries.ts'
+import { subAccountsOf } from './sub-accounts.ts'
+
+/** What a wallet did with a vault of a pair, by whichever of its accounts. */
+export async function readEvkEvents(
+  market: EvkLendingMarket,
+  asset: LendingAsset,
+  wallet: string,
+  { deps, catalogue, signal }: Reading,
+): Promise<LendingEvent[]> {
+  const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId, 'lending')?.position ?? 0 }
+  const vault = market.vaults[asset.id] ?? market.root
+  const of = { lender: market.root, vault, virtual: `${VIRTUAL_DEPOSIT}` }
+  const subs = await subAccountsOf(deps.clickhouse, { ...pinned, wallet, vaults: [vault] }, signal)
+  return ask(deps.clickhouse, evkEvents, { ...pinned, ...of, accounts: [wallet, ...subs] }, signal)
+}

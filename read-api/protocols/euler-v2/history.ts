@@ -1,0 +1,84 @@
+import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../../abi/euler/math.ts'
+import { toWhole } from '../../http/amounts.ts'
+import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import { type LendingAsset, ratio } from '../../lending/market.ts'
+import { defineSeries, readStates, text } from '../../lending/series.ts'
+import { z } from '../../moment/query.ts'
+import { feeBpsOf, owedTo, yearlyOfSecondRay } from './lending.ts'
+import type { EvkLendingMarket } from './market.ts'
+
+const evkStates = defineSeries({
+  name: 'evk_states',
+  table: 'evk_status',
+  key: 'vault = {vault:String}',
+  columns: {
+    total_shares: text('total_shares'),
+    total_borrows: text('total_borrows'),
+    accumulated_fees: text('accumulated_fees'),
+    cash: text('cash'),
+    accumulator: text('accumulator_ray'),
+    interest_rate: text('interest_rate_ray'),
+  },
+  row: {
+    total_shares: z.string(),
+    total_borrows: z.string(),
+    accumulated_fees: z.string(),
+    cash: z.string(),
+    accumulator: z.string(),
+    interest_rate: z.string(),
+  },
+})
+
+const evkOwed = defineSeries({
+  name: 'evk_owed',
+  table: 'evk_total',
+  key: 'vault = {vault:String}',
+  columns: { owed: text('owed'), accumulator: text('accumulator_ray') },
+  row: { owed: z.string(), accumulator: z.string() },
+})
+
+/** Fees of the interest, scaled by 1e18. */
+const evkFees = defineSeries({
+  name: 'evk_fees',
+  table: 'vault_setting',
+  key: "vault = {vault:String} AND setting = 'fee:reserve' AND market = ''",
+  columns: { fee: text('value') },
+  row: { fee: z.string().nullable() },
+})
+/** An asset of a market over time. */
+export async function evkPoints(
+  market: EvkLendingMarket,
+  { side }: LendingAsset,
+  window: Window,
+  reading: Reading,
+): Promise<MarketPoint[]> {
+  const { vault } = side === 'loan' ? market.lender : market.collateral
+  const others = { total: { of: evkOwed }, fee: { of: evkFees } }
+  const states = await readStates(market.chainId, evkStates, others, { vault }, window, reading)
+  return states.map(({ at, state: row, also }) => {
+    const stored = {
+      accumulator: BigInt(row.accumulator),
+      interestRate: BigInt(row.interest_rate),
+      owed: owedTo(row, also.total),
+      cash: BigInt(row.cash),
+      totalShares: BigInt(row.total_shares),
+      accumulatedFees: BigInt(row.accumulated_fees),
+      updatedAt: row.at,
+    }
+    const feeBps = feeBpsOf(also.fee?.fee)
+    const state = accrueEvk(stored, feeBps, at)
+    const borrowed = owedAssets(state.owed)
+    const supplied = state.cash + borrowed
+    const borrowRate = yearlyOfSecondRay(state.interestRate)
+    return {
+      at,
+      block: row.block,
+      supplied,
+      borrowed,
+      borrowRate,
+      supplyRate: borrowRate * ratio(borrowed, supplied) * (1 - Number(feeBps) / 10_000),
+      supplyIndex: ratio(supplied + VIRTUAL_DEPOSIT, state.totalShares + VIRTUAL_DEPOSIT),
+      borrowIndex: toWhole(state.accumulator, 27),
+    }
+  })
+}

@@ -1,0 +1,68 @@
+import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex } from 'viem'
+import type { ChainBlock } from './blocks.ts'
+import type { GeneratedChain, GeneratedVault } from './generated-chain.ts'
+
+const ABI = [...erc4626Abi, ...erc20Abi.filter(({ name }) => ['name', 'symbol', 'decimals'].includes(name))]
+
+/** What a node says in place of an answer, with the code of JSON-RPC. */
+export class Refused extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** What the views of a vault and of its asset answer; `0x`, as of an account without code, for everybody else. */
+export function view(chain: GeneratedChain, to: string, data: Hex, block: ChainBlock): Hex {
+  const vault = chain.vaults.find(({ address }) => address === to)
+  const token = vault ?? chain.vaults.find(({ asset }) => asset === to)
+  if (!token || token.born > block.number) return '0x'
+  let call: { functionName: string; args?: readonly unknown[] }
+  try {
+    call = decodeFunctionData({ abi: ABI, data })
+  } catch {
+    throw new Refused(3, 'execution reverted')
+  }
+  const value = vault ? vaultView(vault, call, block) : tokenView(token, call.functionName)
+  if (value === undefined) throw new Refused(3, 'execution reverted')
+  return encodeFunctionResult({
+    abi: ABI,
+    functionName: call.functionName as 'totalSupply',
+    result: value as bigint,
+  })
+}
+
+function tokenView(token: GeneratedVault, functionName: string): unknown {
+  if (functionName === 'decimals') return token.assetDecimals
+  if (functionName === 'name' || functionName === 'symbol') return `asset of ${token.symbol}`
+  return undefined
+}
+
+function vaultView(
+  vault: GeneratedVault,
+  { functionName, args }: { functionName: string; args?: readonly unknown[] },
+  block: ChainBlock,
+): unknown {
+  const { totalAssets, totalSupply } = block.states.get(vault.address) ?? { totalAssets: 0n, totalSupply: 0n }
+  switch (functionName) {
+    case 'asset':
+      return vault.asset
+    case 'decimals':
+      return vault.decimals
+    case 'name':
+      return vault.name
+    case 'symbol':
+      return vault.symbol
+    case 'totalAssets':
+      return totalAssets
+    case 'totalSupply':
+      return totalSupply
+    case 'convertToAssets': {
+      const shares = args?.[0] as bigint
+      return totalSupply === 0n ? shares : (shares * totalAssets) / totalSupply
+    }
+    default:
+      return undefined
+  }
+}
