@@ -6,7 +6,12 @@ import { ForkedWhileOfflineError, StoppedError } from '../db/events/chain-errors
 import { readCollateralHolders, readPrincipals } from '../db/events/event-store.ts'
 import { readLogBudgets } from '../db/events/log-budgets.ts'
 import { readOlderSources } from '../db/events/older-logs.ts'
-import { readRecentSamples, type SamplingRound, storeRounds } from '../db/events/sample-budgets.ts'
+import {
+  readRecentSamples,
+  type SamplingRound,
+  type StoredSample,
+  storeRounds,
+} from '../db/events/sample-budgets.ts'
 import { readStandingLogs } from '../db/events/teaching.ts'
 import { readWaiting } from '../db/events/waiting-contracts.ts'
 import {
@@ -29,7 +34,7 @@ import { KnownContracts } from './knowledge/known-contracts.ts'
 import { LogBudget } from './knowledge/log-budget.ts'
 import { Looks } from './knowledge/looks.ts'
 import { OlderLogs } from './knowledge/older-logs.ts'
-import { RegistryWatch, withoutContracts } from './knowledge/registry-watch.ts'
+import { RegistryWatch } from './knowledge/registry-watch.ts'
 import { learnAnew, Teaching } from './knowledge/teaching.ts'
 import { observeBudgets, observeCommit, sourceRestarts } from './metrics.ts'
 import type { ResolvedFeed } from './prices/chainlink.ts'
@@ -37,12 +42,11 @@ import { readFeeds, watchAggregators, withFeeds } from './prices/feeds.ts'
 import type { Protocol } from './protocol.ts'
 import { blocksOf } from './samples/hours.ts'
 import { SampleBudget } from './samples/sample-budget.ts'
-import { CrossCheck } from './source/cross-check.ts'
 import { evenPace, type Pace } from './source/head.ts'
-import type { OnLeftOut } from './source/receipt-logs.ts'
+import { openNodes } from './source/nodes.ts'
 import { Rhythm } from './source/rhythm.ts'
 import { WrongChainError } from './source/right-chain.ts'
-import { type ChainRpc, openChainRpc } from './source/rpc.ts'
+import type { ChainRpc } from './source/rpc.ts'
 import { FilterExtended, runSource } from './source/source.ts'
 
 export interface ChainProcessorOptions {
@@ -284,13 +288,24 @@ async function runOnce(
         handle: (found, of) => current.handlePast(found, of),
         read: () => readOlderSources(pool, network.chainId),
       })
+    sampleBudget = new SampleBudget({
+      ...samples,
+      contracts,
+      taken: await readRecentSamples(pool, network.chainId),
+    })
+    const lateBudget = new SampleBudget({
+      ...samples,
+      contracts: late,
+      taken: await samplesBefore(pool, network.chainId, rpc, pending[0]?.cursor ?? -1, late),
+    })
     history = openHistory(options, {
       ...common,
       contracts,
       late,
       pending: pending.filter(isNext),
       older: older?.ofHistory(),
-      sampleBudget: new SampleBudget({ ...samples, contracts: late, taken: [] }),
+      sampleBudget: lateBudget,
+      sampleBudgets: { late: lateBudget, live: sampleBudget },
       async store(blocks, cursors, from, itsOlder) {
         const committed = await database.appendPast(blocks, cursors, from, itsOlder)
         if (!committed) return false
@@ -313,11 +328,6 @@ async function runOnce(
       days: await readLogBudgets(pool, network.chainId),
       protocols,
       listed,
-    })
-    sampleBudget = new SampleBudget({
-      ...samples,
-      contracts,
-      taken: await readRecentSamples(pool, network.chainId),
     })
     const current = new ChainHandler({
       ...common,
@@ -385,34 +395,18 @@ async function runOnce(
   }
 }
 
-/** What the nodes of a chain are asked by, and what holds one of them against another where there are several. */
-function openNodes(
-  { network, rpcUrls, crossCheckMs }: ChainProcessorOptions,
-  ignored: ReadonlySet<string>,
-  deadLetters: DeadLetterBox,
-): [ChainRpc | undefined, CrossCheck | undefined] {
-  if (rpcUrls.length === 0) return [undefined, undefined]
-  const onLeftOut: OnLeftOut = ({ block, hash, transaction, reason }) =>
-    deadLetters.keep([
-      {
-        stage: 'decode',
-        block: { number: block, hash, timestamp: Number.NaN },
-        contract: '',
-        reason:
-          `Logs of transaction ${transaction} are left out: they are more than any answer that is read may have (${reason}). ` +
-          `Everything else goes on; what they say is missing of the contracts in it.`,
-      },
-    ])
-  const rpc = withoutContracts(openChainRpc(rpcUrls, onLeftOut), ignored)
-  if (rpcUrls.length === 1) return [rpc, undefined]
-  const check = new CrossCheck({
-    chain: network.name,
-    first: openChainRpc(rpcUrls.slice(0, 1)),
-    second: openChainRpc(rpcUrls.slice(1)),
-    onDifference: letters => deadLetters.keep(letters),
-    patienceMs: crossCheckMs,
-  })
-  return [rpc, check]
+/** What a history that is made up to a block has taken of that block's hour. */
+async function samplesBefore(
+  pool: pg.Pool,
+  stream: number,
+  rpc: ChainRpc | undefined,
+  cursor: number,
+  late: KnownContracts,
+): Promise<StoredSample[]> {
+  const at = cursor < 0 ? undefined : await rpc?.header(cursor)
+  if (!at) return []
+  const own = new Set(late.allVaults())
+  return (await readRecentSamples(pool, stream, at)).filter(({ vault }) => own.has(vault))
 }
 
 function openHistory(
@@ -421,10 +415,11 @@ function openHistory(
     contracts: KnownContracts
     late: KnownContracts
     pending: readonly PendingSource[]
+    sampleBudgets: HistoryOptions['sampleBudgets']
     store: HistoryOptions['store']
   },
 ): History | undefined {
-  const { rpc, pending, late, contracts, decoder, store } = common
+  const { rpc, pending, late, contracts, decoder, sampleBudgets, store } = common
   if (pending.length === 0) return undefined
   const facts = { network: network.name, sources: namesOf(pending) }
   if (!rpc) {
@@ -442,6 +437,7 @@ function openHistory(
     finality: finality ?? network.finality,
     blockTime: network.blockTime,
     range: backfillRange,
+    sampleBudgets,
     store,
   })
 }

@@ -20,15 +20,20 @@ const HOUR = 3600
 const PAGE = 20_000
 const PAGES = 20
 
-/** Samples after events in the newest hour that is stored, ascending. */
-export async function readRecentSamples(db: pg.Pool, stream: number): Promise<StoredSample[]> {
+/** Samples after events in the hour of a block, up to it: of the newest one that is stored unless told. Ascending. */
+export async function readRecentSamples(
+  db: pg.Pool,
+  stream: number,
+  at?: { number: number; timestamp: number },
+): Promise<StoredSample[]> {
   const { rows: heads } = await db.query<{ head: number; head_time: number }>(
     'SELECT head, head_time FROM stream WHERE id = $1',
     [stream],
   )
   const [head] = heads
   if (!head) return []
-  const since = Math.floor(head.head_time / HOUR) * HOUR
+  const since = Math.floor((at?.timestamp ?? head.head_time) / HOUR) * HOUR
+  const last = at?.number ?? Number.MAX_SAFE_INTEGER
   const samples: StoredSample[] = []
   const gone: [number, number][] = []
   for (let to = head.head, page = 0; to > 0 && page < PAGES; to -= PAGE, page++) {
@@ -44,22 +49,23 @@ export async function readRecentSamples(db: pg.Pool, stream: number): Promise<St
       `SELECT position, type, data->>'vault' AS vault, block_number AS block, block_time AS time,
          (data->>'fromPosition')::bigint AS from_position, (data->>'toPosition')::bigint AS to_position
        FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3 AND (type = 'BlockRetracted'
-         OR (type = 'StateSampled' AND block_time >= $4 AND data->>'reason' <> 'hourly'))
+         OR (type = 'StateSampled' AND block_time >= $4 AND block_number <= $5 AND data->>'reason' <> 'hourly'))
        ORDER BY position DESC`,
-      [stream, to - PAGE, to, since],
+      [stream, to - PAGE, to, since, last],
     )
     for (const { position, type, vault, block, time, from_position: from, to_position: until } of rows) {
       if (type === 'BlockRetracted') gone.push([Number(from), Number(until)])
       else if (!gone.some(([first, last]) => position >= first && position <= last))
         samples.push({ vault, block, hour: Math.floor(time / HOUR) })
     }
-    const { rows: oldest } = await db.query<{ time: number }>(
-      'SELECT block_time AS time FROM event_log WHERE stream = $1 AND position = $2',
-      [stream, Math.max(1, to - PAGE + 1)],
+    // History and live blocks are stored in turns: blocks above the last one say nothing.
+    const { rows: newest } = await db.query<{ time: number | null }>(
+      'SELECT max(block_time) AS time FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3 AND block_number <= $4',
+      [stream, to - PAGE, to, last],
     )
-    if ((oldest[0]?.time ?? 0) < since) break
+    if ((newest[0]?.time ?? since) < since) break
   }
-  return samples.reverse()
+  return samples.reverse().sort((a, b) => a.block - b.block)
 }
 
 /** What the operator is shown. */

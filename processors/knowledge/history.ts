@@ -8,6 +8,7 @@ import { log } from '../../db/process/log.ts'
 import { BranchMismatchError, type SourceBlock } from '../handling/block.ts'
 import type { ChainHandler } from '../handling/chain-handler.ts'
 import { blocksOf } from '../samples/hours.ts'
+import type { SampleBudget } from '../samples/sample-budget.ts'
 import { collateralHolders } from '../samples/sampler.ts'
 import { merged, openLogQueries } from '../source/log-queries.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
@@ -40,6 +41,8 @@ export interface HistoryOptions {
   handler: ChainHandler
   /** What that is; and of those that come with the blocks. */
   late: KnownContracts
+  /** By which the handler samples, where a slice has what the ones before it have left; and that of the live blocks. */
+  sampleBudgets?: { late: SampleBudget; live: SampleBudget } | undefined
   contracts: KnownContracts
   /** Topics by kind. */
   topics(kind: string): string[]
@@ -128,7 +131,7 @@ export class History {
    * @param last the batch's newest block
    */
   async take(store: EventWriter, last: number): Promise<BlockLogs[] | undefined> {
-    const { contracts, late, finality } = this.options
+    const { contracts, late, finality, sampleBudgets } = this.options
     this.goOn?.()
     await this.storing
     if (this.failure) throw this.failure
@@ -156,6 +159,7 @@ export class History {
     for (const source of this.withAhead()) store.setSourceCursor({ ...source, cursor: null })
     log.info({ sources: namesOf(this.sources) }, 'history is complete')
     contracts.adopt(late)
+    sampleBudgets?.live.adopt(sampleBudgets.late)
     this.hasJoined = true
     return this.logsOf(this.watched(), store.storedTo + 1, last)
   }
@@ -303,6 +307,7 @@ export class History {
     const more = await this.logsOf(learned, to + 1, this.fetchedTo)
     // Nothing fails from here on: a slice that is made again has to learn the same again.
     late.commit()
+    this.options.sampleBudgets?.late.commit()
     this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
     this.ahead.push({ output, learned, older: olderSources() })
     this.madeTo = to

@@ -76,6 +76,14 @@ export class SampleBudget {
     this.fresh = []
   }
 
+  /** Another one's vaults are this one's from here on, with what they have taken. */
+  adopt(late: SampleBudget): void {
+    for (const sample of [...late.stored, ...late.fresh]) {
+      this.fresh.push(sample)
+      this.count(sample)
+    }
+  }
+
   isListed(vault: string): boolean {
     return this.options.listed.vaults.has(vault)
   }

@@ -109,7 +109,9 @@ export class Sampler {
       if (tasks.get(block.hash)?.vaults.has(vault)) return
       if (reason !== 'hourly' && this.budget && !this.budget.admits(vault, block)) return
       const { asset, protocol, decimals, assetDecimals, pool } = known
-      const why = hourly.has(block.hash) ? 'hourly' : reason
+      // One that was paid for is known by its reason when the budget is counted anew.
+      const isFree = this.budget?.isListed(vault) ?? true
+      const why = isFree && hourly.has(block.hash) ? 'hourly' : reason
       const { vaults } = taskOf(block)
       vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
     }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../processors/handling/chain-handler.ts'
 import { createDecoder } from '../../processors/handling/decode.ts'
 import { History } from '../../processors/knowledge/history.ts'
 import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
 import type { BlockLogs, ChainRpc } from '../../processors/source/rpc.ts'
+import { handlerOf } from './handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const TRANSFER = `0x${'e'.repeat(64)}`
@@ -129,16 +129,10 @@ async function stored(node: Node, { cursor, begins }: { cursor: number; begins: 
     pending: [{ kind: 'any', contract: '', cursor, learned: false }],
     late,
     contracts,
-    handler: new ChainHandler({
+    handler: handlerOf({
       protocols,
-      decoder: known,
       rpc,
-      samples: false,
       contracts: late,
-      standingLogs: async () => new Set(),
-      collateralHolders: async () => [],
-      principals: async () => new Map(),
-      onDeadLetters: async () => {},
     }),
     topics: kind => known.topicsOf(kind),
     finality: FINALITY,

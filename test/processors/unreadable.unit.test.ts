@@ -2,11 +2,10 @@ import { expect, test } from 'vitest'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import { openWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../processors/handling/chain-handler.ts'
-import { createDecoder } from '../../processors/handling/decode.ts'
 import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
 import type { ChainRpc } from '../../processors/source/rpc.ts'
+import { handlerOf } from './handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const CONTRACT = `0x${'a'.repeat(40)}`
@@ -51,16 +50,10 @@ async function looks(reason: string): Promise<number[]> {
     transactions: async () => new Map(),
   } as unknown as ChainRpc
   const contracts = new KnownContracts([protocol])
-  const handler = new ChainHandler({
+  const handler = handlerOf({
     protocols: [protocol],
-    decoder: createDecoder([protocol], 'mainnet'),
     contracts,
     rpc,
-    samples: false,
-    standingLogs: async () => new Set(),
-    collateralHolders: async () => [],
-    principals: async () => new Map(),
-    onDeadLetters: async () => {},
   })
   const stored: BlockEvents[] = []
   for (let number = 1; number <= 16; number++) {

@@ -64,6 +64,18 @@ test('the samples after events of the hour under way are known after a restart, 
   expect(await found()).toEqual([])
 })
 
+test('a history knows those of the hour that it stands in, however many live blocks were stored since', async () => {
+  await append(0, 50, ['activity'])
+  await append(1, 70, ['activity'])
+  await append(2, 80, ['activity', 'hourly'])
+  await append(3, 90, ['activity'])
+  await append(4, 1_000, ['activity'])
+  expect(await readRecentSamples(postgres.pool, STREAM, { number: 2, timestamp: 80 * 60 })).toEqual([
+    { vault: VAULT, block: 1, hour: 1 },
+    { vault: VAULT, block: 2, hour: 1 },
+  ])
+})
+
 test('turns are in the status where there are any', async () => {
   await storeRounds(postgres.pool, STREAM, [
     { standing: 'made', vaults: 20, hours: 1 },

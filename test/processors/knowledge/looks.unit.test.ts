@@ -3,12 +3,11 @@ import type { BlockEvents } from '../../../db/events/event-store.ts'
 import { openWriter } from '../../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import type { WaitingContract } from '../../../db/events/waiting-contracts.ts'
-import { ChainHandler } from '../../../processors/handling/chain-handler.ts'
-import { createDecoder } from '../../../processors/handling/decode.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { Looks } from '../../../processors/knowledge/looks.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import { handlerOf } from '../handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const CREATED = `0x${'c'.repeat(64)}`
@@ -97,17 +96,11 @@ async function stored(cut: number, restarts: boolean): Promise<{ block: number; 
       waiting: [...rows.values()],
       listed: new Set(),
     })
-    const handler = new ChainHandler({
+    const handler = handlerOf({
       protocols: [protocol],
-      decoder: createDecoder([protocol], 'mainnet'),
       contracts,
       looks,
       rpc,
-      samples: false,
-      standingLogs: async () => new Set(),
-      collateralHolders: async () => [],
-      principals: async () => new Map(),
-      onDeadLetters: async () => {},
     })
     return { contracts, looks, handler }
   }

@@ -3,12 +3,11 @@ import type { BlockEvents } from '../../../db/events/event-store.ts'
 import { openWriter } from '../../../db/events/event-writer.ts'
 import type { StoredSample } from '../../../db/events/sample-budgets.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../../processors/handling/chain-handler.ts'
-import { createDecoder } from '../../../processors/handling/decode.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import { SampleBudget } from '../../../processors/samples/sample-budget.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import { handlerOf } from '../handler.ts'
 
 const HOUR = 3600
 const DEPOSIT = `0x${'d'.repeat(64)}`
@@ -205,9 +204,8 @@ test('a crowd that does something in every block costs its budget of calls, and 
         return list.map(() => `0x${'1'.padStart(64, '0')}`)
       },
     } as unknown as ChainRpc
-    const handler = new ChainHandler({
+    const handler = handlerOf({
       protocols: [protocol],
-      decoder: createDecoder([protocol], 'mainnet'),
       contracts,
       rpc,
       samples: true,
@@ -217,10 +215,6 @@ test('a crowd that does something in every block costs its budget of calls, and 
         listed: { vaults: new Set([listed]), markets: new Set() },
         taken: [],
       }),
-      standingLogs: async () => new Set(),
-      collateralHolders: async () => [],
-      principals: async () => new Map(),
-      onDeadLetters: async () => {},
     })
     const events: BlockEvents[] = []
     // A day of six blocks an hour.

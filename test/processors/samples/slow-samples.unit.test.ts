@@ -2,11 +2,10 @@ import { expect, test } from 'vitest'
 import type { BlockEvents } from '../../../db/events/event-store.ts'
 import { openWriter } from '../../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
-import { ChainHandler } from '../../../processors/handling/chain-handler.ts'
-import { createDecoder } from '../../../processors/handling/decode.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import { handlerOf } from '../handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const VAULT = `0x${'a'.repeat(40)}`
@@ -103,16 +102,11 @@ async function stored(cut: number, restarts: boolean, trouble = noTrouble, last 
     for (const { block, events: own } of events)
       for (const event of own) contracts.learn(event, block.number, block.timestamp)
     contracts.commit()
-    const handler = new ChainHandler({
+    const handler = handlerOf({
       protocols: [protocol],
-      decoder: createDecoder([protocol], 'mainnet'),
       contracts,
       rpc,
       samples: true,
-      standingLogs: async () => new Set(),
-      collateralHolders: async () => [],
-      principals: async () => new Map(),
-      onDeadLetters: async () => {},
     })
     return { contracts, handler }
   }
