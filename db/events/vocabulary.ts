@@ -3,6 +3,7 @@ import { bridgeVocabulary } from './bridge-vocabulary.ts'
 import { fixedTermVocabulary } from './fixed-term-vocabulary.ts'
 import { lendingVocabulary } from './lending-vocabulary.ts'
 import { address, bytes32, count, int, text, uint, unixSeconds } from './shapes.ts'
+import { svmVocabulary } from './svm-vocabulary.ts'
 
 /**
  * The vocabulary of the event store: every fact that a projection may use, in the past tense.
@@ -396,6 +397,7 @@ export const vocabulary = {
   ...lendingVocabulary,
   ...fixedTermVocabulary,
   ...bridgeVocabulary,
+  ...svmVocabulary,
 
   // ---- the registry of curated facts (stream 0); `contract` is absent
   /** One curated fact set or removed: subject is e.g. 'vault:1:0x…', 'feed:1:0x…', 'protocol:morpho', fact its JSON. */

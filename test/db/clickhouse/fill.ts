@@ -1,3 +1,4 @@
+import type { StreamKind } from '../../../db/streams.ts'
 import { loadProjections } from '../../../jobs/projection.ts'
 import { applyRange, planRange } from '../../../jobs/runner.ts'
 import type { Engine } from '../../jobs/engine.ts'
@@ -12,7 +13,11 @@ export function fact(position: number, subject: string, kind: string, value: unk
   }
 }
 
-/** Stores streams, the registry as 0, and makes every read model of them. */
+export const SOLANA = 1_399_811_149
+
+const kindOf = (stream: number): StreamKind => (stream === 0 ? 'registry' : stream === SOLANA ? 'svm' : 'evm')
+
+/** Stores streams, the registry as 0 and Solana by its number, and makes every read model of them. */
 export async function fill(
   engine: Engine,
   streams: readonly (readonly [number, readonly Positioned[]])[],
@@ -20,7 +25,7 @@ export async function fill(
   for (const [stream, log] of streams) {
     await store(engine, stream, log)
     for (const projection of await loadProjections()) {
-      if ((projection.streams === 'registry') !== (stream === 0)) continue
+      if (projection.streams !== kindOf(stream)) continue
       for (let from = 0; from < log.length; ) {
         const range = await planRange(engine.client, stream, from, log.length, {
           position: log.length,

@@ -5,7 +5,8 @@ import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { sign } from '../../../db/read-models.ts'
 import { Engine } from '../../jobs/engine.ts'
 import { type Positioned, RandomChain } from '../../jobs/streams.ts'
-import { fact, fill } from './fill.ts'
+import { svmHistory } from '../../jobs/svm-acts.ts'
+import { fact, fill, SOLANA } from './fill.ts'
 import { commentsOf, type Described, describeIn } from './readme-text.ts'
 
 interface Section {
@@ -103,6 +104,7 @@ beforeAll(async () => {
   const vaults = [...chain.log, charged, ...daily, ...largeVault(charged.position + daily.length, daily)]
   const streams: [number, Positioned[]][] = [
     [1, [...vaults, ...transfers(vaults)]],
+    [SOLANA, svmHistory(5, 60)],
     [
       0,
       [

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { address, count, text, uint } from './shapes.ts'
+
+/** Who a share of a vault belongs to, how many, and by which instruction. */
+const flow = {
+  /** Owner of the token account whose shares came or went. */
+  account: address,
+  /** Asset base units; absent where no instruction says how many. */
+  assets: uint.optional(),
+  /** Share base units that the account got, or that left it with what the vault kept as a fee. */
+  shares: uint,
+  /** Of the outer instruction in its transaction. */
+  instructionIndex: count,
+  /** Places of the instruction, between dots: of the outer one, of the one that it called, … */
+  path: text,
+}
+
+/**
+ * What chains of Solana's kind tell of vaults. Block numbers are slots. `logIndex` is a place in the slot: index of the
+ * transaction × 256 + place of the instruction in the transaction's trace, or 128 and more for what its balances tell.
+ */
+export const svmVocabulary = {
+  /** A program carried out an instruction on a vault (`contract`) with these accounts, which it has checked. */
+  SvmVaultIdentified: z.object({
+    /** By which it was carried out: one code may be deployed more than once. */
+    program: address,
+    shareMint: address,
+    asset: address,
+    /** The only one that may mint shares. */
+    authority: address,
+    /** Pays withdrawals. */
+    reserve: address.optional(),
+  }),
+  /** What a mint (`contract`) says of itself. */
+  SvmMintDescribed: z.object({
+    tokenProgram: address,
+    decimals: count,
+    mintAuthority: address.optional(),
+    freezeAuthority: address.optional(),
+    name: text.optional(),
+    symbol: text.optional(),
+  }),
+  /** `sender`: who paid the assets. */
+  SvmDeposited: z.object({ ...flow, sender: address }),
+  /** `receiver`: who was paid them. */
+  SvmWithdrawn: z.object({ ...flow, receiver: address }),
+  /**
+   * A token account holds so much of a mint (`contract`) for its owner from here on: what is so, not what changed. An account
+   * that was closed holds 0. previousOwner: where it was somebody else's before.
+   */
+  SvmShareAccountChanged: z.object({
+    tokenAccount: address,
+    owner: address,
+    previousOwner: address.optional(),
+    amount: uint,
+  }),
+  /**
+   * The state of a vault (`contract`) and its mints at this slot, which no node tells later. A share is worth priceAssets / priceShares,
+   * in base units of asset and share; both are absent where there is no share. idleAssets: what withdrawals are paid of.
+   * epoch: the one of the slot; updatedEpoch: the one in which the vault was last brought up to date.
+   */
+  SvmVaultSampled: z.object({
+    reason: z.enum(['hourly', 'activity', 'discovery']),
+    totalAssets: uint.optional(),
+    totalSupply: uint.optional(),
+    priceAssets: uint.optional(),
+    priceShares: uint.optional(),
+    idleAssets: uint.optional(),
+    decimals: count,
+    assetDecimals: count,
+    epoch: count.optional(),
+    updatedEpoch: count.optional(),
+  }),
+} satisfies Record<string, z.ZodObject>
