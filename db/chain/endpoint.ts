@@ -27,6 +27,8 @@ export interface AskOptions {
   maxBytes?: number
   /** Milliseconds for one attempt. */
   timeoutMs?: number
+  /** Integers that a number of JavaScript cannot hold come as decimal text: nodes of Solana write 64 bits in digits. */
+  isExact?: boolean
   /** How often it is sent, when nothing tells that the answer would be the same. */
   attempts?: number
   /** Told of each attempt. */
@@ -55,6 +57,7 @@ interface Waiting extends Call {
   maxBytes: number
   /** Not to be put into a batch. */
   isAlone: boolean
+  isExact: boolean
   failures: number
   onSend?: (() => void) | undefined
   /** When, and with how many others, it got an error that may be of the moment or of the batch. */
@@ -98,6 +101,7 @@ export class Endpoint {
         timeoutMs: options.timeoutMs ?? TIMEOUT,
         maxBytes: options.maxBytes ?? MOST_BYTES,
         isAlone: options.maxBytes !== undefined,
+        isExact: options.isExact ?? false,
         failures: 0,
         onSend: options.onSend,
         resolve,
@@ -151,6 +155,7 @@ export class Endpoint {
       const answers = await this.send(calls, {
         timeoutMs: Math.max(...calls.map(({ timeoutMs }) => timeoutMs)),
         maxBytes: Math.max(...calls.map(({ maxBytes }) => maxBytes)),
+        isExact: calls.some(({ isExact }) => isExact),
       })
       this.inFlight.answered(underWay)
       this.taken = Math.max(this.taken, calls.length)

@@ -59,7 +59,7 @@ export class NoAnswerError extends Error {
  */
 export type Send = (
   calls: readonly Call[],
-  options: { timeoutMs: number; maxBytes: number },
+  options: { timeoutMs: number; maxBytes: number; isExact?: boolean },
 ) => Promise<Answer[]>
 
 const said = z.object({
@@ -84,7 +84,7 @@ export function sendByHttp(url: string): Send {
   }
   let lastId = 0
 
-  return async (calls, { timeoutMs, maxBytes }) => {
+  return async (calls, { timeoutMs, maxBytes, isExact }) => {
     const asked = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
     const over = new AbortController()
     const timer = setTimeout(() => over.abort(), timeoutMs)
@@ -107,7 +107,7 @@ export function sendByHttp(url: string): Send {
       clearTimeout(timer)
       over.abort()
     }
-    const answers = answersOf(text, asked)
+    const answers = answersOf(isExact ? quoteLargeIntegers(text) : text, asked)
     const http = status === 200 ? {} : { status }
     if (!answers)
       throw new NoAnswerError(text.slice(0, 200).trim() || 'nothing that is JSON-RPC', {
@@ -121,6 +121,16 @@ export function sendByHttp(url: string): Send {
       throw new NoAnswerError(only.error.message, { status, retryAfter })
     return answers
   }
+}
+
+/**
+ * JSON whose integers of 16 digits and more are texts, so that none is rounded; what stands in texts and fractions stays.
+ * @example quoteLargeIntegers('{"rentEpoch":18446744073709551615}') === '{"rentEpoch":"18446744073709551615"}'
+ */
+export function quoteLargeIntegers(json: string): string {
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g, found =>
+    found.startsWith('"') ? found : `"${found}"`,
+  )
 }
 
 /** In the order asked; undefined where it is not JSON-RPC, `refused` where a batch got one error. */

@@ -37,6 +37,13 @@ const trustedUrl = () =>
     'must be a URL that begins with https:// (http:// on this machine alone)',
   )
 
+/** Addresses separated by commas, the preferred one first. */
+const httpUrls = () =>
+  z
+    .string()
+    .transform(list => list.split(',').map(url => url.trim()))
+    .pipe(z.array(urlOf('http', 'https')).min(1))
+
 /** A key that goes into a header. */
 const secret = () => z.string().regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters')
 
@@ -133,6 +140,7 @@ export const envSchema = z.object({
   BICONOMY_EXPLORER_URL: trustedUrl().optional(),
   RHINESTONE_URL: trustedUrl().optional(),
   RHINESTONE_KEY: secret().optional(),
+  RPC_SOLANA: httpUrls().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
     .default('on')
@@ -210,7 +218,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   const byNetwork = <T>(prefix: string, schema: z.ZodType<T, unknown>): Record<string, T> => {
     const values: Record<string, T> = {}
     for (const [name, value] of Object.entries(set)) {
-      if (prefixOf(name) !== prefix || name.length === prefix.length) continue
+      if (prefixOf(name) !== prefix || name.length === prefix.length || name in envSchema.shape) continue
       const network = networkOf(name, prefix)
       if (!isNetwork(network)) {
         if (!meantNetwork(network) && SHARED_PREFIXES.includes(prefix)) foreign.push(name)
@@ -238,7 +246,11 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   if (!source) {
     log.level = parsed.data.LOG_LEVEL
     setLogFormat(parsed.data.LOG_FORMAT)
-    for (const url of [...Object.values(rpc).flat(), ...Object.values(gateway)])
+    for (const url of [
+      ...Object.values(rpc).flat(),
+      ...(parsed.data.RPC_SOLANA ?? []),
+      ...Object.values(gateway),
+    ])
       if (url !== 'sqd') hideUrl(url)
     for (const [name, urls] of Object.entries(rpc))
       limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })

@@ -1,0 +1,78 @@
+import { keyFrom } from './addresses.ts'
+import { type Key, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts'
+
+/**
+ * Accounts of the token programs. Token-2022 has the same fields first, then, from byte 165 on, the kind of account and a list
+ * of extensions: type u16, length u16, value.
+ * @see solana-program/token, state.rs; solana-program/token-2022, extension/mod.rs
+ */
+const MINT_LENGTH = 82
+const ACCOUNT_LENGTH = 165
+const MINT_KIND = 1
+const ACCOUNT_KIND = 2
+
+export const isTokenProgram = (key: Key): boolean => key === TOKEN_PROGRAM || key === TOKEN_2022_PROGRAM
+
+export interface Mint {
+  authority: Key | undefined
+  supply: bigint
+  decimals: number
+  freezeAuthority: Key | undefined
+  /** Numbers of the extensions that it has. */
+  extensions: readonly number[]
+}
+
+export interface TokenAccount {
+  mint: Key
+  owner: Key
+  amount: bigint
+  isFrozen: boolean
+}
+
+/** Extensions of a mint that change what a transfer does, or let somebody else move what a wallet holds. */
+export const TRANSFER_FEE = 1
+export const PERMANENT_DELEGATE = 12
+export const TRANSFER_HOOK = 14
+
+/** Undefined where it is no mint of a token program. */
+export function decodeMint(owner: Key, data: Uint8Array): Mint | undefined {
+  const extensions = extensionsOf(owner, data, MINT_LENGTH, MINT_KIND)
+  if (!extensions || data[45] !== 1) return undefined
+  const bytes = Buffer.from(data)
+  const maybe = (at: number) => (bytes.readUInt32LE(at) === 1 ? keyFrom(bytes.subarray(at + 4, at + 36)) : undefined)
+  return {
+    authority: maybe(0),
+    supply: bytes.readBigUInt64LE(36),
+    decimals: bytes.readUInt8(44),
+    freezeAuthority: maybe(46),
+    extensions,
+  }
+}
+
+/** Undefined where it is no token account that was set up. */
+export function decodeTokenAccount(owner: Key, data: Uint8Array): TokenAccount | undefined {
+  const state = data[108]
+  if (!extensionsOf(owner, data, ACCOUNT_LENGTH, ACCOUNT_KIND) || (state !== 1 && state !== 2)) return undefined
+  const bytes = Buffer.from(data)
+  return {
+    mint: keyFrom(bytes.subarray(0, 32)),
+    owner: keyFrom(bytes.subarray(32, 64)),
+    amount: bytes.readBigUInt64LE(64),
+    isFrozen: state === 2,
+  }
+}
+
+function extensionsOf(owner: Key, data: Uint8Array, length: number, kind: number): number[] | undefined {
+  if (!isTokenProgram(owner)) return undefined
+  if (data.length === length) return []
+  if (owner !== TOKEN_2022_PROGRAM || data.length <= ACCOUNT_LENGTH || data[ACCOUNT_LENGTH] !== kind)
+    return undefined
+  const bytes = Buffer.from(data)
+  const found: number[] = []
+  for (let at = ACCOUNT_LENGTH + 1; at + 4 <= bytes.length; at += 4 + bytes.readUInt16LE(at + 2)) {
+    const type = bytes.readUInt16LE(at)
+    if (type === 0) break
+    found.push(type)
+  }
+  return found
+}
