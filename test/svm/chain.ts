@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto'
+import {
+  type Address,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  type Instruction,
+  type KeyPairSigner,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+  type Transaction,
+} from '@solana/kit'
+import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
+
+const base58 = getBase58Decoder()
+const TOKEN_PROGRAMS = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+]
+const SLOTS_PER_EPOCH = 432_000n
+
+/** A block as getBlock answers it. */
+export interface RpcBlock {
+  slot: number
+  blockhash: string
+  previousBlockhash: string
+  parentSlot: number
+  blockHeight: number
+  blockTime: number | null
+  transactions: unknown[]
+}
+
+interface TokenHolding {
+  accountIndex: number
+  mint: string
+  owner: string
+  programId: string
+  uiTokenAmount: { amount: string; decimals: number; uiAmount: null; uiAmountString: string }
+}
+
+/** What a transaction of a block came to. */
+export interface Sent {
+  signature: string
+  slot: number
+  failed: string | undefined
+}
+
+/** The real virtual machine in this process, with slots, blocks and time of our own. */
+export class TestChain {
+  readonly svm = new LiteSVM()
+  readonly blocks: RpcBlock[] = []
+  slot: number
+  time: number
+
+  constructor({ slot = 250_000_000, time = 1_700_000_000 } = {}) {
+    this.slot = slot
+    this.time = time
+    this.svm.withTransactionHistory(0n)
+    this.tick(0)
+    this.blocks.push(this.block(slot, []))
+  }
+
+  get epoch(): number {
+    return Number(this.svm.getClock().epoch)
+  }
+
+  get head(): RpcBlock {
+    return this.blocks.at(-1) as RpcBlock
+  }
+
+  async wallet(lamports = 1_000_000_000_000n): Promise<KeyPairSigner> {
+    const signer = await generateKeyPairSigner()
+    this.setAccount(signer.address, '11111111111111111111111111111111', new Uint8Array(), lamports)
+    return signer
+  }
+
+  /** Writes an account past the rules, as no transaction does: for what a world begins with, and for yields. */
+  setAccount(at: string, owner: string, data: Uint8Array, lamports?: bigint): void {
+    this.svm.setAccount({
+      address: address(at),
+      programAddress: address(owner),
+      data,
+      lamports: (lamports ?? this.svm.minimumBalanceForRentExemption(BigInt(data.length))) as never,
+      executable: false,
+      space: BigInt(data.length),
+    })
+  }
+
+  /** Slots without a block, and time that goes by. */
+  skip(slots: number, seconds = Math.round(slots * 0.4)): void {
+    this.slot += slots
+    this.time += seconds
+  }
+
+  /** Into the next epoch: the clock moves, not the slots, so that few have to be walked. */
+  nextEpoch(seconds = 172_800): void {
+    this.time += seconds
+    this.tick(this.epoch + 1)
+  }
+
+  async transaction(payer: KeyPairSigner, instructions: readonly Instruction[]): Promise<Transaction> {
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      made => setTransactionMessageFeePayerSigner(payer, made),
+      made =>
+        setTransactionMessageLifetimeUsingBlockhash(
+          { blockhash: this.svm.latestBlockhash() as Blockhash, lastValidBlockHeight: 1n << 60n },
+          made,
+        ),
+      made => appendTransactionMessageInstructions(instructions, made),
+    )
+    return signTransactionMessageWithSigners(message)
+  }
+
+  /** One block with these transactions, the failed ones included; none: an empty block. */
+  mine(transactions: readonly Transaction[], seconds = 1): Sent[] {
+    this.slot++
+    this.time += seconds
+    this.tick(this.epoch)
+    this.svm.expireBlockhash()
+    const ran = transactions.map(each => this.run(each))
+    this.blocks.push(
+      this.block(
+        this.slot,
+        ran.map(({ shown }) => shown),
+      ),
+    )
+    return ran.map(({ sent }) => sent)
+  }
+
+  /** One transaction in a block of its own. */
+  async send(payer: KeyPairSigner, instructions: readonly Instruction[]): Promise<Sent> {
+    const [sent] = this.mine([await this.transaction(payer, instructions)])
+    return sent as Sent
+  }
+
+  private tick(epoch: number): void {
+    this.svm.setClock(
+      new Clock(BigInt(this.slot), BigInt(this.time), BigInt(epoch), BigInt(epoch + 1), BigInt(this.time)),
+    )
+  }
+
+  private block(slot: number, transactions: unknown[]): RpcBlock {
+    const before = this.blocks.at(-1)
+    return {
+      slot,
+      blockhash: base58.decode(createHash('sha256').update(`slot ${slot}`).digest()),
+      previousBlockhash: before?.blockhash ?? base58.decode(new Uint8Array(32)),
+      parentSlot: before?.slot ?? slot - 1,
+      blockHeight: (before?.blockHeight ?? Number(BigInt(slot) % SLOTS_PER_EPOCH)) + 1,
+      blockTime: this.time,
+      transactions,
+    }
+  }
+
+  private run(transaction: Transaction): { sent: Sent; shown: unknown } {
+    const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)
+    if (message.version !== 0) throw new TypeError('only transactions of version 0')
+    const keys = message.staticAccounts
+    const lamports = () => keys.map(key => Number(this.svm.getBalance(key) ?? 0n))
+    const [preBalances, preTokenBalances] = [lamports(), this.holdings(keys)]
+    // What was signed for an older blockhash is still good here.
+    this.svm.withBlockhashCheck(false)
+    const result = this.svm.sendTransaction(transaction)
+    const failed = result instanceof FailedTransactionMetadata ? errorOf(result) : undefined
+    const meta: TransactionMetadata = result instanceof FailedTransactionMetadata ? result.meta() : result
+    const signatures = Object.values(transaction.signatures).map(bytes => base58.decode(bytes as Uint8Array))
+    const shown = {
+      version: 0,
+      transaction: {
+        signatures,
+        message: {
+          header: {
+            numRequiredSignatures: message.header.numSignerAccounts,
+            numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
+            numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
+          },
+          accountKeys: keys,
+          recentBlockhash: message.lifetimeToken,
+          instructions: message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
+            programIdIndex: programAddressIndex,
+            accounts: accountIndices ?? [],
+            data: base58.decode(data ?? new Uint8Array()),
+            stackHeight: null,
+          })),
+          addressTableLookups: [],
+        },
+      },
+      meta: {
+        err: failed ?? null,
+        status: failed ? { Err: failed } : { Ok: null },
+        fee: 5000 * signatures.length,
+        preBalances,
+        postBalances: lamports(),
+        preTokenBalances,
+        postTokenBalances: this.holdings(keys),
+        innerInstructions: meta.innerInstructions().flatMap((list, index) =>
+          list.length === 0
+            ? []
+            : [
+                {
+                  index,
+                  instructions: list.map(inner => ({
+                    programIdIndex: inner.instruction().programIdIndex(),
+                    accounts: [...inner.instruction().accounts()],
+                    data: base58.decode(inner.instruction().data()),
+                    stackHeight: inner.stackHeight(),
+                  })),
+                },
+              ],
+        ),
+        logMessages: meta.logs(),
+        loadedAddresses: { writable: [], readonly: [] },
+        computeUnitsConsumed: Number(meta.computeUnitsConsumed()),
+        rewards: [],
+      },
+    }
+    const signature = signatures[0] ?? ''
+    return {
+      sent: { signature, slot: this.slot, failed: failed === undefined ? undefined : JSON.stringify(failed) },
+      shown,
+    }
+  }
+
+  /** What the token accounts among these hold. */
+  private holdings(keys: readonly Address[]): TokenHolding[] {
+    return keys.flatMap((key, accountIndex) => {
+      const account = this.svm.getAccount(key)
+      if (!account.exists || !TOKEN_PROGRAMS.includes(account.programAddress)) return []
+      const data = Buffer.from(account.data)
+      if (data.length < 165 || data[108] === 0 || (data.length > 165 && data[165] !== 2)) return []
+      const mint = base58.decode(data.subarray(0, 32))
+      const found = this.svm.getAccount(address(mint))
+      const decimals = found.exists ? (found.data[44] ?? 0) : 0
+      const amount = data.readBigUInt64LE(64).toString()
+      return [
+        {
+          accountIndex,
+          mint,
+          owner: base58.decode(data.subarray(32, 64)),
+          programId: account.programAddress,
+          uiTokenAmount: { amount, decimals, uiAmount: null, uiAmountString: amount },
+        },
+      ]
+    })
+  }
+}
+
+/** As a node says what failed. */
+export function errorOf(failed: FailedTransactionMetadata): unknown {
+  const error = failed.err() as { index?: number; err?: () => { code?: number } }
+  if (typeof error !== 'object') return `error ${String(error)}`
+  const inner = error.err?.()
+  return {
+    InstructionError: [error.index ?? 0, inner?.code === undefined ? String(inner) : { Custom: inner.code }],
+  }
+}
