@@ -7,9 +7,9 @@ import { openFoundLimit } from '../../db/chain/found-limit.ts'
 import { type BlockParameter, openStrangerReader } from '../../db/chain/stranger-reader.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
-import { log } from '../../db/process/log.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
 import { openKeptState } from './kept-state.ts'
+import { openLostState } from './lost-state.ts'
 import { type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
@@ -92,9 +92,6 @@ const LOG_RANGE = 10_000
 /** How often a node is asked for a block that it should have any moment, and the milliseconds between. */
 const TRIES_AT_HEAD = 6
 const HEAD_PAUSE = 200
-
-/** Milliseconds after which a node that had no state is asked for it again. */
-const STATE_AGAIN = 600_000
 
 export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): ChainRpc {
   const ask = openFailover(urls)
@@ -193,9 +190,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     return [...blocks.values()].sort((a, b) => a.number - b.number)
   }
 
-  /** Below it the node has no state, as was found at that time. */
-  let lost = { below: -1, at: 0 }
-  const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < STATE_AGAIN
+  const lost = openLostState({ head, header, hasState })
 
   async function calls(
     list: readonly StateCall[],
@@ -204,27 +199,29 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
   ): Promise<(string | undefined)[]> {
     if (list.length === 0) return []
     const at: BlockParameter = { blockHash: block.hash }
-    if (isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
+    if (lost.isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
     try {
       const answers = await strangers.read(list, at)
       if (answers.every(({ data, trouble }) => !data && !trouble)) await assertKept(block.number)
       for (const [i, { trouble }] of answers.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
       return answers.map(({ data }) => data)
     } catch (error) {
-      if (error instanceof StateMissingError) await noteLost(block, error)
+      if (error instanceof StateMissingError) await lost.note(block, error)
       throw error
     }
   }
 
-  /** A block that was replaced has no state either, and says nothing of those before it. */
-  async function noteLost(block: BlockRef, error: StateMissingError): Promise<void> {
-    if ((await header(block.number))?.hash !== block.hash) return
-    if (!isLost(lost.below))
-      log.warn(
-        { block: block.number, error: error.message },
-        'the node keeps no state of old blocks: nothing is sampled there, and contracts are looked at as they are now',
-      )
-    lost = { below: Math.max(lost.below, block.number), at: Date.now() }
+  async function hasState(height: number): Promise<boolean> {
+    const block = await header(height)
+    if (!block) throw new UnavailableError(`The node does not have block ${height}, below its head.`)
+    try {
+      await strangers.stand({ blockHash: block.hash })
+      await assertKept(height)
+      return true
+    } catch (error) {
+      if (error instanceof StateMissingError) return false
+      throw error
+    }
   }
 
   function reader(block: BlockRef): ContractReader {
@@ -277,19 +274,19 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
   }
 
   async function haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>> {
-    if (contracts.length === 0 || isLost(block.number)) return new Set()
+    if (contracts.length === 0 || lost.isLost(block.number)) return new Set()
     const at: BlockParameter = { blockHash: block.hash }
     // A node without that state would refuse each of them.
     try {
       await strangers.stand(at)
     } catch (error) {
       if (!(error instanceof StateMissingError)) throw error
-      await noteLost(block, error)
+      await lost.note(block, error)
       return new Set()
     }
     const found = await withCode(contracts, at)
     if (found.length < contracts.length && !(await isKept(block.number))) {
-      await noteLost(block, saysNothing(block.number))
+      await lost.note(block, saysNothing(block.number))
       return new Set()
     }
     return new Set(found)
@@ -318,7 +315,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
   ): Promise<{ block: number; timestamp: number } | undefined> {
     const exists = async (height: number) => (await withCode([contract], numberToHex(height))).length > 0
     // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
-    if (isLost(lost.below)) return undefined
+    if (lost.isAnyLost()) return undefined
     try {
       if (!(await exists(upTo))) return undefined
       let absent = -1

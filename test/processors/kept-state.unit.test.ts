@@ -29,7 +29,7 @@ async function startNode(keptFrom: number, sends: (height: number) => boolean = 
   const methods: string[] = []
   const heightOf = (at: unknown) => {
     if (at === 'latest') return HEAD
-    const hash = (at as { blockHash?: string }).blockHash
+    const hash = (at as { blockHash?: string } | undefined)?.blockHash
     return Number(hash ?? at)
   }
   function answer({ method, params: [what, at] }: Question): unknown {
@@ -120,4 +120,14 @@ test('the witness is somebody who sent, in that block or soon after', async () =
   // Nobody to ask: it is taken as it is said.
   const quiet = await startNode(60, () => false)
   expect(await quiet.rpc.calls(CALLS, block(49))).toEqual([undefined])
+})
+
+test('how far up a node dropped state is found out once, and blocks that have it are read', async () => {
+  const { rpc, methods } = await startNode(60)
+  await expect(rpc.calls(CALLS, block(3))).rejects.toBeInstanceOf(StateMissingError)
+  const asked = methods.length
+  for (let height = 4; height < 60; height++)
+    await expect(rpc.calls(CALLS, block(height))).rejects.toBeInstanceOf(StateMissingError)
+  expect(methods).toHaveLength(asked)
+  expect(await rpc.calls(CALLS, block(60))).toEqual([word(42)])
 })

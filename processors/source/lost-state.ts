@@ -1,0 +1,62 @@
+import type { StateMissingError } from '../../db/chain/errors.ts'
+import type { BlockRef } from '../../db/events/event-store.ts'
+import { log } from '../../db/process/log.ts'
+
+/** Milliseconds after which a node that had no state is asked for it again. */
+const AGAIN = 600_000
+
+/** What is known of the state that a node dropped: all below a height. */
+export interface LostState {
+  /** Whether the node had no state of a block when it was last asked. */
+  isLost(height: number): boolean
+  /** Whether it lacks any. */
+  isAnyLost(): boolean
+  /** The node had none of this block: finds how far up it has none, so that not each block above has to be asked for. */
+  note(block: BlockRef, error: StateMissingError): Promise<void>
+}
+
+export function openLostState(node: {
+  head(): Promise<{ number: number }>
+  header(height: number): Promise<{ hash: string } | undefined>
+  hasState(height: number): Promise<boolean>
+}): LostState {
+  let lost = { below: -1, at: 0 }
+  let searching: Promise<void> | undefined
+  const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < AGAIN
+
+  const search = async (from: number) => {
+    let absent = from
+    let present = (await node.head()).number
+    // Most keep a little below their head, and what is lost is slow to be sure of: in longer steps down from the head first.
+    for (let step = 1; present - step > absent; step *= 2) {
+      if (await node.hasState(present - step)) present -= step
+      else absent = present - step
+    }
+    while (present - absent > 1) {
+      const middle = Math.floor((absent + present) / 2)
+      if (await node.hasState(middle)) present = middle
+      else absent = middle
+    }
+    lost = { below: Math.max(lost.below, absent), at: Date.now() }
+  }
+
+  return {
+    isLost,
+    isAnyLost: () => isLost(lost.below),
+    async note(block, error) {
+      // A block that was replaced has no state either, and says nothing of those before it.
+      if ((await node.header(block.number))?.hash !== block.hash) return
+      if (isLost(block.number)) return
+      if (!isLost(lost.below))
+        log.warn(
+          { block: block.number, error: error.message },
+          'the node keeps no state of old blocks: nothing is sampled there, and contracts are looked at as they are now',
+        )
+      lost = { below: Math.max(lost.below, block.number), at: Date.now() }
+      searching ??= search(lost.below).finally(() => {
+        searching = undefined
+      })
+      await searching
+    },
+  }
+}
