@@ -14,8 +14,14 @@ export function toBase58(hex: string): string {
 
 /** Lower-case hex of what `text` says; undefined where it is no base58 of `bytes` bytes. Case matters. */
 export function fromBase58(text: string, bytes = 32): string | undefined {
+  const hex = text === '' ? undefined : hexOfBase58(text, bytes)
+  return hex?.length === 2 * bytes + 2 ? hex : undefined
+}
+
+/** Lower-case hex of what `text` says; undefined where it is no base58, or of more than `most` bytes. */
+export function hexOfBase58(text: string, most: number): string | undefined {
   // A byte is 1.37 digits: what is longer is refused before it is reckoned with.
-  if (text === '' || text.length > Math.ceil(bytes * 1.37)) return undefined
+  if (text.length > Math.ceil(most * 1.37)) return undefined
   let value = 0n
   for (const digit of text) {
     const place = DIGITS.indexOf(digit)
@@ -25,5 +31,5 @@ export function fromBase58(text: string, bytes = 32): string | undefined {
   const zeros = /^1*/.exec(text)?.[0].length ?? 0
   const digits = value === 0n ? '' : value.toString(16)
   const hex = '00'.repeat(zeros) + (digits.length % 2 ? `0${digits}` : digits)
-  return hex.length === 2 * bytes ? `0x${hex}` : undefined
+  return hex.length <= 2 * most ? `0x${hex}` : undefined
 }

@@ -31,6 +31,8 @@ export const PROTOCOLS = {
   'morpho-urd': { name: 'morpho' },
   'morpho-vault-v2': { name: 'morpho' },
   'pendle-v2': { name: 'pendle', product: 'PT', version: 'v2' },
+  /** Pools of staked SOL, on Solana: SPL's own program and those of its code. */
+  'spl-stake-pool': { name: 'spl-stake-pool' },
   'staked-token': { name: 'staked-token' },
   'yearn-v3': { name: 'yearn' },
 } as const satisfies Record<string, ProtocolWords>

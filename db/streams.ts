@@ -6,6 +6,9 @@ import type pg from 'pg'
  */
 export type StreamKind = 'evm' | 'svm' | 'registry'
 
+/** Solana has no chain id: its stream bears a number of our own, "SolM" in ASCII. */
+export const SOLANA = { id: 1_399_811_149, name: 'solana' } as const
+
 /** A stream never changes its kind. */
 const kinds = new WeakMap<pg.Pool, Map<number, StreamKind>>()
 

@@ -7,6 +7,7 @@ import { log } from '../db/process/log.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores } from '../db/stores.ts'
+import { SOLANA } from '../db/streams.ts'
 import { type ProcessSpec, supervise } from './supervisor.ts'
 
 /** Everything on one machine: what has no URL embedded, a processor per enabled network, worker, API, GraphQL. */
@@ -21,7 +22,10 @@ async function main(): Promise<void> {
   if (facts > 0) log.info({ facts }, 'registry of curated facts recorded')
   await stores.close()
 
-  const networks = networkIds.map(({ name }) => name).filter(name => env.rpc[name] || env.gateway[name])
+  const networks = [
+    ...networkIds.map(({ name }) => name).filter(name => env.rpc[name] || env.gateway[name]),
+    ...(env.RPC_SOLANA ? [SOLANA.name] : []),
+  ]
   if (networks.length === 0) {
     log.warn(
       'no network is enabled: set RPC_<NETWORK> or GATEWAY_<NETWORK> (see .env.example), or try npm run demo',

@@ -10,17 +10,22 @@ import { listedVaults } from '../db/registry/check.ts'
 import { followContractsFile, IGNORED } from '../db/registry/ignored.ts'
 import { readFacts } from '../db/registry/registry.ts'
 import { openEventStore } from '../db/stores.ts'
+import { SOLANA } from '../db/streams.ts'
 import { MIRROR, openWakeUps } from '../db/wake-ups.ts'
 import { runChain } from './chain-processor.ts'
 import { recheckNext, startRecheck } from './checking/recheck.ts'
 import { configuredContracts } from './knowledge/contracts-file.ts'
 import { loadProtocols } from './load-protocols.ts'
+import { runSolana } from './svm/main.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
+  if (process.argv[2] === SOLANA.name) return runSolana(env)
   const network: Network | undefined = Object.values(networks).find(({ name }) => name === process.argv[2])
   if (!network) {
-    throw new ConfigError(`Usage: processors/main.ts <network>, one of ${Object.keys(networks).join(', ')}.`)
+    throw new ConfigError(
+      `Usage: processors/main.ts <network>, one of ${[...Object.keys(networks), SOLANA.name].join(', ')}.`,
+    )
   }
   const rpc = env.rpc[network.name]
   const gateway = env.gateway[network.name] === 'sqd' ? network.gateway : env.gateway[network.name]

@@ -8,6 +8,7 @@ import type {
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError } from '../process/errors.ts'
+import type { StreamKind } from '../streams.ts'
 import {
   CursorMovedError,
   ForkedWhileOfflineError,
@@ -71,6 +72,7 @@ export interface ChainDatabaseOptions {
   pool: pg.Pool
   stream: number
   name: string
+  kind?: StreamKind
   /** Which events are to be known at every start. */
   teaches?: Teaches
   /** Hash of a canonical block, asked when a hot block became final without the source saying its hash. */
@@ -98,8 +100,8 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
 
   async connect(): Promise<HotDatabaseState & { position: number }> {
     this.assertOpen()
-    const { pool, stream, name } = this.options
-    await registerStream(pool, stream, name, 'evm')
+    const { pool, stream, name, kind = 'evm' } = this.options
+    await registerStream(pool, stream, name, kind)
     if (!this.lock) {
       const client = await pool.connect()
       const { rows } = await client.query<{ free: boolean }>(

@@ -141,6 +141,7 @@ export const envSchema = z.object({
   RHINESTONE_URL: trustedUrl().optional(),
   RHINESTONE_KEY: secret().optional(),
   RPC_SOLANA: httpUrls().optional(),
+  START_BLOCK_SOLANA: z.coerce.number().int().nonnegative().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
     .default('on')

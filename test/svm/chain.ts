@@ -61,7 +61,7 @@ export class TestChain {
   constructor({ slot = 250_000_000, time = 1_700_000_000 } = {}) {
     this.slot = slot
     this.time = time
-    this.svm.withTransactionHistory(0n)
+    this.svm.withTransactionHistory(0n).withNativeMints()
     this.tick(0)
     this.blocks.push(this.block(slot, []))
   }

@@ -1,4 +1,4 @@
-import type { StreamKind } from '../../../db/streams.ts'
+import { SOLANA as chain, type StreamKind } from '../../../db/streams.ts'
 import { loadProjections } from '../../../jobs/projection.ts'
 import { applyRange, planRange } from '../../../jobs/runner.ts'
 import type { Engine } from '../../jobs/engine.ts'
@@ -13,7 +13,7 @@ export function fact(position: number, subject: string, kind: string, value: unk
   }
 }
 
-export const SOLANA = 1_399_811_149
+export const { id: SOLANA } = chain
 
 const kindOf = (stream: number): StreamKind => (stream === 0 ? 'registry' : stream === SOLANA ? 'svm' : 'evm')
 

@@ -1,0 +1,109 @@
+import type { Key } from '../../abi/svm/programs.ts'
+import type { BlockEvents } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { SvmBlock, SvmInstruction, SvmTransaction } from './block.ts'
+import type { SvmProgram, Told } from './program.ts'
+import type { Vaults } from './vaults.ts'
+
+/** What did not read as published. */
+export interface SvmDeadLetter {
+  block: SvmBlock
+  transaction: SvmTransaction
+  instruction: SvmInstruction
+  reason: string
+}
+
+export interface Handled {
+  blocks: BlockEvents[]
+  deadLetters: SvmDeadLetter[]
+  /** Vaults that something happened to. */
+  touched: Set<Key>
+}
+
+/** Facts that follow from a transaction's balances come after those of its instructions. */
+const BALANCES = 128
+const PLACES = 256
+
+/** Makes events of blocks, and lets `vaults` know what they tell of. */
+export function handleBlocks(
+  blocks: readonly SvmBlock[],
+  programs: readonly SvmProgram[],
+  vaults: Vaults,
+): Handled {
+  const deadLetters: SvmDeadLetter[] = []
+  const touched = new Set<Key>()
+  const byProgram = new Map(programs.flatMap(each => each.programs.map(id => [id, each] as const)))
+  const made = blocks.map(block => {
+    const events: DomainEvent[] = []
+    for (const transaction of block.transactions) {
+      for (const instruction of transaction.instructions) {
+        const program = byProgram.get(instruction.program)
+        if (!program) continue
+        try {
+          const told = program.decode(instruction, transaction)
+          if (!told) continue
+          touched.add(told.vault)
+          events.push(...eventsOf(program, told, vaults, transaction, instruction.place))
+        } catch (error) {
+          if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
+          deadLetters.push({ block, transaction, instruction, reason: error.message })
+        }
+      }
+      events.push(...balancesOf(transaction, vaults))
+    }
+    return { block: { number: block.slot, hash: block.hash, timestamp: block.time }, events }
+  })
+  return { blocks: made, deadLetters, touched }
+}
+
+const placeOf = ({ index, signature }: SvmTransaction, place: number) => ({
+  logIndex: index * PLACES + place,
+  transactionHash: signature,
+})
+
+function eventsOf(
+  { name }: SvmProgram,
+  { vault, accounts, events }: Told,
+  vaults: Vaults,
+  transaction: SvmTransaction,
+  place: number,
+): DomainEvent[] {
+  const at = placeOf(transaction, place)
+  const identified: DomainEvent | undefined = accounts && {
+    type: 'SvmVaultIdentified',
+    protocol: name,
+    contract: vault,
+    ...at,
+    data: accounts,
+  }
+  const isNew = identified !== undefined && vaults.learn(identified)
+  return [...(isNew ? [identified] : []), ...events.map(event => ({ ...event, ...at }))]
+}
+
+/** Token accounts of shares, in the order of their addresses: sources give them in orders of their own. */
+function balancesOf(transaction: SvmTransaction, vaults: Vaults): DomainEvent[] {
+  const events: DomainEvent[] = []
+  const sorted = [...transaction.balances].sort((a, b) => (a.account < b.account ? -1 : 1))
+  for (const { account, before, after } of sorted) {
+    for (const mint of new Set([before?.mint, after?.mint])) {
+      const protocol = mint && vaults.protocolOfMint(mint)
+      if (!protocol) continue
+      const [was, is] = [before?.mint === mint ? before : undefined, after?.mint === mint ? after : undefined]
+      const owner = is?.owner ?? was?.owner
+      if (!owner || (was && is && was.owner === is.owner && was.amount === is.amount)) continue
+      events.push({
+        type: 'SvmShareAccountChanged',
+        protocol,
+        contract: mint,
+        ...placeOf(transaction, Math.min(BALANCES + events.length, PLACES - 1)),
+        data: {
+          tokenAccount: account,
+          owner,
+          ...(was && is && was.owner !== is.owner && { previousOwner: was.owner }),
+          amount: is?.amount ?? 0n,
+        },
+      })
+    }
+  }
+  return events
+}

@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { z } from 'zod'
+import type { Key } from '../../abi/svm/programs.ts'
+import type { Ask } from '../../db/chain/failover.ts'
+import { storeDeadLetters } from '../../db/dead-letters.ts'
+import { ChainDatabase, type Committed } from '../../db/events/chain-database.ts'
+import { StoppedError } from '../../db/events/chain-errors.ts'
+import { decodeEventData } from '../../db/events/event-json.ts'
+import type { BlockEvents } from '../../db/events/event-store.ts'
+import { readTeaching } from '../../db/events/teaching.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
+import { SOLANA } from '../../db/streams.ts'
+import { isRetryable } from '../failures.ts'
+import { deadLetters as metric, observeCommit, sourceRestarts } from '../metrics.ts'
+import { type Handled, handleBlocks } from './handle.ts'
+import type { SvmProgram } from './program.ts'
+import { type Sampled, Sampler } from './sampler.ts'
+import type { Slice, SvmSource } from './source.ts'
+import { Vaults } from './vaults.ts'
+
+export interface SvmProcessorOptions {
+  pool: pg.Pool
+  programs: readonly SvmProgram[]
+  source: SvmSource
+  /** Where accounts are read; absent: there are no samples. */
+  ask?: Ask | undefined
+  /** First slot; absent: the head, where nothing is stored yet. */
+  startSlot?: number | undefined
+  /** Stop after this slot; absent: follow the chain for ever. */
+  endSlot?: number | undefined
+  /** Milliseconds between looks at the head. */
+  pollInterval?: number | undefined
+  onCommit?: ((committed: Committed) => void | Promise<void>) | undefined
+  signal?: AbortSignal | undefined
+}
+
+const POLL = 2_000
+const LONGEST_PAUSE = 10_000
+/** Slots behind the head, some minute of them, within which what a node says of now belongs to what is being handled. */
+const NEAR = 150
+/** Dead letters of one slice that are kept. */
+const MOST_LETTERS = 100
+
+/** The node's blocks do not stand on what is stored, though both are final. */
+export class SvmForkError extends VaultlogError {
+  readonly code = 'DEEP_FORK'
+}
+
+/** Follows Solana for ever (or to endSlot), and begins anew from the cursor when something fails. */
+export async function runSvm(options: SvmProcessorOptions): Promise<void> {
+  const { signal } = options
+  let failures = 0
+  while (!signal?.aborted) {
+    const database = new ChainDatabase({
+      pool: options.pool,
+      stream: SOLANA.id,
+      name: SOLANA.name,
+      kind: 'svm',
+      teaches,
+      onCommit: async committed => {
+        failures = 0
+        observeCommit(SOLANA.name, committed)
+        await options.onCommit?.(committed)
+      },
+    })
+    try {
+      await follow(options, database)
+      return
+    } catch (raw) {
+      const error =
+        raw instanceof z.ZodError
+          ? new UnavailableError(`The source answered nonsense: ${z.prettifyError(raw)}`)
+          : raw
+      if (error instanceof StoppedError || signal?.aborted) return
+      if (!isRetryable(error)) throw error
+      sourceRestarts.inc({
+        chain: SOLANA.name,
+        reason: error instanceof VaultlogError ? error.code.toLowerCase() : 'unavailable',
+      })
+      const pause = Math.min(LONGEST_PAUSE, 250 * 2 ** Math.min(++failures, 7))
+      log.warn(
+        { network: SOLANA.name, error: String(error), pause, attempt: failures },
+        'processor run failed, trying again',
+      )
+      await sleep(pause, undefined, { signal }).catch(() => {})
+    } finally {
+      await database.close()
+    }
+  }
+}
+
+/** What is to be known at every start. */
+const teaches = ({ type, contract }: DomainEvent) =>
+  type === 'SvmVaultIdentified' || type === 'SvmMintDescribed' ? [contract] : undefined
+
+async function readVaults(pool: pg.Pool): Promise<Vaults> {
+  const vaults = new Vaults()
+  for (const { type, protocol, contract, data } of await readTeaching(pool, SOLANA.id))
+    vaults.learn({
+      type,
+      protocol,
+      contract: contract ?? '',
+      data: decodeEventData(type, data),
+    } as DomainEvent)
+  return vaults
+}
+
+async function follow(options: SvmProcessorOptions, database: ChainDatabase): Promise<void> {
+  const { pool, source, programs, ask, signal, endSlot = Number.MAX_SAFE_INTEGER } = options
+  const state = await database.connect()
+  let cursor = { height: state.height, hash: state.hash }
+  let vaults = await readVaults(pool)
+  const sampler = ask && new Sampler(ask, programs)
+  let pending: Sampled[] = []
+  let from = cursor.height < 0 ? (options.startSlot ?? (await source.head())) : cursor.height + 1
+  while (!signal?.aborted && from <= endSlot) {
+    const head = Math.min(endSlot, await source.head())
+    // A slice of what is filtered has its last block whatever it holds: so that the slot of a sample is one.
+    const to = source.isFiltered
+      ? Math.min(head, ...pending.map(({ slot }) => slot).filter(slot => slot >= from))
+      : head
+    const slice = from > to ? undefined : await readSlice(options, from, to, vaults)
+    if (!slice) {
+      await sleep(options.pollInterval ?? POLL, undefined, { signal }).catch(() => {})
+      continue
+    }
+    assertFollows(slice, cursor, source)
+    const { end } = slice
+    const next = vaults.copy()
+    const handled = handleBlocks(slice.blocks, programs, next)
+    await keepLetters(pool, handled)
+    const blocks = withSamples(handled.blocks, pending, end)
+    const nextHead = { height: end.slot, hash: end.hash }
+    await database.transact({ prevHead: cursor, nextHead, isOnTop: true }, async writer => {
+      writer.append(blocks)
+      writer.setHeadTime(end.time)
+    })
+    cursor = nextHead
+    from = end.slot + 1
+    vaults = next
+    pending = pending.filter(({ slot }) => slot > end.slot)
+    sampler?.touch(handled.touched)
+    if (!sampler || head - end.slot > NEAR || pending.length > 0) continue
+    const due = sampler.due(vaults, end.time)
+    const read = await sampler.read(due, vaults, { least: end.slot, time: end.time }).catch(unlessUnavailable)
+    await keepRefusals(pool, read)
+    pending = read.filter(({ slot }) => slot > end.slot)
+    const events = read.filter(({ slot }) => slot === end.slot).flatMap(each => each.events)
+    if (events.length > 0) await database.appendPast([{ block: refOf(end), events }], [], end.slot)
+  }
+}
+
+/** Without what is stored: a sample can wait for a node that answers. */
+function unlessUnavailable(error: unknown): Sampled[] {
+  if (!(error instanceof UnavailableError)) throw error
+  log.warn({ network: SOLANA.name, error: error.message }, 'nothing could be sampled')
+  return []
+}
+
+/** The next blocks. Where they tell of shares that were not asked for, those before; then they are asked for anew. */
+async function readSlice(
+  { source, programs }: SvmProcessorOptions,
+  from: number,
+  to: number,
+  vaults: Vaults,
+): Promise<Slice | undefined> {
+  const ids = programs.flatMap(each => [...each.programs])
+  let mints = vaults.shareMints()
+  while (true) {
+    const slice = await source.read(from, to, { programs: ids, mints })
+    if (!slice || !source.isFiltered) return slice
+    const seen = vaults.copy()
+    const handled = handleBlocks(slice.blocks, programs, seen)
+    const isNew = seen.shareMints().length > mints.length
+    if (!isNew) return slice
+    log.debug({ blocks: handled.blocks.length }, 'new shares: the same slots once more')
+    mints = seen.shareMints()
+  }
+}
+
+function assertFollows({ blocks }: Slice, cursor: { height: number; hash: string }, source: SvmSource): void {
+  const [first] = blocks
+  if (source.isFiltered || !first || cursor.height < 0 || first.parentHash === cursor.hash) return
+  throw new SvmForkError(
+    `Solana's slot ${first.slot} stands on ${first.parentHash}, and the final slot ${cursor.height} is stored as ${cursor.hash}. ` +
+      'Nothing was changed. Look whether RPC_SOLANA is a node of the same cluster.',
+  )
+}
+
+/** What a node said of a slot comes after all else of it. */
+function withSamples(
+  blocks: readonly BlockEvents[],
+  pending: readonly Sampled[],
+  end: Slice['end'],
+): BlockEvents[] {
+  const all = blocks.some(({ block }) => block.number === end.slot)
+    ? blocks
+    : [...blocks, { block: refOf(end), events: [] }]
+  return all.map(({ block, events }) => ({
+    block,
+    events: [...events, ...pending.filter(({ slot }) => slot === block.number).flatMap(each => each.events)],
+  }))
+}
+
+const refOf = ({ slot, hash, time }: Slice['end']) => ({ number: slot, hash, timestamp: time })
+
+async function keepLetters(pool: pg.Pool, { deadLetters }: Handled): Promise<void> {
+  if (deadLetters.length === 0) return
+  metric.inc({ chain: SOLANA.name, stage: 'decode' }, deadLetters.length)
+  await storeDeadLetters(
+    pool,
+    deadLetters.slice(0, MOST_LETTERS).map(({ block, transaction, instruction, reason }) => ({
+      stage: 'decode',
+      stream: SOLANA.id,
+      block: block.slot,
+      hash: block.hash,
+      tx: transaction.signature,
+      logIndex: transaction.index * 256 + instruction.place,
+      contract: instruction.program,
+      reason,
+      payload: { accounts: instruction.accounts, data: instruction.data.toString('hex') },
+    })),
+  )
+}
+
+async function keepRefusals(pool: pg.Pool, sampled: readonly Sampled[]): Promise<void> {
+  const letters = sampled.flatMap(({ refused }) =>
+    refused.map(({ vault, reason }: { vault: Key; reason: string }) => ({
+      stage: 'sample',
+      stream: SOLANA.id,
+      contract: vault,
+      reason,
+      payload: {},
+    })),
+  )
+  if (letters.length > 0) metric.inc({ chain: SOLANA.name, stage: 'sample' }, letters.length)
+  await storeDeadLetters(pool, letters)
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { Key } from '../../abi/svm/programs.ts'
+import { toBase58 } from '../../db/base58.ts'
+import type { Ask } from '../../db/chain/failover.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
+import type { SvmBlock } from './block.ts'
+import { blockOf } from './rpc-block.ts'
+import type { SvmSource } from './source.ts'
+
+const FINAL = { commitment: 'finalized' }
+const FULL = {
+  ...FINAL,
+  encoding: 'json',
+  transactionDetails: 'full',
+  maxSupportedTransactionVersion: 0,
+  rewards: false,
+}
+/** Slots of one slice. */
+const SLICE = 10
+/** Slots that are looked through for a block at once: getBlocks takes 500,000. */
+const SEARCH = 100_000
+/** No block is larger. */
+const MOST_BYTES = 100 * 1024 * 1024
+
+const slot = z.number().int().nonnegative()
+
+/** Whole blocks of a node. */
+export function openRpcSource(ask: Ask): SvmSource {
+  return {
+    isFiltered: false,
+    head: async () => slot.parse(await ask('getSlot', [FINAL])),
+    async read(from, to, { programs, mints }) {
+      const near = await slotsOf(ask, from, Math.min(to, from + SLICE - 1))
+      const slots =
+        near.length > 0 ? near : (await slotsOf(ask, from, Math.min(to, from + SEARCH))).slice(0, SLICE)
+      if (slots.length === 0) return undefined
+      const meant = new Set([...programs, ...mints].map((key: Key) => toBase58(key)))
+      const answers = await Promise.all(
+        slots.map(each => ask('getBlock', [each, FULL], { maxBytes: MOST_BYTES })),
+      )
+      const blocks: SvmBlock[] = []
+      for (const [i, answer] of answers.entries()) {
+        const read = blockOf(slots[i] ?? 0, answer, key => meant.has(key), blocks.at(-1)?.time ?? 0)
+        const before = blocks.at(-1)
+        if (before && read.parentHash !== before.hash)
+          throw new UnavailableError(
+            `The node says that slot ${read.slot} stands on ${read.parentHash}, and that slot ${before.slot} is ${before.hash}.`,
+          )
+        blocks.push(read)
+      }
+      const last = blocks.at(-1)
+      return last && { blocks, end: { slot: last.slot, hash: last.hash, time: last.time } }
+    },
+  }
+}
+
+async function slotsOf(ask: Ask, from: number, to: number): Promise<number[]> {
+  return z.array(slot).parse(await ask('getBlocks', [from, to, FINAL]))
+}

@@ -1,0 +1,245 @@
+import { z } from 'zod'
+import { bytesOf, findProgramAddress } from '../../abi/svm/addresses.ts'
+import { CLOCK, type Key, keyOf } from '../../abi/svm/programs.ts'
+import { decodeMint } from '../../abi/svm/token.ts'
+import { fromBase58, toBase58 } from '../../db/base58.ts'
+import type { Ask } from '../../db/chain/failover.ts'
+import { cleanText } from '../../db/events/event-json.ts'
+import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import type { SvmAccount, SvmProgram } from './program.ts'
+import type { KnownVault, Vaults } from './vaults.ts'
+
+/** State of one slot, as events of it. */
+export interface Sampled {
+  slot: number
+  events: DomainEvent[]
+  /** Vaults whose accounts are not what they should be. */
+  refused: { vault: Key; reason: string }[]
+}
+
+type Reason = EventData<'SvmVaultSampled'>['reason']
+
+/** Accounts that getMultipleAccounts takes. */
+const MOST_KEYS = 100
+/** Vaults of one round; those that are left have their turn in the next one. */
+const ROUND = 300
+/** Seconds between samples of a vault that something happens to. */
+const SOON = 60
+const HOUR = 3600
+/** Seconds between samples of a vault of which there is no share: anybody can make any number of them. */
+const SELDOM = 86_400
+/** No account that is asked for is larger. */
+const MOST_BYTES = 10 * 1024 * 1024
+
+/** Metaplex Token Metadata. @see developers.metaplex.com, token-metadata */
+const METADATA_PROGRAM = keyOf('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+const MOST_NAME = 200
+
+const accountSchema = z
+  .object({
+    owner: z.string(),
+    lamports: z.union([z.number(), z.string()]),
+    data: z.tuple([z.string(), z.literal('base64')]),
+  })
+  .nullable()
+const answerSchema = z.object({
+  context: z.object({ slot: z.number().int().nonnegative() }),
+  value: z.array(accountSchema),
+})
+
+interface Last {
+  time: number
+  isEmpty: boolean
+}
+
+/** Which vaults are to be read when, and what a node says of them: of now alone, as it knows no past. */
+export class Sampler {
+  private readonly ask: Ask
+  private readonly programs: ReadonlyMap<string, SvmProgram>
+  private readonly last = new Map<Key, Last>()
+  private readonly touched = new Set<Key>()
+
+  constructor(ask: Ask, programs: readonly SvmProgram[]) {
+    this.ask = ask
+    this.programs = new Map(programs.map(each => [each.name, each]))
+  }
+
+  /** Something happened to these. */
+  touch(vaults: Iterable<Key>): void {
+    for (const vault of vaults) this.touched.add(vault)
+  }
+
+  due(vaults: Vaults, time: number): { known: KnownVault; reason: Reason }[] {
+    const due = vaults.all().flatMap(known => {
+      const { time: before = Number.NEGATIVE_INFINITY, isEmpty = false } = this.last.get(known.vault) ?? {}
+      const isTouched = this.touched.has(known.vault) && time - before >= SOON
+      const isHourly = isEmpty ? time - before >= SELDOM : hourOf(before) !== hourOf(time)
+      if (!isTouched && !isHourly) return []
+      const reason: Reason = !vaults.mint(known.accounts.shareMint as Key)
+        ? 'discovery'
+        : isHourly
+          ? 'hourly'
+          : 'activity'
+      return [{ known, reason, before }]
+    })
+    return due.sort((a, b) => a.before - b.before).slice(0, ROUND)
+  }
+
+  /** What a node that has come as far as `least` says of them, by the slots it says it of. */
+  async read(
+    due: readonly { known: KnownVault; reason: Reason }[],
+    vaults: Vaults,
+    { least, time }: { least: number; time: number },
+  ): Promise<Sampled[]> {
+    const found: Sampled[] = []
+    let asked: typeof due = due
+    while (asked.length > 0) {
+      const keys = new Set<Key>([CLOCK])
+      let count = 0
+      for (const { known } of asked) {
+        const more = this.keysOf(known, vaults)
+        if (count > 0 && keys.size + more.length > MOST_KEYS) break
+        for (const key of more) keys.add(key)
+        count++
+      }
+      const now = asked.slice(0, count)
+      asked = asked.slice(count)
+      found.push(await this.readTogether(now, [...keys], vaults, { least, time }))
+    }
+    return found
+  }
+
+  private keysOf({ vault, protocol, accounts }: KnownVault, vaults: Vaults): Key[] {
+    const wanted = this.programs.get(protocol)?.wants(vault, accounts) ?? []
+    const mints = [accounts.shareMint, accounts.asset] as Key[]
+    const unknown = mints.filter(mint => !vaults.mint(mint)).flatMap(mint => [mint, metadataOf(mint)])
+    return [...new Set([vault, accounts.shareMint as Key, accounts.asset as Key, ...wanted, ...unknown])]
+  }
+
+  private async readTogether(
+    due: readonly { known: KnownVault; reason: Reason }[],
+    keys: readonly Key[],
+    vaults: Vaults,
+    { least, time }: { least: number; time: number },
+  ): Promise<Sampled> {
+    const config = { commitment: 'finalized', encoding: 'base64', minContextSlot: least }
+    const options = { isExact: true, maxBytes: MOST_BYTES }
+    const answer = answerSchema.parse(
+      await this.ask('getMultipleAccounts', [keys.map(toBase58), config], options),
+    )
+    const accounts = new Map(keys.map((key, i) => [key, accountOf(answer.value[i])]))
+    const sampled: Sampled = { slot: answer.context.slot, events: [], refused: [] }
+    const clock = accounts.get(CLOCK)
+    const epoch = clock && clock.data.length >= 24 ? Number(clock.data.readBigUInt64LE(16)) : undefined
+    for (const { known, reason } of due) {
+      const { vault } = known
+      try {
+        const events = this.sampleOf(known, reason, accounts, vaults, epoch)
+        const isEmpty = events.some(({ type, data }) => type === 'SvmVaultSampled' && data.totalSupply === 0n)
+        this.last.set(vault, { time, isEmpty })
+        sampled.events.push(...events)
+      } catch (error) {
+        if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
+        this.last.set(vault, { time, isEmpty: true })
+        sampled.refused.push({ vault, reason: error.message })
+      }
+      this.touched.delete(vault)
+    }
+    return sampled
+  }
+
+  private sampleOf(
+    { vault, protocol, accounts: is }: KnownVault,
+    reason: Reason,
+    accounts: ReadonlyMap<Key, SvmAccount | undefined>,
+    vaults: Vaults,
+    epoch: number | undefined,
+  ): DomainEvent[] {
+    const program = this.programs.get(protocol)
+    const account = accounts.get(vault)
+    const [share, asset] = [is.shareMint as Key, is.asset as Key]
+    const [mint, assetMint] = [mintOf(accounts.get(share)), mintOf(accounts.get(asset))]
+    if (!program || !account) throw new TypeError('there is no such account any more')
+    if (!mint || !assetMint) throw new TypeError('a mint of it is none')
+    if (mint.authority !== is.authority)
+      throw new TypeError(`its shares are minted by ${mint.authority ?? 'nobody'}, not by the vault`)
+    const state = program.read({
+      vault,
+      accounts: is,
+      account,
+      supply: mint.supply,
+      wanted: program.wants(vault, is).map(key => accounts.get(key)),
+    })
+    const described = [share, asset].flatMap(key => describe(key, accounts, vaults, protocol))
+    const sampled: DomainEvent = {
+      type: 'SvmVaultSampled',
+      protocol,
+      contract: vault,
+      data: {
+        reason,
+        ...state,
+        decimals: mint.decimals,
+        assetDecimals: assetMint.decimals,
+        ...(epoch !== undefined && { epoch }),
+      },
+    }
+    return [...described.filter(event => vaults.learn(event)), sampled]
+  }
+}
+
+/** What a mint says of itself, where that is not known; its name only where it was asked for. */
+function describe(
+  mint: Key,
+  accounts: ReadonlyMap<Key, SvmAccount | undefined>,
+  vaults: Vaults,
+  protocol: string,
+): DomainEvent[] {
+  const account = accounts.get(mint)
+  const is = mintOf(account)
+  if (!account || !is) return []
+  const before = vaults.mint(mint)
+  const named = before ?? nameOf(mint, accounts.get(metadataOf(mint)))
+  return [
+    {
+      type: 'SvmMintDescribed',
+      protocol,
+      contract: mint,
+      data: {
+        tokenProgram: account.owner,
+        decimals: is.decimals,
+        ...(is.authority && { mintAuthority: is.authority }),
+        ...(is.freezeAuthority && { freezeAuthority: is.freezeAuthority }),
+        ...(named?.name && { name: named.name }),
+        ...(named?.symbol && { symbol: named.symbol }),
+      },
+    },
+  ]
+}
+
+const mintOf = (account: SvmAccount | undefined) => account && decodeMint(account.owner, account.data)
+
+const metadataOf = (mint: Key): Key =>
+  findProgramAddress([Buffer.from('metadata'), bytesOf(METADATA_PROGRAM), bytesOf(mint)], METADATA_PROGRAM)
+
+/** Undefined where it is no metadata of this mint. */
+function nameOf(mint: Key, account: SvmAccount | undefined): { name: string; symbol: string } | undefined {
+  if (account?.owner !== METADATA_PROGRAM || account.data.length < 69) return undefined
+  if (!account.data.subarray(33, 65).equals(bytesOf(mint))) return undefined
+  let at = 65
+  const text = () => {
+    const length = account.data.readUInt32LE(at)
+    if (length > MOST_NAME) throw new RangeError(`its metadata have a name of ${length} bytes`)
+    at += 4 + length
+    // Texts are filled up with zero bytes.
+    return cleanText(account.data.toString('utf8', at - length, at).replaceAll('\0', '')).trim()
+  }
+  return { name: text(), symbol: text() }
+}
+
+function accountOf(said: z.infer<typeof accountSchema> | undefined): SvmAccount | undefined {
+  const owner = said && fromBase58(said.owner)
+  if (!said || !owner) return undefined
+  return { owner: owner as Key, lamports: BigInt(said.lamports), data: Buffer.from(said.data[0], 'base64') }
+}
+
+const hourOf = (time: number) => Math.floor(time / HOUR)
