@@ -7,6 +7,7 @@ import { startNode } from '../test/chain/node.ts'
 import { appendBlocks, recordFacts } from '../test/read-api/append.ts'
 import { burnAfter, seatBridge } from '../test/read-api/cctp/seat.ts'
 import { stand } from '../test/read-api/stand.ts'
+import { makeSolana, seatSolana } from '../test/read-api/svm/world.ts'
 import * as w from '../test/read-api/world.ts'
 import { seatWorld } from '../test/read-api/world-on-chain.ts'
 import { startApi } from './api.ts'
@@ -86,10 +87,20 @@ async function fillAndStart(stage: Stage): Promise<Ask> {
     },
     w.makeWorld(fixedTerm?.events),
   )
+  const solana = await makeSolana()
+  stage.afterwards(() => solana.node.close())
+  await seatSolana(
+    {
+      pool,
+      recordFacts: (facts, at) => recordFacts(pool, facts, at),
+      catchUp: () => catchUpAll({ pool, clickhouse: clickhouse.client, projections }),
+    },
+    solana,
+  )
   const { port, key } = await startApi(
     stage,
     { pool, url, clickhouse },
-    { RPC_MAINNET: node.rpcUrl, CCTP_URL: iris.url },
+    { RPC_MAINNET: node.rpcUrl, RPC_SOLANA: solana.node.url, CCTP_URL: iris.url },
   )
   return async ({ method, path, body }, headers) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {

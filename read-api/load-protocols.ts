@@ -4,6 +4,7 @@ import { findModules } from '../db/process/modules.ts'
 import type { LendingFamily } from './lending/family.ts'
 import type { LendingMarket } from './lending/market.ts'
 import type { ApiProtocol } from './protocol.ts'
+import type { SvmFamily } from './svm/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
 import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
@@ -42,4 +43,9 @@ export function familyOf({ protocol }: LendingMarket): LendingFamily {
 /** Those of fixed-term markets; the market of the index names its protocol. */
 export const fixedTermFamilies: readonly FixedTermFamily[] = protocols.flatMap(
   ({ fixedTerm }) => fixedTerm ?? [],
+)
+
+/** Those of vaults on Solana, by slug. */
+export const svmFamilies: ReadonlyMap<string, SvmFamily> = new Map(
+  protocols.flatMap(({ name, svm }) => (svm ? [[name, svm] as const] : [])),
 )

@@ -23,6 +23,7 @@ import { createIntents } from './intents/providers.ts'
 import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
+import { createSolanaNode } from './svm/node.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
@@ -83,6 +84,7 @@ async function main(): Promise<void> {
       verifyKey,
       credits,
       onChain,
+      solana: createSolanaNode(env.RPC_SOLANA),
       intents: createIntents(env, { pool, reader: onChain.reader }),
       showUnlisted: env.SHOW_UNLISTED,
     },

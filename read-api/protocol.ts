@@ -1,4 +1,5 @@
 import type { LendingFamily } from './lending/family.ts'
+import type { SvmFamily } from './svm/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
 import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
@@ -13,6 +14,8 @@ export interface ApiProtocol {
   borrow?: BorrowFamily
   /** What its fixed-term markets are worth, and how one buys and sells there. */
   fixedTerm?: FixedTermFamily
+  /** How its vaults on Solana are used. */
+  svm?: SvmFamily
 }
 
 export function defineApiProtocol(protocol: ApiProtocol): ApiProtocol {

@@ -30,3 +30,15 @@ export function tokensOfDeposit(lamports: bigint, pool: StakePool): bigint {
 export function lamportsOfWithdrawal(tokens: bigint, pool: StakePool): bigint {
   return lamportsFor(tokens - feeOf(tokens, pool.solWithdrawalFee), pool)
 }
+
+/** The fewest tokens that pay at least so many lamports; undefined where none would. */
+export function tokensOfWithdrawal(lamports: bigint, pool: StakePool): bigint | undefined {
+  const { totalLamports, tokenSupply, solWithdrawalFee: fee } = pool
+  if (totalLamports === 0n) return undefined
+  const burnt = ceil(lamports * tokenSupply, totalLamports)
+  if (fee.denominator === 0n) return burnt
+  const left = fee.denominator - fee.numerator
+  return left > 0n ? ceil(burnt * fee.denominator, left) : undefined
+}
+
+const ceil = (a: bigint, b: bigint) => (a + b - 1n) / b

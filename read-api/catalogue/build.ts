@@ -1,6 +1,7 @@
 import { factsOfChain, networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { protocolName } from '../../db/protocols.ts'
+import { SOLANA } from '../../db/solana.ts'
 import { NATIVE_ADDRESS } from '../chain/native-coins.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
@@ -117,6 +118,7 @@ export function advanceCatalogue(
     assets,
     named,
     coins: coinPrices(raw, facts, moment),
+    quoted: quotedPrices(raw, facts, moment),
     transactsOn: before.parts.transactsOn,
     identity: reorder(before.identity, moves, byIdentity),
     orders: Object.fromEntries(
@@ -250,6 +252,22 @@ function coinPrices(raw: RawState, facts: FactBook, moment: Moment): Map<number,
     }
   }
   return prices
+}
+
+/** Of Solana's assets, whose feeds are on other chains. */
+function quotedPrices(raw: RawState, facts: FactBook, moment: Moment): Map<string, number> {
+  const feedPrice = feedPrices(raw, moment)
+  const chainId = SOLANA.stream
+  return new Map(
+    facts.assetsOf(chainId).flatMap(asset => {
+      const price = priceOf(
+        planPrice(facts, () => undefined, chainId, asset),
+        () => undefined,
+        feedPrice,
+      )
+      return price === undefined ? [] : [[keyOf(chainId, asset), price] as const]
+    }),
+  )
 }
 
 function priceAssets(

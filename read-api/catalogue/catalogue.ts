@@ -22,6 +22,8 @@ export interface CatalogueParts {
   named: ReadonlyMap<string, number>
   /** USD prices of the chains' own coins that facts lead to, by chain. */
   coins: ReadonlyMap<number, number>
+  /** USD prices of assets of chains of another kind that facts lead to, by `chain:address`. */
+  quoted: ReadonlyMap<string, number>
   identity: readonly Vault[]
   orders: Readonly<Record<SortKey, Order>>
   /** Chains on which this process can prepare transactions. */
@@ -58,6 +60,7 @@ export class Catalogue {
       assets: new Map(),
       named: new Map(),
       coins: new Map(),
+      quoted: new Map(),
       identity: [],
       orders: Object.fromEntries(SORT_KEYS.map(key => [key, EMPTY_ORDER])) as Record<SortKey, Order>,
       transactsOn,
@@ -88,6 +91,11 @@ export class Catalogue {
   /** USD price of a chain's own coin by what facts say of it or of its wrapped form, whether or not a vault holds that. */
   coinPrice(chainId: number): number | undefined {
     return this.parts.coins.get(chainId)
+  }
+
+  /** USD price of an asset of a chain of another kind, by what facts say of it. */
+  quotedPrice(chainId: number, address: string): number | undefined {
+    return this.parts.quoted.get(keyOf(chainId, address))
   }
 
   order(key: SortKey): Order {

@@ -22,6 +22,7 @@ export class FactBook {
   private readonly quotes: ReadonlyMap<string, readonly Quote[]>
   /** What was said of a vault's rewards over time, likewise. */
   private readonly rewards: ReadonlyMap<string, readonly Rewarded[]>
+  private readonly named = new Map<number, string[]>()
 
   constructor(
     subjects: ReadonlyMap<string, Readonly<Record<string, unknown>>> = new Map(),
@@ -53,6 +54,18 @@ export class FactBook {
 
   asset(chainId: number, asset: string): Facts<'asset'> {
     return (this.subjects.get(`asset:${chainId}:${asset}`) ?? NONE) as Facts<'asset'>
+  }
+
+  /** Assets of a chain of which anything is said. */
+  assetsOf(chainId: number): string[] {
+    const known = this.named.get(chainId)
+    if (known) return known
+    const prefix = `asset:${chainId}:`
+    const found = [...this.subjects.keys()].flatMap(subject =>
+      subject.startsWith(prefix) ? [subject.slice(prefix.length)] : [],
+    )
+    this.named.set(chainId, found)
+    return found
   }
 
   /**

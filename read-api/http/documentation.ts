@@ -227,6 +227,7 @@ const TAGS: Readonly<Record<string, string>> = {
   holders: 'Who holds the shares of a vault.',
   nrt: 'What contracts say now.',
   portfolio: 'What a wallet holds, has earned, and could do.',
+  svm: 'Vaults on Solana, wallets in them and their transactions.',
   transactions: 'Transactions ready to be signed.',
 }
 

@@ -8,6 +8,7 @@ import type { Catalogue, CatalogueSource } from '../catalogue/catalogue.ts'
 import type { Shown } from '../catalogue/shown.ts'
 import type { Intents } from '../intents/providers.ts'
 import type { OnChain } from '../on-chain.ts'
+import type { SolanaNode } from '../svm/node.ts'
 import type { z } from './zod.ts'
 
 export type Tier = 'v2' | 'beta' | 'alpha'
@@ -22,6 +23,8 @@ export interface ApiDeps {
   credits: CreditMeter
   /** What is read from chains at the moment of the request; a network without an RPC endpoint answers 503. */
   onChain: OnChain
+  /** Wallets and vaults on Solana as they are now; where no node is named it answers 503. */
+  solana: SolanaNode
   /** Outside services that move positions between chains; one that is not configured answers 503. */
   intents: Intents
   /** Vaults that nobody vouches for are shown where a request does not say. */

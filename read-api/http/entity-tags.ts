@@ -31,8 +31,9 @@ export function createEntityTags(): EntityTags {
   const nonce = randomBytes(9).toString('base64url')
 
   const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Face): string => {
-    const { chains, registryPosition, replays } = catalogue.moment
-    const ids = ground === 'all' ? [...chains.keys()] : groundWithPrices(catalogue, ground)
+    const { chains, faces, registryPosition, replays } = catalogue.moment
+    const all = () => [...new Set([...chains.keys(), ...((face && faces.get(face)?.keys()) ?? [])])]
+    const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
     const places = ids
       .sort((a, b) => a - b)
       .map(id => {

@@ -5,6 +5,7 @@ import type { Face } from '../../db/faces.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
+import { SOLANA } from '../../db/solana.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { authenticate } from './auth.ts'
 import type { ApiDeps, CachePolicy, Endpoint } from './endpoint.ts'
@@ -307,10 +308,10 @@ function describeMoment(
   return [...touched]
     .sort((a, b) => a - b)
     .flatMap(chainId => {
-      const network = networkOfChain(chainId)
+      const name = chainId === SOLANA.stream ? SOLANA.name : networkOfChain(chainId)?.name
       const moment = catalogue.chain(chainId, face) ?? catalogue.chain(chainId)
       const block = read.get(chainId) ?? moment?.blockNumber
-      return network && block !== undefined ? [`${network.name}=${block}`] : []
+      return name && block !== undefined ? [`${name}=${block}`] : []
     })
     .join(', ')
 }

@@ -1,3 +1,5 @@
+import type { Key } from '../../abi/svm/programs.ts'
+import { fromBase58 } from '../../db/base58.ts'
 import type { NetworkId } from '../../db/networks.ts'
 import { findNetwork, networkIds } from '../../db/networks.ts'
 import { z } from './zod.ts'
@@ -113,6 +115,27 @@ export function address(description: string) {
       pattern: '^0[xX][0-9a-fA-F]{40}$',
       description: `${description} In any case.`,
       example: '0x83F20F44975D03b1b09e64809B757c47f942BEeA',
+    })
+}
+
+/** An address of a chain of Solana's kind; lower-case hex of its 32 bytes from here on. */
+export function svmAddress(description: string) {
+  return one
+    .transform((value, context): Key => {
+      const hex = fromBase58(value)
+      if (hex) return hex as Key
+      context.addIssue({
+        code: 'custom',
+        message:
+          'must be an address of Solana: base58 of 32 bytes, 32 to 44 characters, in which case matters',
+      })
+      return z.NEVER
+    })
+    .openapi({
+      type: 'string',
+      pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$',
+      description,
+      example: 'So11111111111111111111111111111111111111112',
     })
 }
 

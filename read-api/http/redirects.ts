@@ -4,7 +4,10 @@ import type { LoadedEndpoint } from './load-endpoints.ts'
 
 /** Parts of the API that went to another tier as a whole: old prefix, new prefix. */
 const MOVED: readonly (readonly [from: string, to: string])[] = [
+  ['/experimental/svm/positions', '/beta/svm/portfolio/positions'],
+  ['/alpha/svm/positions', '/beta/svm/portfolio/positions'],
   ['/experimental/svm', '/beta/svm'],
+  ['/alpha/svm', '/beta/svm'],
   ['/alpha/borrow', '/beta/borrow'],
   ['/alpha/nrt', '/v2/nrt'],
   ['/beta/nrt', '/v2/nrt'],

@@ -89,6 +89,8 @@ const isBefore = (a: FaceRow, b: FaceRow) =>
  * either has not begun on the chain.
  */
 export function momentOfFace(moment: Moment, chainId: number, face: Face): ChainMoment | undefined {
+  // Chains of another kind have no core face: nothing of theirs is in it.
+  if (face === 'svm') return moment.faces.get(face)?.get(chainId)
   const core = moment.chains.get(chainId)
   if (face === 'core' || !core) return core
   const own = moment.faces.get(face)?.get(chainId)

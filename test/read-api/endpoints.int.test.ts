@@ -14,6 +14,7 @@ import { burnAfter, seatBridge } from './cctp/seat.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import { stand } from './stand.ts'
+import { makeSolana, type SolanaWorld, seatSolana } from './svm/world.ts'
 import * as w from './world.ts'
 import { seatWorld } from './world-on-chain.ts'
 
@@ -26,20 +27,23 @@ const routes = endpoints.flatMap(({ endpoint }) =>
 let api: ApiHarness
 let node: Node
 let iris: LoopbackIris
+let solana: SolanaWorld
 
 beforeAll(async () => {
   node = await startNode({ hardfork: 'cancun' })
   const fixedTerm = await seatWorld(node, { fixedTerm: true })
   iris = await seatBridge(node)
-  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url })
+  solana = await makeSolana()
+  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url, solanaUrl: solana.node.url })
   const world = w.makeWorld(fixedTerm?.events)
   await w.seed(api, world)
   await api.append(1, 'mainnet', [burnAfter(w.lastBlock(world))])
-  await api.catchUp()
+  await seatSolana(api, solana)
 })
 afterAll(async () => {
   await api?.stop()
   await iris?.stop()
+  await solana?.node.close()
   await node?.stop()
 })
 
@@ -101,6 +105,16 @@ it('lists what is served', () => {
       "get /beta/fixed-term/detailed/{network}/{vaultId}",
       "get /beta/fixed-term/transactions/{action}/{userAddress}/{network}/{vaultId}",
       "get /beta/portfolio/partial-returns/{userAddress}/{network}/{vaultId}",
+      "get /beta/svm/detailed-vaults",
+      "get /beta/svm/detailed-vaults/{vaultAddress}",
+      "get /beta/svm/portfolio/events/{userAddress}",
+      "get /beta/svm/portfolio/events/{userAddress}/{vaultAddress}",
+      "get /beta/svm/portfolio/idle-assets/{userAddress}",
+      "get /beta/svm/portfolio/idle-assets/{userAddress}/{assetAddress}",
+      "get /beta/svm/portfolio/positions/{userAddress}",
+      "get /beta/svm/transactions/context/{userAddress}/{vaultAddress}",
+      "get /beta/svm/transactions/{action}/{userAddress}/{vaultAddress}",
+      "get /beta/svm/vaults",
       "get /v2/assets",
       "get /v2/benchmarks/{network}",
       "get /v2/curators",
@@ -169,6 +183,7 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
     }
     if ('network' in (endpoint.params?.shape ?? {}))
       expect(answer.headers['x-as-of-block']).toMatch(/^mainnet=\d+$/)
+    if (endpoint.path.startsWith('/svm/')) expect(answer.headers['x-as-of-block']).toMatch(/^solana=\d+$/)
   })
 
   it('is in the OpenAPI document of its tier', async () => {

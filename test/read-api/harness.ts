@@ -15,6 +15,7 @@ import type { ApiDeps } from '../../read-api/http/endpoint.ts'
 import { createIntents, type IntentSettings } from '../../read-api/intents/providers.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
+import { createSolanaNode } from '../../read-api/svm/node.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
 import { listVaults } from '../listing.ts'
 import { appendBlocks, recordFacts } from './append.ts'
@@ -42,6 +43,8 @@ export async function startApi(
   options: {
     rpcUrl?: string
     blockTimeMs?: number
+    /** Of a node of Solana; without one, what is read there answers 503. */
+    solanaUrl?: string
     /** Vaults that the registry does not list; all others it does. */
     strangers?: readonly string[]
     showUnlisted?: boolean
@@ -82,6 +85,7 @@ export async function startApi(
     verifyKey: createKeyVerifier(pool),
     credits,
     onChain,
+    solana: createSolanaNode(options.solanaUrl ? [options.solanaUrl] : []),
     intents: createIntents(options.intents ?? {}, { pool, reader: onChain.reader, timeoutMs: 1_000 }),
     showUnlisted: options.showUnlisted ?? false,
   }

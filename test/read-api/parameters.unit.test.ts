@@ -25,8 +25,16 @@ const REQUIRED: Record<string, string> = {
   toDate: '2025-01-02',
   fromTimestamp: '1',
 }
+/** Where addresses are of another kind. */
+const ON_SOLANA: Record<string, string> = { assetAddress: 'So11111111111111111111111111111111111111112' }
 const given = (query: (typeof queries)[number]['query'], more: Record<string, unknown>) => ({
-  ...Object.fromEntries(Object.entries(REQUIRED).filter(([name]) => name in query.shape)),
+  ...Object.fromEntries(
+    Object.entries(REQUIRED).flatMap(([name, value]) => {
+      const field = query.shape[name]
+      if (!field) return []
+      return [[name, field.safeParse(value).success ? value : ON_SOLANA[name]]]
+    }),
+  ),
   ...more,
 })
 const errorOf = (read: () => unknown): unknown => {

@@ -1,4 +1,5 @@
 import { domains } from '../../abi/cctp-v2/domains.ts'
+import { toBase58 } from '../../db/base58.ts'
 import { MORPHO_MARKET } from './lending-world.ts'
 import * as w from './world.ts'
 
@@ -19,4 +20,8 @@ export const stand: Record<string, string> = {
   '{bridgeTo}': 'base',
   '{usdc}': domains[0]?.usdc ?? '',
   '{burn}': `0x${'b7'.repeat(32)}`,
+  // Where a world has Solana: seatSolana says which.
+  '{svmVault}': toBase58(`0x${'5a'.repeat(32)}`),
+  '{svmUser}': toBase58(`0x${'5b'.repeat(32)}`),
+  '{svmAsset}': 'So11111111111111111111111111111111111111112',
 }

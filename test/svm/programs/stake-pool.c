@@ -6,7 +6,7 @@
 #include "solana.h"
 
 enum { UPDATE = 0x07, DEPOSIT_SOL = 0x0e, WITHDRAW_SOL = 0x10, DEPOSIT_SOL_AT_LEAST = 0x19, WITHDRAW_SOL_AT_LEAST = 0x1a };
-enum { OUT_OF_DATE = 17, SLIPPAGE = 0x26, WRONG_ACCOUNT = 1, TOO_LITTLE = 14 };
+enum { OUT_OF_DATE = 17, SLIPPAGE = 39, WRONG_ACCOUNT = 1, WITHDRAWAL_TOO_SMALL = 28, DEPOSIT_TOO_SMALL = 29, WITHDRAWAL_TOO_LARGE = 35 };
 /* Rent of the reserve, a stake account of 200 bytes. */
 #define RESERVE_RENT 2282880ULL
 
@@ -101,7 +101,7 @@ APART u64 deposit(u64 count, u64 lamports, u64 least) {
   u64 fee = fee_of(H->sol_deposit_fee, tokens);
   u64 referral = mul_div(fee, H->referral, 100, 0);
   u64 mine = tokens - fee;
-  if (mine == 0) FAIL(TOO_LITTLE);
+  if (mine == 0) FAIL(DEPOSIT_TOO_SMALL);
   if (mine < least) FAIL(SLIPPAGE);
 
   *(u32 *)H->data = 2;
@@ -136,9 +136,9 @@ APART u64 withdraw(u64 count, u64 tokens, u64 least) {
   u64 fee = same(a[3].key, a[6].key) ? 0 : fee_of(H->sol_withdrawal_fee, tokens);
   u64 burnt = tokens - fee;
   u64 lamports = supply ? mul_div(burnt, total, supply, 0) : 0;
-  if (lamports == 0) FAIL(TOO_LITTLE);
+  if (lamports == 0) FAIL(WITHDRAWAL_TOO_SMALL);
   if (lamports < least) FAIL(SLIPPAGE);
-  if (lamports + RESERVE_RENT > *a[4].lamports) FAIL(TOO_LITTLE);
+  if (lamports + RESERVE_RENT > *a[4].lamports) FAIL(WITHDRAWAL_TOO_LARGE);
 
   u64 failed = token(8, burnt, 0x37, 2, 11);
   if (failed) return failed;

@@ -1,0 +1,4 @@
+import { defineApiProtocol } from '../../protocol.ts'
+import { splStakePool as svm } from './pool.ts'
+
+export default defineApiProtocol({ svm })

@@ -1,0 +1,176 @@
+import { depositSol, type PoolAt, withdrawSol } from '../../../abi/spl-stake-pool/instructions.ts'
+import { tokensOfWithdrawal } from '../../../abi/spl-stake-pool/math.ts'
+import {
+  decodeStakePool,
+  STAKE_POOL_PROGRAMS,
+  type StakePool,
+  withdrawAuthority,
+} from '../../../abi/spl-stake-pool/pool.ts'
+import { associatedTokenAccount } from '../../../abi/svm/addresses.ts'
+import { createTokenAccount, unwrapSol } from '../../../abi/svm/instructions.ts'
+import { type Key, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../abi/svm/programs.ts'
+import {
+  decodeMint,
+  decodeTokenAccount,
+  type Mint,
+  PERMANENT_DELEGATE,
+  TRANSFER_FEE,
+  TRANSFER_HOOK,
+} from '../../../abi/svm/token.ts'
+import { DependencyDownError, RefusedError } from '../../http/errors.ts'
+import type { ProgramError, SvmFamily, SvmLook } from '../../svm/family.ts'
+import type { SolanaNode, SvmAccount } from '../../svm/node.ts'
+import type { SvmVault } from '../../svm/vault.ts'
+
+/** Lamports of the fee of one signature. */
+const FEE = 5_000n
+/** Bytes of a token account, and of the account that holds a pool's reserve. */
+const TOKEN_ACCOUNT = 165
+const STAKE_ACCOUNT = 200
+
+/** Lamports that an account of so many bytes has to have. @see solana-rent, default rent */
+const rentOf = (bytes: number) => BigInt(128 + bytes) * 6_960n
+
+/** Stake pools of SOL. A deposit spends SOL itself, and a redemption is paid in it: wrapped SOL is unwrapped where it is needed. */
+export const splStakePool: SvmFamily = {
+  floor: 1_000n * 10n ** 9n,
+  look,
+}
+
+interface Standing {
+  at: PoolAt
+  pool: StakePool
+  user: Key
+  /** Token accounts of the wallet: shares, and wrapped SOL. */
+  sharesAt: Key
+  wrappedAt: Key
+  wallet: SvmAccount | undefined
+  shares: SvmAccount | undefined
+  wrapped: SvmAccount | undefined
+  reserve: bigint
+}
+
+async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLook> {
+  const first = await node.accounts([vault.address])
+  const { reserve, tokenProgram } = poolOf(vault, first.accounts[0])
+  const sharesAt = associatedTokenAccount(user, vault.share.mint, tokenProgram)
+  const wrappedAt = associatedTokenAccount(user, WRAPPED_SOL, TOKEN_PROGRAM)
+  const { slot, accounts } = await node.accounts([
+    vault.address,
+    vault.share.mint,
+    reserve,
+    user,
+    sharesAt,
+    wrappedAt,
+  ])
+  const [poolAccount, mint, reserveAccount, wallet, shares, wrapped] = accounts
+  const pool = poolOf(vault, poolAccount)
+  // The pool was made anew between the two answers.
+  if (pool.reserve !== reserve || pool.tokenProgram !== tokenProgram) throw new DependencyDownError('Solana')
+  refuseStrangeMint(vault, pool, mint)
+  return lookOf(slot, {
+    at: { program: vault.program, pool: vault.address, state: pool },
+    pool,
+    user,
+    sharesAt,
+    wrappedAt,
+    wallet,
+    shares,
+    wrapped,
+    reserve: above(reserveAccount?.lamports ?? 0n, rentOf(STAKE_ACCOUNT)),
+  })
+}
+
+function poolOf(vault: SvmVault, account: SvmAccount | undefined): StakePool {
+  const pool = account && STAKE_POOL_PROGRAMS.includes(account.owner) && decodeStakePool(account.data)
+  if (!pool || account.owner !== vault.program || pool.mint !== vault.share.mint)
+    throw new RefusedError('The account of the vault is not the stake pool any more that was indexed.')
+  return pool
+}
+
+/** A share that somebody else can mint, move or take a part of is none. */
+function refuseStrangeMint(vault: SvmVault, pool: StakePool, account: SvmAccount | undefined): void {
+  const mint = account && decodeMint(account.owner, account.data)
+  if (!mint || account.owner !== pool.tokenProgram)
+    throw new RefusedError('The mint of the pool is no token of the program that the pool names.')
+  if (mint.authority !== withdrawAuthority(vault.program, vault.address))
+    throw new RefusedError('Another account than the pool may mint its shares: no transaction is prepared.')
+  const strange = strangeIn(mint)
+  if (strange) throw new RefusedError(`The share of the pool has ${strange}: no transaction is prepared.`)
+}
+
+function strangeIn({ extensions }: Mint): string | undefined {
+  if (extensions.includes(TRANSFER_HOOK)) return 'a transfer hook'
+  if (extensions.includes(PERMANENT_DELEGATE)) return 'a permanent delegate'
+  return extensions.includes(TRANSFER_FEE) ? 'a fee of transfers' : undefined
+}
+
+function lookOf(slot: bigint, standing: Standing): SvmLook {
+  const { at, pool, user, sharesAt, wrappedAt, wallet, reserve } = standing
+  const wrapped = tokensIn(standing.wrapped)
+  const held = wallet?.lamports ?? 0n
+  const rent = standing.shares ? 0n : rentOf(TOKEN_ACCOUNT)
+  // Who redeems or deposits stays an account: less than its rent cannot be left.
+  const kept = rent + FEE + rentOf(0)
+  const spendable = above(held, kept)
+  // Unwrapping gives the rent of that account back.
+  const unwrapped = wrapped.isFrozen || wrapped.amount === 0n ? 0n : (standing.wrapped?.lamports ?? 0n)
+  return {
+    slot,
+    assets: above(held + unwrapped, kept),
+    shares: tokensIn(standing.shares).amount,
+    barred: {
+      ...(pool.solDepositAuthority
+        ? { deposit: 'The pool takes deposits of SOL only with the signature of an authority of its own.' }
+        : {}),
+      ...(pool.solWithdrawAuthority
+        ? { redeem: 'The pool pays SOL only with the signature of an authority of its own.' }
+        : {}),
+    },
+    redeemLimit: reserve,
+    own: [user, sharesAt, wrappedAt],
+    deposit: amount => [
+      ...(amount > spendable ? [unwrapSol(user)] : []),
+      ...(standing.shares ? [] : [createTokenAccount(user, pool.mint, pool.tokenProgram)]),
+      depositSol(at, user, sharesAt, amount),
+    ],
+    redeem: shares => [withdrawSol(at, user, sharesAt, shares)],
+    sharesFor: assets => tokensOfWithdrawal(assets, pool),
+    moved(before, after) {
+      const sum = (of: typeof before) => of.reduce((total, { lamports }) => total + lamports, 0n)
+      const sharesIn = (of: typeof before) => of[1]?.amount ?? 0n
+      // Rents stay the wallet's: they lie in its own accounts.
+      return {
+        assets: sum(after) - sum(before) + FEE,
+        shares: sharesIn(after) - sharesIn(before),
+      }
+    },
+    words: code => WORDS[code],
+  }
+}
+
+function tokensIn(account: SvmAccount | undefined): { amount: bigint; isFrozen: boolean } {
+  return (account && decodeTokenAccount(account.owner, account.data)) ?? { amount: 0n, isFrozen: false }
+}
+
+const above = (of: bigint, kept: bigint) => (of > kept ? of - kept : 0n)
+
+/** @see error.rs of solana-program/stake-pool */
+const WORDS: Readonly<Record<number, ProgramError>> = {
+  1: { text: 'The wallet has too little SOL, or too few shares.' },
+  17: {
+    text: 'A new epoch has begun and the pool has not been brought up to date in it: it takes and pays nothing for some minutes. Try again later.',
+    retryAfter: 60,
+  },
+  28: { text: 'So few shares pay nothing: ask for more.' },
+  29: { text: 'So little SOL gives no share: ask for more.' },
+  31: { text: 'The pool takes deposits of SOL only with the signature of an authority of its own.' },
+  34: { text: 'The pool pays SOL only with the signature of an authority of its own.' },
+  35: {
+    text: 'The reserve of the pool holds less than that: redeemLimit of the context says how much can be redeemed at once. More leaves as a stake account, which is not prepared here.',
+  },
+  43: {
+    text: 'The rewards of the epoch are being paid out, and the pool takes and pays nothing meanwhile. Try again later.',
+    retryAfter: 60,
+  },
+}

@@ -1,0 +1,82 @@
+import { defineQuery, uint, z } from '../moment/query.ts'
+import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
+
+/** Rows of the newest visible position of each vault or mint. */
+const newest = (
+  table: string,
+  key: 'vault' | 'mint',
+) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
+    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
+
+/** The vaults of a chain of Solana's kind as of {p}, with what was last read of them. Integers wider than 64 bits come as text. */
+export const svmVaults = defineQuery({
+  name: 'svm_vaults',
+  sql: `SELECT v.vault AS vault, v.protocol AS protocol, v.program AS program, v.share_mint AS share_mint, v.asset_mint AS asset_mint,
+      v.authority AS authority, if(s.vault = '', NULL, toUnixTimestamp(s.timestamp)) AS sampled_at,
+      toString(s.total_assets) AS total_assets, toString(s.price_assets) AS price_assets, toString(s.price_shares) AS price_shares,
+      h.apy_1d AS apy_1d, h.apy_7d AS apy_7d, h.apy_30d AS apy_30d
+    FROM (${newest('svm_vault', 'vault')}) AS v
+    LEFT JOIN (${newest('svm_vault_sample', 'vault')}) AS s ON v.vault = s.vault
+    LEFT JOIN (${newest('svm_vault_hourly', 'vault')}) AS h ON v.vault = h.vault
+    ORDER BY vault`,
+  row: z.object({
+    vault: z.string(),
+    protocol: z.string(),
+    program: z.string(),
+    share_mint: z.string(),
+    asset_mint: z.string(),
+    authority: z.string(),
+    sampled_at: uint.nullable(),
+    total_assets: z.string().nullable(),
+    price_assets: z.string().nullable(),
+    price_shares: z.string().nullable(),
+    apy_1d: z.number().nullable(),
+    apy_7d: z.number().nullable(),
+    apy_30d: z.number().nullable(),
+  }),
+})
+export type SvmVaultRow = z.output<typeof svmVaults.row>
+
+export const svmMints = defineQuery({
+  name: 'svm_mints',
+  sql: `SELECT mint, token_program, decimals, mint_authority, name, symbol FROM (${newest('svm_mint', 'mint')})`,
+  row: z.object({
+    mint: z.string(),
+    token_program: z.string(),
+    decimals: z.number(),
+    mint_authority: z.string(),
+    name: z.string(),
+    symbol: z.string(),
+  }),
+})
+export type SvmMintRow = z.output<typeof svmMints.row>
+
+/** What a wallet holds of shares, over all of its token accounts. */
+export const svmBalances = defineQuery({
+  name: 'svm_balances',
+  sql: `SELECT mint, toString(sum(amount)) AS shares FROM (
+      SELECT mint, token_account, argMax(amount, position) AS amount FROM svm_balance
+      WHERE holder = {account:String} AND ${VISIBLE} GROUP BY mint, token_account)
+    GROUP BY mint HAVING sum(amount) > 0`,
+  row: z.object({ mint: z.string(), shares: z.string() }),
+})
+
+/** Deposits and withdrawals of a wallet, of one vault or ({vault} empty) of all; the oldest first. */
+export const svmEvents = defineQuery({
+  name: 'svm_events',
+  sql: `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number AS slot, kind, toString(assets) AS assets, toString(shares) AS shares,
+      tx_hash, instruction_index
+    FROM svm_flow FINAL
+    WHERE account = {account:String} AND ${VISIBLE} AND ({vault:String} = '' OR vault = {vault:String})
+    ORDER BY position`,
+  row: z.object({
+    vault: z.string(),
+    at: uint,
+    slot: z.coerce.string(),
+    kind: z.enum(['deposit', 'withdrawal']),
+    assets: z.string().nullable(),
+    shares: z.string(),
+    tx_hash: z.string(),
+    instruction_index: z.number(),
+  }),
+})

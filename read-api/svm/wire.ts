@@ -1,0 +1,176 @@
+import type { Key } from '../../abi/svm/programs.ts'
+import { toBase58 } from '../../db/base58.ts'
+import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
+import { SOLANA } from '../../db/solana.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { rate } from '../catalogue/wire.ts'
+import { usdString } from '../http/amounts.ts'
+import type { SvmAction, SvmLook } from './family.ts'
+import type { PreparedSvm } from './prepare.ts'
+import {
+  NOBODY_VOUCHES_ON_SOLANA,
+  SVM_WINDOWS,
+  type SvmAsset,
+  type SvmVault,
+  type SvmWindow,
+  usdOfAssets,
+  worthOf,
+} from './vault.ts'
+
+export function assetWire({ mint, name, symbol, decimals, logo }: SvmAsset) {
+  return {
+    address: toBase58(mint),
+    name,
+    symbol,
+    decimals,
+    ...(logo === undefined ? {} : { assetLogo: logo }),
+  }
+}
+
+function protocolOf({ protocol }: SvmVault, { facts }: Catalogue) {
+  const of: { name: string; product?: string; version?: string } | undefined =
+    PROTOCOLS[protocol as ProtocolSlug]
+  if (!of) return {}
+  const { name, product, version } = of
+  const { protocolLogo } = facts.protocol(name).profile ?? {}
+  return {
+    protocol: {
+      name,
+      ...(product === undefined ? {} : { product }),
+      ...(version === undefined ? {} : { version }),
+      ...(protocolLogo === undefined ? {} : { protocolLogo }),
+    },
+  }
+}
+
+const tokenOf = ({ share }: SvmVault) => ({
+  address: toBase58(share.mint),
+  tokenCaip: `${SOLANA.networkCaip}/token:${toBase58(share.mint)}`,
+  name: share.name,
+  symbol: share.symbol,
+  decimals: share.decimals,
+})
+
+export function vaultWire(vault: SvmVault, catalogue: Catalogue) {
+  return {
+    address: toBase58(vault.address),
+    name: vault.name,
+    asset: assetWire(vault.asset),
+    ...protocolOf(vault, catalogue),
+  }
+}
+
+export function detailedWire(vault: SvmVault, catalogue: Catalogue) {
+  const { share, totalAssets, apy, curator } = vault
+  const profile = curator === undefined ? undefined : catalogue.facts.curator(curator).profile
+  return {
+    ...vaultWire(vault, catalogue),
+    tvl: { usd: usdString(usdOfAssets(vault, totalAssets)), native: totalAssets?.toString() ?? '' },
+    apy: Object.fromEntries(SVM_WINDOWS.map(window => [window, rate(apy[window])])) as Record<
+      SvmWindow,
+      ReturnType<typeof rate>
+    >,
+    ...(share.name && share.symbol ? { lpToken: tokenOf(vault) } : {}),
+    ...(curator === undefined ? {} : { curator: { name: curator, ...profile } }),
+    standing: vault.standing,
+    ...warningsOf(vault, SVM_WINDOWS),
+  }
+}
+
+/** What a reader of the figures has to know. */
+export function warningsOf(
+  { standing, totalAssets, asset, apy, price }: SvmVault,
+  windows: readonly SvmWindow[] = [],
+): { warnings?: string[] } {
+  const unknown = windows.filter(window => apy[window] === undefined)
+  const warnings = [
+    ...(standing === 'found' ? [NOBODY_VOUCHES_ON_SOLANA] : []),
+    ...(totalAssets === undefined ? ['What lies in the vault has not been read yet.'] : []),
+    ...(totalAssets !== undefined && price === undefined
+      ? ['There is no share price: the vault has no shares.']
+      : []),
+    ...(unknown.length > 0
+      ? [`apy of ${unknown.join(', ')} is unknown and not 0: no price of a share was read at its beginning.`]
+      : []),
+    ...(asset.price === undefined
+      ? [`USD values are unknown: there is no price for ${asset.symbol || toBase58(asset.mint)}.`]
+      : []),
+  ]
+  return warnings.length > 0 ? { warnings } : {}
+}
+
+export function positionWire(vault: SvmVault, shares: bigint, window: SvmWindow, catalogue: Catalogue) {
+  const worth = worthOf(vault, shares)
+  return {
+    ...vaultWire(vault, catalogue),
+    asset: {
+      ...assetWire(vault.asset),
+      balanceNative: worth?.toString() ?? '',
+      balanceUsd: usdString(usdOfAssets(vault, worth)),
+      unclaimedNative: '0',
+      unclaimedUsd: '0',
+      ...(worth === undefined ? {} : { positionValueInAsset: worth.toString() }),
+    },
+    apy: rate(vault.apy[window]),
+    ...warningsOf(vault, [window]),
+  }
+}
+
+/** What a wallet has, and what it can do. */
+export function contextWire(vault: SvmVault, user: Key, look: SvmLook, allowUnlisted: boolean) {
+  const step = (name: SvmAction, mint: Key) => {
+    const query = new URLSearchParams({ assetAddress: toBase58(mint) })
+    if (allowUnlisted && name === 'deposit') query.set('allowUnlisted', 'true')
+    const path = [name, toBase58(user), toBase58(vault.address)].join('/')
+    return look.barred[name] === undefined
+      ? [{ name, actions: [name], actionsUrl: `/beta/svm/transactions/${path}?${query}` }]
+      : []
+  }
+  const barred = Object.values(look.barred)
+  const { warnings = [] } = warningsOf(vault)
+  return {
+    asset: {
+      ...assetWire(vault.asset),
+      balanceNative: look.assets.toString(),
+      ...(look.redeemLimit === undefined ? {} : { redeemLimit: look.redeemLimit.toString() }),
+    },
+    lpToken: { ...tokenOf(vault), balanceNative: look.shares.toString() },
+    unclaimed: [],
+    depositSteps: step('deposit', vault.asset.mint),
+    redeemSteps: step('redeem', vault.share.mint),
+    ...(warnings.length + barred.length > 0 ? { warnings: [...warnings, ...barred] } : {}),
+  }
+}
+
+export function bundleWire(vault: SvmVault, action: SvmAction, prepared: PreparedSvm, simulate: boolean) {
+  const { transaction, lastValidBlockHeight, moved } = prepared
+  const amounts = [
+    [vault.asset.symbol || toBase58(vault.asset.mint), moved.assets],
+    [vault.share.symbol || toBase58(vault.share.mint), moved.shares],
+  ] as const
+  const those = (sign: 1n | -1n) =>
+    Object.fromEntries(
+      amounts.flatMap(([name, amount]) => (amount * sign > 0n ? [[name, `${amount * sign}`]] : [])),
+    )
+  return {
+    actions: [
+      {
+        name: action,
+        tx: {
+          transaction: Buffer.from(transaction).toString('base64'),
+          lastValidBlockHeight: lastValidBlockHeight.toString(),
+        },
+        ...(simulate
+          ? {
+              simulation: {
+                status: 'success' as const,
+                tokensReceived: those(1n),
+                tokensSpent: those(-1n),
+              },
+            }
+          : {}),
+      },
+    ],
+    ...(vault.standing === 'found' ? { warnings: [NOBODY_VOUCHES_ON_SOLANA] } : {}),
+  }
+}
