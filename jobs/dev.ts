@@ -24,7 +24,7 @@ async function main(): Promise<void> {
 
   const networks = [
     ...networkIds.map(({ name }) => name).filter(name => env.rpc[name] || env.gateway[name]),
-    ...(env.RPC_SOLANA ? [SOLANA.name] : []),
+    ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [SOLANA.name] : []),
   ]
   if (networks.length === 0) {
     log.warn(

@@ -141,6 +141,7 @@ export const envSchema = z.object({
   RHINESTONE_URL: trustedUrl().optional(),
   RHINESTONE_KEY: secret().optional(),
   RPC_SOLANA: httpUrls().optional(),
+  PORTAL_SOLANA: urlOf('http', 'https').optional(),
   START_BLOCK_SOLANA: z.coerce.number().int().nonnegative().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
@@ -250,6 +251,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     for (const url of [
       ...Object.values(rpc).flat(),
       ...(parsed.data.RPC_SOLANA ?? []),
+      ...(parsed.data.PORTAL_SOLANA ? [parsed.data.PORTAL_SOLANA] : []),
       ...Object.values(gateway),
     ])
       if (url !== 'sqd') hideUrl(url)

@@ -10,14 +10,16 @@ import { openEventStore } from '../../db/stores.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { MIRROR, openWakeUps } from '../../db/wake-ups.ts'
 import { loadPrograms } from './load-programs.ts'
+import { openPortalSource } from './portal-source.ts'
 import { runSvm } from './processor.ts'
 import { assertRightCluster } from './right-cluster.ts'
 import { openRpcSource } from './rpc-source.ts'
 
 /** The processor of Solana, as the environment says. */
 export async function runSolana(env: Env): Promise<void> {
-  if (!env.RPC_SOLANA) {
-    log.info({ network: SOLANA.name }, 'not enabled: no RPC is configured')
+  const { RPC_SOLANA: rpc, PORTAL_SOLANA: portal } = env
+  if (!rpc && !portal) {
+    log.info({ network: SOLANA.name }, 'not enabled: neither RPC nor Portal is configured')
     return
   }
   if (env.PROCESSOR_METRICS_PORT !== 'off') {
@@ -37,13 +39,16 @@ export async function runSolana(env: Env): Promise<void> {
   })
   await registerStream(stores.pool, SOLANA.id, SOLANA.name, 'svm')
   await reinstateChain(stores.pool, SOLANA.id)
-  const ask = openFailover(env.RPC_SOLANA)
+  const ask = rpc && openFailover(rpc)
+  const source = portal ? openPortalSource(portal) : ask && openRpcSource(ask)
+  if (!source) return
   const stop = new AbortController()
-  const done = assertRightCluster(ask).then(async () =>
-    runSvm({
+  const follow = async () => {
+    if (ask) await assertRightCluster(ask)
+    await runSvm({
       pool: stores.pool,
       programs: await loadPrograms(),
-      source: openRpcSource(ask),
+      source,
       ask: env.SAMPLES ? ask : undefined,
       startSlot: env.START_BLOCK_SOLANA,
       pollInterval: env.POLL_INTERVAL_MS,
@@ -57,8 +62,9 @@ export async function runSolana(env: Env): Promise<void> {
             log.warn({ error: error.message }, 'worker could not be woken; it will look by itself'),
           )
       },
-    }),
-  )
+    })
+  }
+  const done = follow()
   onShutdown('processor', async () => {
     stop.abort()
     await done.catch(() => {})

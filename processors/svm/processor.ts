@@ -123,6 +123,12 @@ async function follow(options: SvmProcessorOptions, database: ChainDatabase): Pr
       ? Math.min(head, ...pending.map(({ slot }) => slot).filter(slot => slot >= from))
       : head
     const slice = from > to ? undefined : await readSlice(options, from, to, vaults)
+    if (!slice && to < head) {
+      // None of these slots has a block.
+      from = Math.max(from, to + 1)
+      pending = pending.filter(({ slot }) => slot >= from)
+      continue
+    }
     if (!slice) {
       await sleep(options.pollInterval ?? POLL, undefined, { signal }).catch(() => {})
       continue

@@ -30,9 +30,7 @@ export function openRpcSource(ask: Ask): SvmSource {
     isFiltered: false,
     head: async () => slot.parse(await ask('getSlot', [FINAL])),
     async read(from, to, { programs, mints }) {
-      const near = await slotsOf(ask, from, Math.min(to, from + SLICE - 1))
-      const slots =
-        near.length > 0 ? near : (await slotsOf(ask, from, Math.min(to, from + SEARCH))).slice(0, SLICE)
+      const slots = await nextSlots(ask, from, to)
       if (slots.length === 0) return undefined
       const meant = new Set([...programs, ...mints].map((key: Key) => toBase58(key)))
       const answers = await Promise.all(
@@ -52,6 +50,17 @@ export function openRpcSource(ask: Ask): SvmSource {
       return last && { blocks, end: { slot: last.slot, hash: last.hash, time: last.time } }
     },
   }
+}
+
+/** The first of from..to that have a block: some of them follow, or after a long standstill they are looked for. */
+async function nextSlots(ask: Ask, from: number, to: number): Promise<number[]> {
+  const near = await slotsOf(ask, from, Math.min(to, from + SLICE - 1))
+  if (near.length > 0) return near
+  for (let start = from + SLICE; start <= to; start += SEARCH) {
+    const found = await slotsOf(ask, start, Math.min(to, start + SEARCH - 1))
+    if (found.length > 0) return found.slice(0, SLICE)
+  }
+  return []
 }
 
 async function slotsOf(ask: Ask, from: number, to: number): Promise<number[]> {
