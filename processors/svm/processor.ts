@@ -166,7 +166,7 @@ function unlessUnavailable(error: unknown): Sampled[] {
   return []
 }
 
-/** The next blocks. Where they tell of shares that were not asked for, those before; then they are asked for anew. */
+/** The next blocks. Where they tell of shares that were not asked for, they are asked for anew with these. */
 async function readSlice(
   { source, programs }: SvmProcessorOptions,
   from: number,
@@ -177,7 +177,7 @@ async function readSlice(
   let mints = vaults.shareMints()
   while (true) {
     const slice = await source.read(from, to, { programs: ids, mints })
-    if (!slice || !source.isFiltered) return slice
+    if (!slice) return undefined
     const seen = vaults.copy()
     const handled = handleBlocks(slice.blocks, programs, seen)
     const isNew = seen.shareMints().length > mints.length

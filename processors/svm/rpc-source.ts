@@ -26,6 +26,8 @@ const slot = z.number().int().nonnegative()
 
 /** Whole blocks of a node. */
 export function openRpcSource(ask: Ask): SvmSource {
+  /** Of the last slice: it is asked for once more where it tells what else is wanted. */
+  let kept = new Map<number, unknown>()
   return {
     isFiltered: false,
     head: async () => slot.parse(await ask('getSlot', [FINAL])),
@@ -34,8 +36,9 @@ export function openRpcSource(ask: Ask): SvmSource {
       if (slots.length === 0) return undefined
       const meant = new Set([...programs, ...mints].map((key: Key) => toBase58(key)))
       const answers = await Promise.all(
-        slots.map(each => ask('getBlock', [each, FULL], { maxBytes: MOST_BYTES })),
+        slots.map(each => kept.get(each) ?? ask('getBlock', [each, FULL], { maxBytes: MOST_BYTES })),
       )
+      kept = new Map(slots.map((each, i) => [each, answers[i]]))
       const blocks: SvmBlock[] = []
       for (const [i, answer] of answers.entries()) {
         const read = blockOf(slots[i] ?? 0, answer, key => meant.has(key), blocks.at(-1)?.time ?? 0)

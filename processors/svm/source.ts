@@ -22,6 +22,6 @@ export interface SvmSource {
   head(): Promise<number>
   /** Some of the blocks of slots from..to; undefined: none of them has one. */
   read(from: number, to: number, wanted: Wanted): Promise<Slice | undefined>
-  /** Only what is wanted is in its blocks: what is wanted since one of them has to be asked for anew. */
+  /** Blocks without anything that is wanted are left out, but for the last one of a slice. */
   isFiltered: boolean
 }

@@ -18,7 +18,7 @@ u64 sol_create_program_address(const Seed *seeds, int count, const u8 *program, 
 u64 sol_get_clock_sysvar(Clock *clock);
 
 #define INLINE static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
+#define APART static __attribute__((noinline, unused))
 /* The compiler's stack has 512 bytes: larger things are kept here. */
 #define HEAP 0x300000000ULL
 #define FAIL(code) return (code)
