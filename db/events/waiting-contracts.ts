@@ -34,7 +34,8 @@ export async function storeWaiting(
   await tx.query(
     `INSERT INTO waiting_contract (stream, contract, protocol, is_made, block, log_index, looked_at)
      SELECT $1, * FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[])
-     ON CONFLICT (stream, contract, protocol) DO UPDATE SET looked_at = excluded.looked_at`,
+     ON CONFLICT (stream, contract, protocol) DO UPDATE SET is_made = excluded.is_made, block = excluded.block,
+       log_index = excluded.log_index, looked_at = excluded.looked_at`,
     [
       stream,
       changed.map(({ contract }) => contract),

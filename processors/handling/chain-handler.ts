@@ -247,7 +247,7 @@ export class ChainHandler {
       const fresh: Fresh[] = []
       let inspected = false
       for (const candidate of decoded.candidates) {
-        if (this.options.looks?.admits(candidate, block.ref) === false) {
+        if (this.options.looks?.admits(candidate, block.ref, letters) === false) {
           unknown.add(candidate.contract)
           continue
         }

@@ -1,5 +1,7 @@
+import type { BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { WaitingContract } from '../../db/events/waiting-contracts.ts'
+import type { DeadLetter } from '../handling/block.ts'
 import type { Candidate } from '../handling/decode.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
@@ -7,8 +9,8 @@ import type { KnownContracts } from './known-contracts.ts'
 const HOUR = 3600
 /** Seconds of the chain's time between two turns of those that wait. */
 export const TURN = 300
-/** Rows of a chain. */
-const MOST_WAITING = 20_000
+/** Rows of a chain and standing: made ones are not kept out by whoever else comes. */
+export const MOST_WAITING = 20_000
 
 export interface LooksOptions {
   contracts: KnownContracts
@@ -29,33 +31,33 @@ export interface LooksOptions {
  */
 export class Looks {
   private readonly options: LooksOptions
-  private readonly waiting = new Map<string, WaitingContract>()
+  private readonly waiting = {
+    made: new Map<string, WaitingContract>(),
+    found: new Map<string, WaitingContract>(),
+  }
   /** What the blocks being handled changed, and how it was before. */
   private readonly before = new Map<string, WaitingContract | undefined>()
   /** By factories in the blocks being handled. */
   private readonly made = new Set<string>()
   /** Looks that the block being handled has had beside turns. */
-  private begun = { block: -1, looks: 0 }
+  private begun = { block: -1, made: 0, found: 0 }
 
   constructor(options: LooksOptions) {
     this.options = options
-    for (const contract of options.waiting) this.waiting.set(keyOf(contract), contract)
+    for (const contract of options.waiting) this.set(keyOf(contract), contract)
   }
 
   /** Blocks are handled that stand on this one; what was not stored, or is about to be retracted, is undone. */
   begin(baseHeight: number): void {
-    for (const [key, contract] of this.before) {
-      if (contract) this.waiting.set(key, contract)
-      else this.waiting.delete(key)
-    }
+    for (const [key, contract] of this.before) this.set(key, contract)
     this.before.clear()
     this.made.clear()
-    this.begun = { block: -1, looks: 0 }
-    for (const [key, contract] of this.waiting) {
+    this.begun = { block: -1, made: 0, found: 0 }
+    for (const contract of this.rows()) {
       const { block, lookedAt = -1 } = contract
       if (block > baseHeight || (lookedAt >= 0 && lookedAt <= baseHeight - this.options.finality))
-        this.waiting.delete(key)
-      else if (lookedAt > baseHeight) this.waiting.set(key, { ...contract, lookedAt: undefined })
+        this.set(keyOf(contract), undefined)
+      else if (lookedAt > baseHeight) this.set(keyOf(contract), { ...contract, lookedAt: undefined })
     }
   }
 
@@ -65,39 +67,41 @@ export class Looks {
 
   /** Stores what changed with the blocks. */
   store(writer: EventWriter): void {
-    writer.setWaiting([...this.before.keys()].flatMap(key => this.waiting.get(key) ?? []))
+    writer.setWaiting([...this.before.keys()].flatMap(key => this.row(key) ?? []))
   }
 
   /** Whether a contract may be looked at in the block that brings it up; if not, it waits from now on. */
-  admits(candidate: Candidate, block: { number: number; timestamp: number }): boolean {
+  admits(candidate: Candidate, block: BlockRef, letters: DeadLetter[]): boolean {
     const { contract, protocol, hint } = candidate
     if (this.options.listed.has(contract)) return true
-    const waits = this.waiting.get(keyOf(candidate))
+    const waits = this.row(keyOf(candidate))
     if (waits && waits.lookedAt === undefined) return false
     // Its factory's event is learned with the other events of the block, after those that may be vaults were looked at.
     if (hint?.type === 'VaultCreated') this.made.add(contract)
     const isMade = this.isMade(contract)
-    const begun = this.begun.block === block.number ? this.begun.looks : 0
-    if (begun < this.share && !this.isQueued(isMade) && this.left(isMade, block.timestamp) > 0) {
-      this.begun = { block: block.number, looks: begun + 1 }
+    const standing = standingOf(isMade)
+    if (this.begun.block !== block.number) this.begun = { block: block.number, made: 0, found: 0 }
+    const hasRoom = this.begun[standing] < this.share && !this.isQueued(isMade)
+    if (hasRoom && this.left(isMade, block.timestamp) > 0) {
+      this.begun[standing]++
       return true
     }
-    // Its next event brings it up again.
-    if (this.waiting.size >= MOST_WAITING) return false
+    if (!waits && this.waiting[standing].size >= MOST_WAITING) {
+      const reason = `${MOST_WAITING} wait to be looked at already: it is left to its next event`
+      letters.push({ stage: 'inspect', block, contract, reason })
+      return false
+    }
     this.put({ contract, protocol, isMade, block: block.number, logIndex: hint?.logIndex ?? 0 })
     return false
   }
 
   /** How many wait. */
   count(): number {
-    let count = 0
-    for (const contract of this.waiting.values()) if (this.waits(contract)) count++
-    return count
+    return this.rows().filter(contract => this.waits(contract)).length
   }
 
   areAny(): boolean {
-    for (const contract of this.waiting.values()) if (this.waits(contract)) return true
-    return false
+    return this.isQueued(true) || this.isQueued(false)
   }
 
   /** Those whose turn it is at a block. */
@@ -120,14 +124,13 @@ export class Looks {
   }
 
   private isQueued(isMade: boolean): boolean {
-    for (const contract of this.waiting.values())
-      if (contract.isMade === isMade && this.waits(contract)) return true
+    for (const contract of this.waiting[standingOf(isMade)].values()) if (this.waits(contract)) return true
     return false
   }
 
   private queue(isMade: boolean): WaitingContract[] {
-    return [...this.waiting.values()]
-      .filter(contract => contract.isMade === isMade && this.waits(contract))
+    return [...this.waiting[standingOf(isMade)].values()]
+      .filter(contract => this.waits(contract))
       .sort((a, b) => a.block - b.block || a.logIndex - b.logIndex || (a.contract < b.contract ? -1 : 1))
   }
 
@@ -150,9 +153,25 @@ export class Looks {
 
   private put(contract: WaitingContract): void {
     const key = keyOf(contract)
-    if (!this.before.has(key)) this.before.set(key, this.waiting.get(key))
-    this.waiting.set(key, contract)
+    if (!this.before.has(key)) this.before.set(key, this.row(key))
+    this.set(key, contract)
+  }
+
+  private rows(): WaitingContract[] {
+    return [...this.waiting.made.values(), ...this.waiting.found.values()]
+  }
+
+  private row(key: string): WaitingContract | undefined {
+    return this.waiting.made.get(key) ?? this.waiting.found.get(key)
+  }
+
+  private set(key: string, contract: WaitingContract | undefined): void {
+    const own = contract && this.waiting[standingOf(contract.isMade)]
+    for (const rows of [this.waiting.made, this.waiting.found]) if (rows !== own) rows.delete(key)
+    if (contract) own?.set(key, contract)
   }
 }
+
+const standingOf = (isMade: boolean) => (isMade ? 'made' : 'found')
 
 const keyOf = ({ contract, protocol }: { contract: string; protocol: string }) => `${protocol} ${contract}`

@@ -3,6 +3,8 @@ import type { BlockEvents } from '../../../db/events/event-store.ts'
 import { openWriter } from '../../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import type { WaitingContract } from '../../../db/events/waiting-contracts.ts'
+import type { DeadLetter } from '../../../processors/handling/block.ts'
+import type { Candidate } from '../../../processors/handling/decode.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { Looks } from '../../../processors/knowledge/looks.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
@@ -192,10 +194,7 @@ test('one block has no more looks than a turn, and the rest of the hour is for o
   })
   const admitted = (block: number, from: number) =>
     Array.from({ length: 30 }, (_, n) =>
-      looks.admits({ contract: address(from + n), protocol: 'plain' } as never, {
-        number: block,
-        timestamp: 100,
-      }),
+      looks.admits(candidate(from + n), { ...ref(block), timestamp: 100 }, []),
     ).filter(Boolean).length
   // A turn is a twelfth of an hour.
   expect(admitted(1, 0)).toBe(10)
@@ -203,4 +202,69 @@ test('one block has no more looks than a turn, and the rest of the hour is for o
   // Whoever waits goes first.
   expect(admitted(2, 100)).toBe(0)
   expect(looks.due(400)).toHaveLength(10)
+})
+
+const candidate = (n: number, hint?: 'VaultCreated'): Candidate => ({
+  contract: address(n),
+  protocol: 'plain',
+  ...(hint ? { hint: { type: hint, contract: FACTORY, data: { vault: address(n) } } as DomainEvent } : {}),
+})
+
+test('those that factories made have looks of their own in a block in which strangers took all of theirs', () => {
+  const looks = new Looks({
+    contracts: new KnownContracts([protocol]),
+    perHour: 120,
+    finality: 5,
+    waiting: [],
+    listed: new Set(),
+  })
+  const found = Array.from({ length: 50 }, (_, n) => looks.admits(candidate(n), ref(1), []))
+  expect(found.filter(Boolean)).toHaveLength(10)
+  const made = Array.from({ length: 50 }, (_, n) =>
+    looks.admits(candidate(100 + n, 'VaultCreated'), ref(1), []),
+  )
+  expect(made.filter(Boolean)).toHaveLength(10)
+})
+
+test('however many strangers wait, those that factories made wait beside them, and who waits already is not turned away', () => {
+  const most = 20_000
+  const waiting = Array.from(
+    { length: most },
+    (_, n): WaitingContract => ({
+      contract: address(n),
+      protocol: 'plain',
+      isMade: false,
+      block: 1,
+      logIndex: n,
+      // The first was looked at without a verdict, in a block that may still be replaced.
+      ...(n === 0 ? { lookedAt: 50 } : {}),
+    }),
+  )
+  const open = () =>
+    new Looks({
+      contracts: new KnownContracts([protocol]),
+      perHour: 12,
+      finality: 5,
+      waiting,
+      listed: new Set(),
+    })
+  const looks = open()
+  looks.begin(52)
+  expect(looks.count()).toBe(most - 1)
+
+  const letters: DeadLetter[] = []
+  // One has a look, the other waits.
+  expect(looks.admits(candidate(most, 'VaultCreated'), ref(53), letters)).toBe(true)
+  expect(looks.admits(candidate(most + 1, 'VaultCreated'), ref(53), letters)).toBe(false)
+  expect(looks.count()).toBe(most)
+  expect(looks.admits(candidate(0), ref(53), letters)).toBe(false)
+  expect(looks.count()).toBe(most + 1)
+  expect(letters).toEqual([])
+
+  // One more stranger is told of.
+  expect(looks.admits(candidate(most + 2), ref(53), letters)).toBe(false)
+  expect(looks.count()).toBe(most + 1)
+  expect(letters.map(({ stage, contract }) => `${stage} ${contract}`)).toEqual([
+    `inspect ${address(most + 2)}`,
+  ])
 })
