@@ -1,7 +1,7 @@
 import { factsOfChain, networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { protocolName } from '../../db/protocols.ts'
-import { SOLANA } from '../../db/solana.ts'
+import { SOLANA } from '../../db/streams.ts'
 import { NATIVE_ADDRESS } from '../chain/native-coins.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import type { AssetInfo } from './assets.ts'
@@ -257,7 +257,7 @@ function coinPrices(raw: RawState, facts: FactBook, moment: Moment): Map<number,
 /** Of Solana's assets, whose feeds are on other chains. */
 function quotedPrices(raw: RawState, facts: FactBook, moment: Moment): Map<string, number> {
   const feedPrice = feedPrices(raw, moment)
-  const chainId = SOLANA.stream
+  const chainId = SOLANA.id
   return new Map(
     facts.assetsOf(chainId).flatMap(asset => {
       const price = priceOf(

@@ -5,7 +5,7 @@ import type { Face } from '../../db/faces.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
-import { SOLANA } from '../../db/solana.ts'
+import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { authenticate } from './auth.ts'
 import type { ApiDeps, CachePolicy, Endpoint } from './endpoint.ts'
@@ -308,7 +308,7 @@ function describeMoment(
   return [...touched]
     .sort((a, b) => a - b)
     .flatMap(chainId => {
-      const name = chainId === SOLANA.stream ? SOLANA.name : networkOfChain(chainId)?.name
+      const name = chainId === SOLANA.id ? SOLANA.name : networkOfChain(chainId)?.name
       const moment = catalogue.chain(chainId, face) ?? catalogue.chain(chainId)
       const block = read.get(chainId) ?? moment?.blockNumber
       return name && block !== undefined ? [`${name}=${block}`] : []

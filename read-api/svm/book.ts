@@ -1,6 +1,6 @@
 import { type Key, SOL_DECIMALS, WRAPPED_SOL } from '../../abi/svm/programs.ts'
 import { toBase58 } from '../../db/base58.ts'
-import { SOLANA } from '../../db/solana.ts'
+import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { perMoment } from '../catalogue/per-moment.ts'
 import type { Standing } from '../catalogue/vault.ts'
@@ -16,16 +16,14 @@ type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'touch'>
 
 /** All vaults of Solana as of the catalogue's moment, by address; without those that an operator ignores, or that are not described. */
 export function svmVaultsOf(context: Asking): Promise<SvmVault[]> {
-  context.touch(SOLANA.stream)
-  return context.catalogue.chain(SOLANA.stream, 'svm')
-    ? readVaults(context, SOLANA.stream)
-    : Promise.resolve([])
+  context.touch(SOLANA.id)
+  return context.catalogue.chain(SOLANA.id, 'svm') ? readVaults(context, SOLANA.id) : Promise.resolve([])
 }
 
 /** Where questions to the read models are pinned; nothing is seen where nothing is indexed. */
 export const pinnedTo = ({ catalogue }: Asking) => ({
-  chain: SOLANA.stream,
-  p: catalogue.chain(SOLANA.stream, 'svm')?.position ?? 0,
+  chain: SOLANA.id,
+  p: catalogue.chain(SOLANA.id, 'svm')?.position ?? 0,
 })
 
 const readVaults = perMoment(async (context: Asking): Promise<SvmVault[]> => {
@@ -48,8 +46,8 @@ function vaultOf(
   // What another than the vault may make more of is no share of it.
   if (!share || !asset || share.mint_authority !== row.authority) return undefined
   const address = row.vault as Key
-  if (catalogue.facts.isIgnored(SOLANA.stream, address)) return undefined
-  const { listed, curator } = catalogue.facts.vault(SOLANA.stream, address)
+  if (catalogue.facts.isIgnored(SOLANA.id, address)) return undefined
+  const { listed, curator } = catalogue.facts.vault(SOLANA.id, address)
   const totalAssets = row.total_assets === null ? undefined : BigInt(row.total_assets)
   const name = plain(share.name)
   return {
@@ -62,6 +60,7 @@ function vaultOf(
       name,
       symbol: plain(share.symbol),
       decimals: share.decimals,
+      canBeFrozen: share.freeze_authority !== '',
     },
     asset,
     standing: listed ? 'listed' : standingOf(row, totalAssets),
@@ -98,8 +97,8 @@ function assetOf(catalogue: Catalogue, mint: string, row: SvmMintRow | undefined
     name: plain(known.name),
     symbol: plain(known.symbol),
     decimals: known.decimals,
-    logo: catalogue.facts.asset(SOLANA.stream, mint).logo,
-    price: catalogue.quotedPrice(SOLANA.stream, mint),
+    logo: catalogue.facts.asset(SOLANA.id, mint).logo,
+    price: catalogue.quotedPrice(SOLANA.id, mint),
   }
 }
 

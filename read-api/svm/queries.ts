@@ -39,12 +39,12 @@ export type SvmVaultRow = z.output<typeof svmVaults.row>
 
 export const svmMints = defineQuery({
   name: 'svm_mints',
-  sql: `SELECT mint, token_program, decimals, mint_authority, name, symbol FROM (${newest('svm_mint', 'mint')})`,
+  sql: `SELECT mint, decimals, mint_authority, freeze_authority, name, symbol FROM (${newest('svm_mint', 'mint')})`,
   row: z.object({
     mint: z.string(),
-    token_program: z.string(),
     decimals: z.number(),
     mint_authority: z.string(),
+    freeze_authority: z.string(),
     name: z.string(),
     symbol: z.string(),
   }),

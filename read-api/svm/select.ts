@@ -1,6 +1,6 @@
 import { toBase58 } from '../../db/base58.ts'
 import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
-import { SOLANA } from '../../db/solana.ts'
+import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { sortOrder } from '../catalogue/filter-schema.ts'
 import { boolean, choice, names, number, text } from '../http/parameters.ts'
@@ -98,7 +98,7 @@ export function narrowed(
 /** A symbol names only what vaults take that somebody vouches for, or of which the registry says something: any mint may call itself USDC. */
 function namedAssets(vaults: readonly SvmVault[], { facts }: Catalogue): ReadonlySet<string> {
   return new Set([
-    ...facts.assetsOf(SOLANA.stream),
+    ...facts.assetsOf(SOLANA.id),
     ...vaults.filter(({ standing }) => standing !== 'found').map(({ asset }) => asset.mint),
   ])
 }

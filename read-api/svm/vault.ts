@@ -24,7 +24,8 @@ export interface SvmVault {
   /** That carries out what is done with it: one code may be deployed more than once. */
   program: Key
   name: string
-  share: { mint: Key; name: string; symbol: string; decimals: number }
+  /** canBeFrozen: somebody may freeze what others hold of it. */
+  share: { mint: Key; name: string; symbol: string; decimals: number; canBeFrozen: boolean }
   asset: SvmAsset
   standing: Standing
   /** Asset base units; undefined where they were never read. */

@@ -1,7 +1,6 @@
 import type { Key } from '../../abi/svm/programs.ts'
 import { toBase58 } from '../../db/base58.ts'
 import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
-import { SOLANA } from '../../db/solana.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { rate } from '../catalogue/wire.ts'
 import { usdString } from '../http/amounts.ts'
@@ -16,6 +15,9 @@ import {
   usdOfAssets,
   worthOf,
 } from './vault.ts'
+
+/** CAIP-2 of mainnet: the first 32 characters of the hash of its first block. */
+const SOLANA_CAIP = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 export function assetWire({ mint, name, symbol, decimals, logo }: SvmAsset) {
   return {
@@ -45,7 +47,7 @@ function protocolOf({ protocol }: SvmVault, { facts }: Catalogue) {
 
 const tokenOf = ({ share }: SvmVault) => ({
   address: toBase58(share.mint),
-  tokenCaip: `${SOLANA.networkCaip}/token:${toBase58(share.mint)}`,
+  tokenCaip: `${SOLANA_CAIP}/token:${toBase58(share.mint)}`,
   name: share.name,
   symbol: share.symbol,
   decimals: share.decimals,
@@ -79,12 +81,13 @@ export function detailedWire(vault: SvmVault, catalogue: Catalogue) {
 
 /** What a reader of the figures has to know. */
 export function warningsOf(
-  { standing, totalAssets, asset, apy, price }: SvmVault,
+  { standing, share, totalAssets, asset, apy, price }: SvmVault,
   windows: readonly SvmWindow[] = [],
 ): { warnings?: string[] } {
   const unknown = windows.filter(window => apy[window] === undefined)
   const warnings = [
     ...(standing === 'found' ? [NOBODY_VOUCHES_ON_SOLANA] : []),
+    ...(share.canBeFrozen ? ['Who issues the share may freeze what wallets hold of it.'] : []),
     ...(totalAssets === undefined ? ['What lies in the vault has not been read yet.'] : []),
     ...(totalAssets !== undefined && price === undefined
       ? ['There is no share price: the vault has no shares.']

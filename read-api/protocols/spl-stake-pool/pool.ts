@@ -14,6 +14,7 @@ import {
   decodeTokenAccount,
   type Mint,
   PERMANENT_DELEGATE,
+  type TokenAccount,
   TRANSFER_FEE,
   TRANSFER_HOOK,
 } from '../../../abi/svm/token.ts'
@@ -107,31 +108,25 @@ function strangeIn({ extensions }: Mint): string | undefined {
 
 function lookOf(slot: bigint, standing: Standing): SvmLook {
   const { at, pool, user, sharesAt, wrappedAt, wallet, reserve } = standing
-  const wrapped = tokensIn(standing.wrapped)
+  const [shares, wrapped] = [tokensIn(standing.shares), tokensIn(standing.wrapped)]
   const held = wallet?.lamports ?? 0n
-  const rent = standing.shares ? 0n : rentOf(TOKEN_ACCOUNT)
+  const rent = shares ? 0n : rentOf(TOKEN_ACCOUNT)
   // Who redeems or deposits stays an account: less than its rent cannot be left.
   const kept = rent + FEE + rentOf(0)
   const spendable = above(held, kept)
   // Unwrapping gives the rent of that account back.
-  const unwrapped = wrapped.isFrozen || wrapped.amount === 0n ? 0n : (standing.wrapped?.lamports ?? 0n)
+  const isOwn = wrapped?.owner === user && !wrapped.isFrozen && wrapped.amount > 0n
+  const unwrapped = isOwn ? (standing.wrapped?.lamports ?? 0n) : 0n
   return {
     slot,
     assets: above(held + unwrapped, kept),
-    shares: tokensIn(standing.shares).amount,
-    barred: {
-      ...(pool.solDepositAuthority
-        ? { deposit: 'The pool takes deposits of SOL only with the signature of an authority of its own.' }
-        : {}),
-      ...(pool.solWithdrawAuthority
-        ? { redeem: 'The pool pays SOL only with the signature of an authority of its own.' }
-        : {}),
-    },
+    shares: shares?.owner === user ? shares.amount : 0n,
+    barred: barredBy(pool, user, shares),
     redeemLimit: reserve,
     own: [user, sharesAt, wrappedAt],
     deposit: amount => [
       ...(amount > spendable ? [unwrapSol(user)] : []),
-      ...(standing.shares ? [] : [createTokenAccount(user, pool.mint, pool.tokenProgram)]),
+      ...(shares ? [] : [createTokenAccount(user, pool.mint, pool.tokenProgram)]),
       depositSol(at, user, sharesAt, amount),
     ],
     redeem: shares => [withdrawSol(at, user, sharesAt, shares)],
@@ -149,8 +144,27 @@ function lookOf(slot: bigint, standing: Standing): SvmLook {
   }
 }
 
-function tokensIn(account: SvmAccount | undefined): { amount: bigint; isFrozen: boolean } {
-  return (account && decodeTokenAccount(account.owner, account.data)) ?? { amount: 0n, isFrozen: false }
+/** Why the pool, or who issues its shares, lets nobody or not this wallet act. */
+function barredBy(pool: StakePool, user: Key, shares: TokenAccount | undefined): SvmLook['barred'] {
+  const own = sharesBarred(user, shares)
+  const deposit = own ?? (pool.solDepositAuthority && CLOSED_IN)
+  const redeem = own ?? (pool.solWithdrawAuthority && CLOSED_OUT)
+  return { ...(deposit ? { deposit } : {}), ...(redeem ? { redeem } : {}) }
+}
+
+/** Its address says whose a token account was when it was made: it may have been given away since. */
+function sharesBarred(user: Key, shares: TokenAccount | undefined): string | undefined {
+  if (shares && shares.owner !== user)
+    return "The wallet's token account of the share was given to another owner, who would get the shares: no transaction is prepared."
+  return shares?.isFrozen ? "The wallet's token account of the share is frozen." : undefined
+}
+
+const CLOSED_IN = 'The pool takes deposits of SOL only with the signature of an authority of its own.'
+const CLOSED_OUT = 'The pool pays SOL only with the signature of an authority of its own.'
+
+/** Undefined where there is none: anybody can send SOL to the address beforehand. */
+function tokensIn(account: SvmAccount | undefined): TokenAccount | undefined {
+  return account && decodeTokenAccount(account.owner, account.data)
 }
 
 const above = (of: bigint, kept: bigint) => (of > kept ? of - kept : 0n)
@@ -164,8 +178,8 @@ const WORDS: Readonly<Record<number, ProgramError>> = {
   },
   28: { text: 'So few shares pay nothing: ask for more.' },
   29: { text: 'So little SOL gives no share: ask for more.' },
-  31: { text: 'The pool takes deposits of SOL only with the signature of an authority of its own.' },
-  34: { text: 'The pool pays SOL only with the signature of an authority of its own.' },
+  31: { text: CLOSED_IN },
+  34: { text: CLOSED_OUT },
   35: {
     text: 'The reserve of the pool holds less than that: redeemLimit of the context says how much can be redeemed at once. More leaves as a stake account, which is not prepared here.',
   },

@@ -3,7 +3,13 @@ import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { depositSol, withdrawSol } from '../../../abi/spl-stake-pool/instructions.ts'
-import { decodeStakePool, STAKE_POOL_PROGRAMS, withdrawAuthority } from '../../../abi/spl-stake-pool/pool.ts'
+import { tokensOfWithdrawal } from '../../../abi/spl-stake-pool/math.ts'
+import {
+  decodeStakePool,
+  type Fee,
+  STAKE_POOL_PROGRAMS,
+  withdrawAuthority,
+} from '../../../abi/spl-stake-pool/pool.ts'
 import { type Key, TOKEN_PROGRAM } from '../../../abi/svm/programs.ts'
 import { anyKey, anyU64, described, instructionOf, theirs } from './oracle.ts'
 
@@ -139,5 +145,49 @@ describe('by @solana/spl-stake-pool', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('the fewest tokens that pay an amount', () => {
+  /** As the program pays: the fee rounded up, what is paid rounded down. */
+  const paid = (tokens: bigint, total: bigint, supply: bigint, { numerator, denominator }: Fee) => {
+    const fee = denominator === 0n ? 0n : (tokens * numerator + denominator - 1n) / denominator
+    return ((tokens - fee) * total) / supply
+  }
+  const anyTotal = fc.bigInt({ min: 1n, max: 10n ** 17n })
+  const anyRate = fc.oneof(
+    fc.constant({ numerator: 0n, denominator: 0n }),
+    fc
+      .tuple(fc.bigInt({ min: 1n, max: 10_000n }), fc.nat(9_999))
+      .map(([denominator, n]) => ({ numerator: BigInt(n) % denominator, denominator })),
+  )
+
+  it('pay it, and one less does not', () => {
+    fc.assert(
+      fc.property(
+        anyTotal,
+        anyTotal,
+        anyRate,
+        fc.bigInt({ min: 1n, max: 10n ** 12n }),
+        (total, supply, fee, of) => {
+          const pool = { totalLamports: total, tokenSupply: supply, solWithdrawalFee: fee }
+          const tokens = tokensOfWithdrawal(of, pool)
+          if (tokens === undefined) return expect.unreachable()
+          expect(paid(tokens, total, supply, fee)).toBeGreaterThanOrEqual(of)
+          expect(paid(tokens - 1n, total, supply, fee)).toBeLessThan(of)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('are none where nothing is in the pool, or the fee is all of it', () => {
+    const pool = {
+      totalLamports: 10n,
+      tokenSupply: 10n,
+      solWithdrawalFee: { numerator: 1n, denominator: 1n },
+    }
+    expect(tokensOfWithdrawal(1n, pool)).toBeUndefined()
+    expect(tokensOfWithdrawal(1n, { ...pool, totalLamports: 0n })).toBeUndefined()
   })
 })

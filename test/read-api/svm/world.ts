@@ -1,25 +1,35 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import {
+  type Address,
+  address,
+  generateKeyPairSigner,
+  getAddressEncoder,
+  getProgramDerivedAddress,
+  type KeyPairSigner,
+} from '@solana/kit'
+import type pg from 'pg'
 import { fromBase58 } from '../../../db/base58.ts'
-import type { BlockEvents } from '../../../db/events/event-store.ts'
-import type { DomainEvent } from '../../../db/events/vocabulary.ts'
-import { SOLANA } from '../../../db/solana.ts'
+import { openFailover } from '../../../db/chain/failover.ts'
+import { SOLANA } from '../../../db/streams.ts'
+import { loadPrograms } from '../../../processors/svm/load-programs.ts'
+import { runSvm } from '../../../processors/svm/processor.ts'
+import { openRpcSource } from '../../../processors/svm/rpc-source.ts'
 import { type Sent, TestChain } from '../../svm/chain.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { type PoolOptions, TestPool, tokenAccountOf } from '../../svm/stake-pool.ts'
-import { appendBlocks } from '../append.ts'
 import type { ApiHarness } from '../harness.ts'
 import { stand } from '../stand.ts'
 
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 export const SOL = 10n ** 9n
+const METADATA_PROGRAM = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
-export const hexOf = (base58: string, bytes = 32): string => {
-  const hex = fromBase58(base58, bytes)
-  if (!hex) throw new TypeError(`${base58} is not ${bytes} bytes`)
+const hexOf = (base58: string): string => {
+  const hex = fromBase58(base58)
+  if (!hex) throw new TypeError(`${base58} is not 32 bytes`)
   return hex
 }
 
-/** A stake pool on a chain of Solana's kind, a wallet in it, and what an index would have been told of both. */
+/** A stake pool on a chain of Solana's kind, and a wallet in it. */
 export interface SolanaWorld {
   chain: TestChain
   node: RpcNode
@@ -35,9 +45,11 @@ export async function makeSolana(
 ): Promise<SolanaWorld> {
   const chain = new TestChain({ time: 1_735_700_000 })
   const pool = await TestPool.create(chain, options)
+  await nameMint(chain, pool.mint, 'Test pool SOL', 'tSOL')
   const user = await chain.wallet(10_000n * SOL)
   const world: SolanaWorld = { chain, node: await serveRpc(chain), pool, user, deposits: [] }
-  await chain.send(user, [await pool.openAccount(user.address, user)])
+  // An update tells of a pool in which nobody is.
+  await chain.send(user, [await pool.openAccount(user.address, user), pool.update()])
   for (const lamports of deposits) {
     const before = await pool.balanceOf(user.address)
     const sent = await chain.send(user, [await pool.depositSol(user, lamports)])
@@ -46,124 +58,65 @@ export async function makeSolana(
   return world
 }
 
-/** What happened in the world, block by block, in the words of the event store. */
-export async function blocksOf({ chain, pool, user, deposits }: SolanaWorld): Promise<BlockEvents[]> {
-  const told = { protocol: 'spl-stake-pool', contract: hexOf(pool.pool) }
-  const tokenAccount = hexOf(await tokenAccountOf(user.address, pool.mint))
-  let held = 0n
-  const blocks: BlockEvents[] = deposits.map(({ sent, lamports, shares }) => {
-    const place = { transactionHash: hexOf(sent.signature, 64) }
-    held += shares
-    return blockOf(chain, sent.slot, [
-      {
-        type: 'SvmDeposited',
-        ...told,
-        ...place,
-        logIndex: 0,
-        data: {
-          account: hexOf(user.address),
-          sender: hexOf(user.address),
-          assets: lamports,
-          shares,
-          instructionIndex: 0,
-          path: '0',
-        },
-      },
-      {
-        type: 'SvmShareAccountChanged',
-        protocol: 'spl-stake-pool',
-        contract: hexOf(pool.mint),
-        ...place,
-        logIndex: 128,
-        data: { tokenAccount, owner: hexOf(user.address), amount: held },
-      },
-    ])
-  })
-  // Opening the token account was the first block after the beginning.
-  const first = blockOf(chain, chain.blocks[1]?.slot ?? 0, describedBy(pool))
-  return [first, ...blocks, sampled(chain, pool)]
-}
-
-function describedBy(pool: TestPool): DomainEvent[] {
-  const by = { protocol: 'spl-stake-pool' }
-  return [
-    {
-      type: 'SvmVaultIdentified',
-      ...by,
-      contract: hexOf(pool.pool),
-      logIndex: 0,
-      data: {
-        program: hexOf(pool.program),
-        shareMint: hexOf(pool.mint),
-        asset: hexOf(WRAPPED_SOL),
-        authority: hexOf(pool.authority),
-        reserve: hexOf(pool.reserve),
-      },
-    },
-    {
-      type: 'SvmMintDescribed',
-      ...by,
-      contract: hexOf(pool.mint),
-      logIndex: 0,
-      data: {
-        tokenProgram: hexOf('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'),
-        decimals: 9,
-        mintAuthority: hexOf(pool.authority),
-        name: 'Test pool SOL\0\0\0',
-        symbol: 'tSOL\0',
-      },
-    },
-  ] as DomainEvent[]
-}
-
-/** What a sample says at the head of the chain. */
-export function sampled(chain: TestChain, pool: TestPool): BlockEvents {
-  chain.mine([])
-  const { lamports, supply } = pool.state()
-  return blockOf(chain, chain.slot, [
-    {
-      type: 'SvmVaultSampled',
-      protocol: 'spl-stake-pool',
-      contract: hexOf(pool.pool),
-      logIndex: 0,
-      data: {
-        reason: 'hourly',
-        totalAssets: lamports,
-        totalSupply: supply,
-        ...(supply > 0n ? { priceAssets: lamports, priceShares: supply } : {}),
-        decimals: 9,
-        assetDecimals: 9,
-      },
-    } as DomainEvent,
-  ])
-}
-
-function blockOf(chain: TestChain, slot: number, events: DomainEvent[]): BlockEvents {
-  const block = chain.blocks.find(of => of.slot === slot)
-  if (!block) throw new RangeError(`no block of slot ${slot}`)
-  return {
-    block: { number: slot, hash: hexOf(block.blockhash), timestamp: block.blockTime ?? 0 },
-    events,
+/** What Metaplex's program would have written of a mint; texts are filled up with zero bytes. */
+async function nameMint(chain: TestChain, mint: Address, name: string, symbol: string): Promise<void> {
+  const key = (of: Address) => Buffer.from(getAddressEncoder().encode(of))
+  const seeds = ['metadata', key(METADATA_PROGRAM), key(mint)]
+  const [at] = await getProgramDerivedAddress({ programAddress: METADATA_PROGRAM, seeds })
+  const text = (of: string, length: number) => {
+    const bytes = Buffer.alloc(4 + length)
+    bytes.writeUInt32LE(length)
+    bytes.write(of, 4)
+    return bytes
   }
+  const data = Buffer.concat([Buffer.of(4), key(mint), key(mint), text(name, 32), text(symbol, 10)])
+  chain.setAccount(at, METADATA_PROGRAM, data)
 }
 
-export const appendSolana = (api: Pick<ApiHarness, 'pool'>, blocks: readonly BlockEvents[]): Promise<void> =>
-  appendBlocks(api.pool, SOLANA.stream, SOLANA.name, blocks, 'svm')
+/** What the chain tells up to its head, stored as the processor of Solana stores it. */
+export async function indexSolana(pool: pg.Pool, { chain, node }: SolanaWorld): Promise<void> {
+  const ask = openFailover([node.url])
+  await runSvm({
+    pool,
+    programs: await loadPrograms(),
+    source: openRpcSource(ask),
+    ask,
+    startSlot: chain.blocks[0]?.slot,
+    endSlot: chain.head.slot,
+    pollInterval: 20,
+  })
+}
 
-/** The world told to an API; SOL costs `usd`. */
+/** The world indexed by an API. `price`: the fact that says what SOL costs. */
 export async function seatSolana(
   api: Pick<ApiHarness, 'pool' | 'recordFacts' | 'catchUp'>,
   world: SolanaWorld,
-  usd = '200',
+  price: { kind: 'peg' | 'feed'; value: unknown } = { kind: 'peg', value: { usd: '200' } },
 ): Promise<void> {
-  await api.recordFacts(
-    [{ subject: `asset:${SOLANA.stream}:${hexOf(WRAPPED_SOL)}`, kind: 'peg', value: { usd } }],
-    world.chain.time,
-  )
-  await appendSolana(api, await blocksOf(world))
+  await api.recordFacts([{ subject: `asset:${SOLANA.id}:${hexOf(WRAPPED_SOL)}`, ...price }], world.chain.time)
+  await indexSolana(api.pool, world)
   stand['{svmVault}'] = world.pool.pool
   stand['{svmUser}'] = world.user.address
   await api.catchUp()
 }
 
 export const newKey = async (): Promise<string> => (await generateKeyPairSigner()).address
+
+/** Wraps SOL past the rules: a token account of the wallet with as many lamports more. */
+export async function wrapSol(
+  { chain }: SolanaWorld,
+  user: KeyPairSigner,
+  lamports: bigint,
+): Promise<string> {
+  const at = await tokenAccountOf(user.address, WRAPPED_SOL as never)
+  const data = Buffer.alloc(165)
+  data.write(hexOf(WRAPPED_SOL).slice(2), 0, 'hex')
+  data.write(hexOf(user.address).slice(2), 32, 'hex')
+  data.writeBigUInt64LE(lamports, 64)
+  data[108] = 1
+  // It is of the chain's own coin: so much of its lamports are rent.
+  data.writeUInt32LE(1, 109)
+  data.writeBigUInt64LE(2_039_280n, 113)
+  chain.setAccount(at, 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', data, lamports + 2_039_280n)
+  return at
+}

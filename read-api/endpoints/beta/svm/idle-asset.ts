@@ -1,4 +1,4 @@
-import { SOLANA } from '../../../../db/solana.ts'
+import { SOLANA } from '../../../../db/streams.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { svmAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
@@ -25,7 +25,7 @@ export default defineEndpoint({
     const known = (await svmVaultsOf(context)).find(({ asset }) => asset.mint === params.assetAddress)?.asset
     const asset = known ?? (await readStrangeAsset(solana, params.assetAddress))
     const { slot, idle } = await readIdleAssets(solana, params.userAddress, [asset])
-    context.readAt(SOLANA.stream, slot)
+    context.readAt(SOLANA.id, slot)
     const balance = idle[0]?.balance ?? 0n
     return { asset: { ...assetWire(asset), balance: balance.toString() } }
   },

@@ -1,4 +1,4 @@
-import { SOLANA } from '../../../../db/solana.ts'
+import { SOLANA } from '../../../../db/streams.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { svmAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
@@ -24,7 +24,7 @@ export default defineEndpoint({
     const vouchedFor = (await svmVaultsOf(context)).filter(({ standing }) => standing !== 'found')
     const assets = new Map(vouchedFor.map(({ asset }) => [asset.mint, asset]))
     const { slot, idle } = await readIdleAssets(context.deps.solana, params.userAddress, [...assets.values()])
-    context.readAt(SOLANA.stream, slot)
+    context.readAt(SOLANA.id, slot)
     return {
       data: idle
         .filter(({ balance }) => balance > 0n)

@@ -1,4 +1,4 @@
-import { SOLANA } from '../../../../db/solana.ts'
+import { SOLANA } from '../../../../db/streams.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { flag, svmAddress } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
@@ -25,7 +25,7 @@ export default defineEndpoint({
   async handler({ params, query }, context) {
     const vault = await findSvmVault(params.vaultAddress, context)
     const look = await svmFamilyOf(vault).look(context.deps.solana, vault, params.userAddress)
-    context.readAt(SOLANA.stream, look.slot)
+    context.readAt(SOLANA.id, look.slot)
     return contextWire(vault, params.userAddress, look, query.allowUnlisted === true)
   },
 })

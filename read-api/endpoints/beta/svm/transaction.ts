@@ -1,4 +1,4 @@
-import { SOLANA } from '../../../../db/solana.ts'
+import { SOLANA } from '../../../../db/streams.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { InvalidRequestError, RefusedError } from '../../../http/errors.ts'
 import { baseUnits, choice, flag, svmAddress } from '../../../http/parameters.ts'
@@ -49,7 +49,7 @@ export default defineEndpoint({
       )
     const wish = { vault, user: userAddress, action, assetAddress, amount }
     const prepared = await prepareSvm(context.deps.solana, svmFamilyOf(vault), wish)
-    context.readAt(SOLANA.stream, prepared.slot)
+    context.readAt(SOLANA.id, prepared.slot)
     return bundleWire(vault, action, prepared, query.simulate === true)
   },
 })
