@@ -116,14 +116,14 @@ async function demo(): Promise<void> {
   onShutdown('processes', () => processes.stop())
 
   const head = (await node.head()).number
-  const projections = (await loadProjections()).length
+  // And the mirror.
+  const wanted = (await loadProjections()).filter(({ streams }) => streams === 'evm').length + 1
   const indexing = progress.start('indexing', head, 'blocks')
   while (true) {
     const stream = (await readStatus(pool)).find(({ name }) => name === 'mainnet')
     indexing.update(Math.max(0, stream?.headBlock ?? 0))
     const behind = stream?.projections.filter(({ behind }) => behind > 0).length ?? 1
-    // Chain projections, and the mirror; the registry's own projection stands on another stream.
-    if (stream && stream.headBlock >= head && behind === 0 && stream.projections.length >= projections) break
+    if (stream && stream.headBlock >= head && behind === 0 && stream.projections.length >= wanted) break
     await new Promise(resolve => setTimeout(resolve, 200))
   }
   indexing.finish()
