@@ -25,6 +25,8 @@ export const PROTOCOLS = {
   'euler-earn': { name: 'euler' },
   'euler-v2': { name: 'euler', product: 'evk', version: 'v2' },
   fraxlend: { name: 'fraxlend' },
+  /** Of Solana: shares of lent assets. */
+  'jupiter-lend': { name: 'jupiter', product: 'lend' },
   merkl: { name: 'merkl' },
   metamorpho: { name: 'morpho' },
   'morpho-blue': { name: 'morpho', product: 'blue', version: 'v1' },

@@ -57,3 +57,10 @@ export function ownerOf(account: Key, { balances }: SvmTransaction): { before?: 
     ...(found?.after && { after: found.after.owner }),
   }
 }
+
+/** @throws RangeError where the instruction does not name so many */
+export function accountAt(accounts: readonly Key[], place: number): Key {
+  const found = accounts[place]
+  if (!found) throw new RangeError(`there are ${accounts.length} accounts, and number ${place} is wanted`)
+  return found
+}

@@ -1,7 +1,7 @@
 import { decodeStakePool, STAKE_POOL_PROGRAMS, withdrawAuthority } from '../../../abi/spl-stake-pool/pool.ts'
 import { type Key, STAKE_PROGRAM, WRAPPED_SOL } from '../../../abi/svm/programs.ts'
 import { type Movement, movementOf, sumOf } from '../amounts.ts'
-import { below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
+import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
 import type { SvmProgram, Told } from '../program.ts'
 
 /**
@@ -78,13 +78,13 @@ const splStakePool: SvmProgram = {
     const shape = SHAPES[instruction.data[0] ?? -1]
     if (!shape) return undefined
     const { program, accounts } = instruction
-    const vault = account(accounts, 0)
-    const reserve = shape.reserve === undefined ? undefined : account(accounts, shape.reserve)
+    const vault = accountAt(accounts, 0)
+    const reserve = shape.reserve === undefined ? undefined : accountAt(accounts, shape.reserve)
     const told = {
       program,
-      shareMint: account(accounts, shape.mint),
+      shareMint: accountAt(accounts, shape.mint),
       asset: WRAPPED_SOL,
-      authority: account(accounts, shape.authority),
+      authority: accountAt(accounts, shape.authority),
     }
     return {
       vault,
@@ -124,10 +124,10 @@ function flowOf(
 ): Told['events'][number] {
   const { accounts, path } = instruction
   const movements = below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
-  const tokens = account(accounts, shape.shares ?? -1)
-  const mint = account(accounts, shape.mint)
+  const tokens = accountAt(accounts, shape.shares ?? -1)
+  const mint = accountAt(accounts, shape.mint)
   const owner = ownerOf(tokens, transaction)
-  const wallet = shape.wallet === undefined ? undefined : account(accounts, shape.wallet)
+  const wallet = shape.wallet === undefined ? undefined : accountAt(accounts, shape.wallet)
   const assets = shape.assets?.(movements, accounts)
   const common = {
     ...(assets !== undefined && { assets }),
@@ -154,12 +154,6 @@ function flowOf(
     ...contract,
     data: { ...common, account: holder, receiver: wallet ?? holder, shares: burnt + fee },
   }
-}
-
-function account(accounts: readonly Key[], place: number): Key {
-  const found = accounts[place]
-  if (!found) throw new RangeError(`there are ${accounts.length} accounts, and number ${place} is wanted`)
-  return found
 }
 
 export default splStakePool

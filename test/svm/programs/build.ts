@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { link } from './link.ts'
 
 const COMPILER = 'clang'
-export const PROGRAMS = ['stake-pool', 'router'] as const
+export const PROGRAMS = ['stake-pool', 'router', 'lend'] as const
 export type ProgramName = (typeof PROGRAMS)[number]
 
 const fileOf = (name: string) => join(import.meta.dirname, name)

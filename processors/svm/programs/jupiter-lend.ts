@@ -1,0 +1,102 @@
+import {
+  decodeLending,
+  discriminator,
+  LENDING_PROGRAMS,
+  lendingAdmin,
+  lendingOf,
+  PRICE_PRECISION,
+} from '../../../abi/jupiter-lend/lending.ts'
+import type { Key } from '../../../abi/svm/programs.ts'
+import { movementOf, sumOf } from '../amounts.ts'
+import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
+import type { SvmProgram, Told } from '../program.ts'
+
+/** Places of accounts. @see npm @jup-ag/lend, interface of the lending program */
+const DEPOSIT = { kind: 'deposit', admin: 4, vault: 5, asset: 3, share: 6 } as const
+const WITHDRAWAL = { kind: 'withdrawal', admin: 3, vault: 4, asset: 5, share: 6 } as const
+type Shape = typeof DEPOSIT | typeof WITHDRAWAL
+const [SIGNER, FROM, TO] = [0, 1, 2]
+
+const SHAPES = new Map<string, Shape>(
+  (
+    [
+      [DEPOSIT, ['deposit', 'deposit_with_min_amount_out', 'mint', 'mint_with_max_assets']],
+      [WITHDRAWAL, ['redeem', 'redeem_with_min_amount_out', 'withdraw', 'withdraw_with_max_shares_burn']],
+    ] as const
+  ).flatMap(([shape, names]) => names.map(name => [discriminator('global', name), shape] as const)),
+)
+
+const jupiterLend: SvmProgram = {
+  name: 'jupiter-lend',
+  programs: LENDING_PROGRAMS,
+  decode(instruction, transaction) {
+    const shape = SHAPES.get(instruction.data.toString('hex', 0, 8))
+    if (!shape) return undefined
+    const { program, accounts } = instruction
+    const at = (place: number) => accountAt(accounts, place)
+    return {
+      vault: at(shape.vault),
+      accounts: { program, shareMint: at(shape.share), asset: at(shape.asset), authority: at(shape.admin) },
+      events: [flowOf(shape, instruction, transaction)],
+    }
+  },
+  wants: () => [],
+  read({ vault, accounts, account, supply }) {
+    const program = accounts.program as Key
+    if (account.owner !== program)
+      throw new TypeError(`the account is of ${account.owner}, not of the program`)
+    const state = decodeLending(account.data)
+    if (!state) throw new TypeError('the account is no Lending')
+    if (
+      lendingOf(program, state.mint, state.shareMint) !== vault ||
+      lendingAdmin(program) !== accounts.authority
+    )
+      throw new TypeError('the account is not derived from its mints')
+    if (state.mint !== accounts.asset || state.shareMint !== accounts.shareMint)
+      throw new TypeError(`the account names other mints, ${state.mint} and ${state.shareMint}`)
+    const hasPrice = supply > 0n && state.price > 0n
+    return {
+      totalSupply: supply,
+      totalAssets: (supply * state.price) / PRICE_PRECISION,
+      ...(hasPrice && { priceAssets: state.price, priceShares: PRICE_PRECISION }),
+    }
+  },
+}
+
+function flowOf(
+  shape: Shape,
+  instruction: SvmInstruction,
+  transaction: SvmTransaction,
+): Told['events'][number] {
+  const { accounts, path } = instruction
+  const movements = below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
+  const [signer, from, to] = [accountAt(accounts, SIGNER), accountAt(accounts, FROM), accountAt(accounts, TO)]
+  const mint = accountAt(accounts, shape.share)
+  const common = { instructionIndex: path[0] ?? 0, path: path.join('.') }
+  const contract = { protocol: jupiterLend.name, contract: accountAt(accounts, shape.vault) }
+  if (shape.kind === 'deposit') {
+    const [assets, shares] = [
+      sumOf(movements, { kind: 'transfer', from }),
+      sumOf(movements, { kind: 'mint', mint, to }),
+    ]
+    if (shares === undefined) throw new TypeError('nothing was minted for the depositor')
+    const { after, before } = ownerOf(to, transaction)
+    const data = { ...common, account: after ?? before ?? signer, sender: signer, shares }
+    return { type: 'SvmDeposited', ...contract, data: { ...data, ...(assets !== undefined && { assets }) } }
+  }
+  const [assets, shares] = [
+    sumOf(movements, { kind: 'transfer', to }),
+    sumOf(movements, { kind: 'burn', mint, from }),
+  ]
+  if (shares === undefined) throw new TypeError('no share was burnt')
+  const [holder, receiver] = [ownerOf(from, transaction), ownerOf(to, transaction)]
+  const data = {
+    ...common,
+    account: holder.before ?? holder.after ?? signer,
+    receiver: receiver.after ?? receiver.before ?? signer,
+    shares,
+  }
+  return { type: 'SvmWithdrawn', ...contract, data: { ...data, ...(assets !== undefined && { assets }) } }
+}
+
+export default jupiterLend

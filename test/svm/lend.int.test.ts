@@ -1,0 +1,86 @@
+import { generateKeyPairSigner, type Instruction } from '@solana/kit'
+import { afterAll, expect, it } from 'vitest'
+import { fromBase58 } from '../../db/base58.ts'
+import { openFailover } from '../../db/chain/failover.ts'
+import { readEvents } from '../../db/events/event-store.ts'
+import { SOLANA } from '../../db/streams.ts'
+import { loadPrograms } from '../../processors/svm/load-programs.ts'
+import { runSvm } from '../../processors/svm/processor.ts'
+import { openRpcSource } from '../../processors/svm/rpc-source.ts'
+import { createPostgres } from '../databases.ts'
+import { TestChain } from './chain.ts'
+import { TestLending } from './lend.ts'
+import { routed } from './router.ts'
+import { serveRpc } from './rpc-server.ts'
+
+const hex = (text: string) => fromBase58(text) ?? ''
+const opened: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const close of opened) await close()
+})
+
+it('a lending vault: what was moved, whatever was asked for, and its price as it keeps it', async () => {
+  const chain = new TestChain()
+  const lending = await TestLending.create(chain)
+  const wallet = await chain.wallet()
+  const [assets, shares] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address]
+  lending.fund(assets, lending.mint, wallet.address, 1_000_000_000n)
+  lending.fund(shares, lending.shareMint, wallet.address, 0n)
+  const expected: [string, bigint, bigint][] = []
+  const act = async (instruction: Instruction) => {
+    const before = [lending.amountOf(assets), lending.amountOf(shares)] as const
+    const { failed } = await chain.send(wallet, [instruction])
+    expect(failed).toBeUndefined()
+    const [moved, minted] = [lending.amountOf(assets) - before[0], lending.amountOf(shares) - before[1]]
+    expected.push(minted > 0n ? ['SvmDeposited', -moved, minted] : ['SvmWithdrawn', moved, -minted])
+  }
+  await act(lending.deposit(wallet, assets, shares, 300_000_000n))
+  chain.mine([], 3600)
+  lending.setPrice(1_073_210_000_007n)
+  lending.fund(lending.vault, lending.mint, lending.admin, 400_000_000n)
+  await act(routed(chain, lending.deposit(wallet, assets, shares, 100_000_000n)))
+  await act(lending.take('withdraw', wallet, shares, assets, 7_000_001n))
+  await act(lending.take('redeem', wallet, shares, assets, 1_234_567n))
+  // 100 assets at 1.07321 are 93.178409 shares.
+  expect(expected[1]).toEqual(['SvmDeposited', 100_000_000n, 93_178_408n])
+  const supply = lending.amountOf(shares)
+  await act(lending.take('redeem', wallet, shares, assets, 2n ** 64n - 1n))
+  await act(lending.deposit(wallet, assets, shares, 50_000_000n))
+  chain.mine([], 3600)
+
+  const [node, store] = [await serveRpc(chain), await createPostgres()]
+  opened.push(node.close, store.drop)
+  const ask = openFailover([node.url])
+  await runSvm({
+    pool: store.pool,
+    programs: await loadPrograms(),
+    source: openRpcSource(ask),
+    ask,
+    startSlot: chain.blocks[0]?.slot,
+    endSlot: chain.slot,
+    pollInterval: 20,
+  })
+  const events = await readEvents(store.pool, SOLANA.id, { after: 0 })
+  const flows = events.filter(({ type }) => type === 'SvmDeposited' || type === 'SvmWithdrawn')
+  expect(
+    flows.map(({ type, data }) => [type, BigInt(data['assets'] as string), BigInt(data['shares'] as string)]),
+  ).toEqual(expected)
+  expect(flows.every(({ data }) => data['account'] === hex(wallet.address))).toBe(true)
+  expect(expected[4]?.[2]).toBe(supply)
+  const seen = events.filter(({ type }) => type === 'SvmVaultIdentified')
+  expect(
+    seen.map(({ contract, protocol, data }) => [contract, protocol, data['shareMint'], data['asset']]),
+  ).toEqual([[hex(lending.lending), 'jupiter-lend', hex(lending.shareMint), hex(lending.mint)]])
+  const [sample] = events.filter(({ type }) => type === 'SvmVaultSampled').slice(-1)
+  const left = lending.amountOf(shares)
+  expect(sample?.data).toMatchObject({
+    priceAssets: '1073210000007',
+    priceShares: '1000000000000',
+    totalSupply: `${left}`,
+    totalAssets: `${(left * 1_073_210_000_007n) / 10n ** 12n}`,
+    decimals: 6,
+    assetDecimals: 6,
+  })
+  const { rows } = await store.pool.query('SELECT * FROM dead_letter')
+  expect(rows).toEqual([])
+})
