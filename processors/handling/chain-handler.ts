@@ -2,7 +2,7 @@ import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { History } from '../knowledge/history.ts'
-import { type KnownContracts, UNREADABLE } from '../knowledge/known-contracts.ts'
+import type { KnownContracts } from '../knowledge/known-contracts.ts'
 import { DAY, type LogBudget } from '../knowledge/log-budget.ts'
 import { type Looks, TURN } from '../knowledge/looks.ts'
 import type { OlderLogs } from '../knowledge/older-logs.ts'
@@ -12,6 +12,7 @@ import type { SampleBudget } from '../samples/sample-budget.ts'
 import { Sampler } from '../samples/sampler.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import { settleByBalances } from '../vaults/balances.ts'
+import { inspect, inspectAll } from '../vaults/inspections.ts'
 import { attribute, toAttribute } from './attribute.ts'
 import { BranchMismatchError, type DeadLetter, type SourceBlock } from './block.ts'
 import { type Candidate, type ContractView, type DecodedBlock, type Decoder, deadLetter } from './decode.ts'
@@ -156,7 +157,9 @@ export class ChainHandler {
     const born = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
     const verdicts = await Promise.all(
       due.map(async candidate =>
-        born.has(candidate.contract) ? await this.inspect(this.withHint(candidate), block.ref, letters) : [],
+        born.has(candidate.contract)
+          ? await inspect(this.options, this.withHint(candidate), block.ref, letters)
+          : [],
       ),
     )
     const events: DomainEvent[] = []
@@ -213,7 +216,7 @@ export class ChainHandler {
       due.map(async candidate =>
         contracts.isInspected(candidate.contract)
           ? []
-          : await this.inspect(this.withHint(candidate), block.ref, batch.letters),
+          : await inspect(this.options, this.withHint(candidate), block.ref, batch.letters),
       ),
     )
     const fresh: Fresh[] = []
@@ -246,13 +249,14 @@ export class ChainHandler {
       const unknown = new Set<string>()
       const fresh: Fresh[] = []
       let inspected = false
-      for (const candidate of decoded.candidates) {
-        if (this.options.looks?.admits(candidate, block.ref, letters) === false) {
-          unknown.add(candidate.contract)
-          continue
-        }
-        const verdict = await this.inspect(candidate, block.ref, letters)
-        if (verdict.length === 0) unknown.add(candidate.contract)
+      const admitted = decoded.candidates.filter(candidate => {
+        const { looks } = this.options
+        if (!looks || looks.admits(candidate, block.ref, letters)) return true
+        unknown.add(candidate.contract)
+        return false
+      })
+      for (const [i, verdict] of (await inspectAll(this.options, admitted, block.ref, letters)).entries()) {
+        if (verdict.length === 0) unknown.add(admitted[i]?.contract ?? '')
         inspected ||= verdict.length > 0
         found.push(...verdict)
         for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
@@ -338,32 +342,6 @@ export class ChainHandler {
     if (block.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
     const have = new Set(block.logs.map(({ logIndex }) => logIndex))
     block.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
-  }
-
-  private async inspect(
-    candidate: Candidate,
-    block: BlockRef,
-    letters: DeadLetter[],
-  ): Promise<DomainEvent[]> {
-    const { protocols, rpc } = this.options
-    const protocol = protocols.find(({ name }) => name === candidate.protocol)
-    if (!rpc || !protocol?.inspect) {
-      const reason = 'no RPC endpoint to look at the contract: set RPC_<NETWORK>'
-      letters.push({ stage: 'inspect', block, contract: candidate.contract, reason })
-      return []
-    }
-    const reader = rpc.reader(block)
-    const verdict = await protocol.inspect(candidate.contract, reader, candidate.hint)
-    for (const [contract, reason] of reader.troubles)
-      letters.push({ stage: 'inspect', block, contract, reason: `${UNREADABLE}: ${reason}` })
-    const [trouble] = reader.troubles.values()
-    if (trouble === undefined) return verdict
-    // What it says of itself is not what made the verdict: another day it may be another.
-    return verdict.map(event =>
-      event.type === 'VaultRejected'
-        ? { ...event, data: { ...event.data, reason: `${UNREADABLE}: ${trouble}` } }
-        : event,
-    )
   }
 
   /** @param isFound somebody's log brought them up, whoever that was and however old they are */

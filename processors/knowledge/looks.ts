@@ -40,7 +40,7 @@ export class Looks {
   /** By factories in the blocks being handled. */
   private readonly made = new Set<string>()
   /** Looks that the block being handled has had beside turns. */
-  private begun = { block: -1, made: 0, found: 0 }
+  private begun = noneOf(-1)
 
   constructor(options: LooksOptions) {
     this.options = options
@@ -52,7 +52,7 @@ export class Looks {
     for (const [key, contract] of this.before) this.set(key, contract)
     this.before.clear()
     this.made.clear()
-    this.begun = { block: -1, made: 0, found: 0 }
+    this.begun = noneOf(-1)
     for (const contract of this.rows()) {
       const { block, lookedAt = -1 } = contract
       if (block > baseHeight || (lookedAt >= 0 && lookedAt <= baseHeight - this.options.finality))
@@ -80,10 +80,10 @@ export class Looks {
     if (hint?.type === 'VaultCreated') this.made.add(contract)
     const isMade = this.isMade(contract)
     const standing = standingOf(isMade)
-    if (this.begun.block !== block.number) this.begun = { block: block.number, made: 0, found: 0 }
-    const hasRoom = this.begun[standing] < this.share && !this.isQueued(isMade)
+    if (this.begun.block !== block.number) this.begun = noneOf(block.number)
+    const hasRoom = this.begun[standing].size < this.share && !this.isQueued(isMade)
     if (hasRoom && this.left(isMade, block.timestamp) > 0) {
-      this.begun[standing]++
+      this.begun[standing].add(contract)
       return true
     }
     if (!waits && this.waiting[standing].size >= MOST_WAITING) {
@@ -140,7 +140,8 @@ export class Looks {
     const looked = contracts
       .verdictsSince(Math.floor(timestamp / HOUR) * HOUR)
       .filter(contract => !listed.has(contract) && this.isMade(contract) === isMade)
-    return perHour - looked.length
+    // Some may have no verdict yet.
+    return perHour - new Set([...looked, ...this.begun[standingOf(isMade)]]).size
   }
 
   private isMade(contract: string): boolean {
@@ -171,6 +172,8 @@ export class Looks {
     if (contract) own?.set(key, contract)
   }
 }
+
+const noneOf = (block: number) => ({ block, made: new Set<string>(), found: new Set<string>() })
 
 const standingOf = (isMade: boolean) => (isMade ? 'made' : 'found')
 

@@ -89,6 +89,9 @@ export interface TransactionCall {
 
 /** Widest range of eth_getLogs ever asked for. */
 const LOG_RANGE = 10_000
+/** Blocks that most contracts are younger than when they are met: asked at once, so that few questions are left. */
+const AGES = [1, 16, 256, 4_096, 65_536, 1_048_576, 16_777_216]
+
 /** How often a node is asked for a block that it should have any moment, and the milliseconds between. */
 const TRIES_AT_HEAD = 6
 const HEAD_PAUSE = 200
@@ -317,9 +320,21 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     // A node without old states cannot tell: the block stays unknown (invariant 7). One that is out of reach may.
     if (lost.isAnyLost()) return undefined
     try {
-      if (!(await exists(upTo))) return undefined
+      const heights = [upTo, ...AGES.map(blocks => upTo - blocks).filter(height => height >= 0)]
+      const found = await Promise.allSettled(heights.map(exists))
       let absent = -1
       let present = upTo
+      for (const [i, height] of heights.entries()) {
+        const answer = found[i]
+        // What is asked of blocks before it was made does not matter.
+        if (answer?.status === 'rejected') throw answer.reason
+        if (answer?.value) present = height
+        else if (height === upTo) return undefined
+        else {
+          absent = height
+          break
+        }
+      }
       while (present - absent > 1) {
         const middle = Math.floor((absent + present) / 2)
         if (await exists(middle)) present = middle

@@ -81,3 +81,48 @@ test('nothing instead of logs is not asked for again without end', async () => {
   await expect(rpc.logs({ from: 1, to: 1 })).rejects.toThrow('answers nothing')
   server.close()
 })
+
+test.each([
+  [20_000_000 - 10, 8],
+  [20_000_000 - 3_000, 16],
+  [3, 28],
+])(
+  'the block %i in which a contract was made is found in at most %i questions that wait for one another',
+  async (made, most) => {
+    let requests = 0
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', chunk => chunks.push(chunk))
+      request.on('end', () => {
+        requests++
+        const asked = [JSON.parse(Buffer.concat(chunks).toString())].flat() as {
+          id: number
+          method: string
+          params: [string, string]
+        }[]
+        const answers = asked.map(({ id, method, params: [what, at] }) => {
+          if (method === 'eth_getCode')
+            return { jsonrpc: '2.0', id, result: Number(at) >= made ? '0x60' : '0x' }
+          if (method === 'eth_getBlockByNumber')
+            return {
+              jsonrpc: '2.0',
+              id,
+              result: { number: what, hash: word(1), parentHash: word(2), timestamp: '0x7' },
+            }
+          // Somebody who had sent transactions by then: the node has the state of those blocks.
+          if (method === 'eth_getTransactionByBlockNumberAndIndex')
+            return { jsonrpc: '2.0', id, result: { from: `0x${'1'.repeat(40)}`, nonce: '0x5', type: '0x2' } }
+          return { jsonrpc: '2.0', id, result: '0x6' }
+        })
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const rpc = openChainRpc([`http://127.0.0.1:${port}`])
+    const block = { number: 20_000_000, hash: word(20_000_000), timestamp: 9 }
+    expect(await rpc.reader(block).deployment(word(1).slice(0, 42))).toEqual({ block: made, timestamp: 7 })
+    expect(requests).toBeLessThanOrEqual(most)
+    server.close()
+  },
+)
