@@ -50,6 +50,7 @@ const QUOTED_IN_USD = [
   'POL',
   'PYUSD',
   'RLUSD',
+  'SOL',
   'USDC',
   'USDS',
   'USDT',
@@ -170,7 +171,8 @@ export function chainlink(): unknown {
     const nativeFeed = listedBase(NATIVE_FEED[network.native.symbol] ?? network.native.symbol)
     const feeds = QUOTED_IN_USD.flatMap(base => {
       const proxy = hex.safeParse(listed[`${base}__USD`])
-      if (!proxy.success) return []
+      // Of Solana, which has none of these feeds: one is enough.
+      if (!proxy.success || (base === 'SOL' && network.name !== 'mainnet')) return []
       const assets = tokens.filter(([symbol]) => feedOf(symbol) === base).map(([, a]) => a.UNDERLYING)
       const native = nativeFeed === base
       return [

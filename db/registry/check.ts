@@ -1,4 +1,5 @@
 import { networkOfChain } from '../networks.ts'
+import { SOLANA } from '../streams.ts'
 import { type Facts, kindSchema } from './kinds.ts'
 import type { Fact } from './registry.ts'
 
@@ -27,7 +28,8 @@ export function checkFacts(facts: readonly Fact[]): string[] {
       continue
     }
     const [family, chain] = subject.split(':')
-    if (['vault', 'asset', 'contract', 'market'].includes(family ?? '') && !networkOfChain(Number(chain)))
+    const isChain = networkOfChain(Number(chain)) !== undefined || Number(chain) === SOLANA.id
+    if (['vault', 'asset', 'contract', 'market'].includes(family ?? '') && !isChain)
       problems.push(`${subject}: no network has chain id ${chain}`)
     if (family === 'vault') problems.push(...checkVault(here, kind, parsed.data, subjects))
     if (family === 'vault' && kind === 'vaultId') {

@@ -1,15 +1,22 @@
 import { isAddress } from 'viem'
 import { z } from 'zod'
+import { fromBase58 } from '../base58.ts'
 import { networkByName } from '../networks.ts'
 import { ConfigError } from '../process/errors.ts'
+import { SOLANA } from '../streams.ts'
 import { FACT_KINDS, type FactFamily } from './kinds.ts'
 import type { Fact } from './registry.ts'
 
-/** In letters of both cases an address carries its checksum (EIP-55), so that a slip of the pen is seen. */
-const hex = z
+/**
+ * An account of Solana in base58, whose case matters, or an address in hex: in letters of both cases it carries its checksum
+ * (EIP-55), so that a slip of the pen is seen.
+ */
+const address = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .refine(value => !(/[a-f]/.test(value) && /[A-F]/.test(value)) || isAddress(value), {
+  .refine(value => /^0x[0-9a-fA-F]{40}$/.test(value) || fromBase58(value) !== undefined, {
+    error: 'neither 0x and 40 hexadecimal digits nor base58 of 32 bytes',
+  })
+  .refine(value => !(/^0x.*[a-f]/.test(value) && /[A-F]/.test(value)) || isAddress(value), {
     error: 'the checksum (EIP-55) is not that of this address',
   })
 
@@ -20,7 +27,7 @@ function subjectOf<F extends FactFamily, S extends z.ZodRawShape>(family: F, ide
   return z.strictObject({ ...identity, ...kinds })
 }
 
-const onChain = { network: z.string(), address: hex }
+const onChain = { network: z.string(), address }
 const ofMarket = { network: z.string(), marketId: z.string().regex(/^[\w.-]{1,128}$/) }
 const named = { name: z.string().regex(/^[a-z0-9][a-z0-9.-]*$/) }
 
@@ -44,10 +51,9 @@ export function factsOf(file: string, content: unknown): Fact[] {
   if (!parsed.success) throw new ConfigError(`${file}: ${z.prettifyError(parsed.error)}`)
   const { vaults, assets, contracts, markets, protocols, curators } = parsed.data
   const chain = (family: FactFamily, entries: readonly Record<string, unknown>[]) =>
-    entries.flatMap(({ network, address, ...kinds }) => {
-      const { chainId } = networkByName(String(network))
-      return spread(`${family}:${chainId}:${String(address).toLowerCase()}`, kinds)
-    })
+    entries.flatMap(({ network, address, ...kinds }) =>
+      spread(`${family}:${placeOf(file, family, String(network), String(address))}`, kinds),
+    )
   const ofMarkets = (entries: readonly Record<string, unknown>[]) =>
     chain(
       'market',
@@ -63,6 +69,15 @@ export function factsOf(file: string, content: unknown): Fact[] {
     ...chain('contract', contracts),
     ...ofMarkets(markets),
   ]
+}
+
+/** Chain and address, as subjects have them. */
+function placeOf(file: string, family: FactFamily, network: string, address: string): string {
+  const account = network === SOLANA.name ? fromBase58(address) : undefined
+  if (account) return `${SOLANA.id}:${account}`
+  const isOther = network === SOLANA.name || (family !== 'market' && !address.startsWith('0x'))
+  if (isOther) throw new ConfigError(`${file}: ${address} is no address of ${network}`)
+  return `${networkByName(network).chainId}:${address.toLowerCase()}`
 }
 
 function spread(subject: string, kinds: Record<string, unknown>): Fact[] {

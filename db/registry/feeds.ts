@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import { fromBase58 } from '../base58.ts'
 import { networkByName, networkIds } from '../networks.ts'
+import { SOLANA } from '../streams.ts'
 import table from './contracts/chainlink.json' with { type: 'json' }
 import { readContractsFile } from './contracts-file.ts'
 import type { Fact } from './registry.ts'
 
 const feed = z.object({
+  base: z.string(),
   proxy: z.string(),
   decimals: z.number().int().nonnegative(),
   /** It prices the chain's own coin. */
@@ -16,6 +19,9 @@ const listSchema = z.object({ networks: z.record(z.string(), z.array(feed)) })
 
 /** Stands for a chain's own coin where an address is wanted (as ERC-7528 has it). */
 export const COIN_ADDRESS = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
+
+/** Wrapped SOL, of which vaults on Solana are. */
+const WRAPPED_SOL = `asset:${SOLANA.id}:${fromBase58('So11111111111111111111111111111111111111112')}`
 
 /** Kind of contract under which configuration names price feeds (their proxies). */
 export const FEED_KIND = 'chainlink-feed'
@@ -40,12 +46,15 @@ export function feedFacts(content: unknown = table): Fact[] {
   const { networks } = listSchema.parse(content)
   return Object.entries(networks).flatMap(([network, feeds]) => {
     const { chainId } = networkByName(network)
-    return feeds.flatMap(({ proxy, decimals, native, assets }) =>
-      [...assets, ...(native ? [COIN_ADDRESS] : [])].map(asset => ({
+    return feeds.flatMap(({ base, proxy, decimals, native, assets }) => [
+      ...[...assets, ...(native ? [COIN_ADDRESS] : [])].map(asset => ({
         subject: `asset:${chainId}:${asset}`,
         kind: 'feed',
         value: { feed: proxy, decimals },
       })),
-    )
+      ...(base === 'SOL'
+        ? [{ subject: WRAPPED_SOL, kind: 'feed', value: { feed: proxy, decimals, chainId } }]
+        : []),
+    ])
   })
 }

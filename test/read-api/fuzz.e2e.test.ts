@@ -11,6 +11,7 @@ import type { LoopbackIris } from './cctp/iris.ts'
 import { seatBridge } from './cctp/seat.ts'
 import { type ApiHarness, startApi } from './harness.ts'
 import { stand } from './stand.ts'
+import { makeSolana, type SolanaWorld, seatSolana } from './svm/world.ts'
 import * as w from './world.ts'
 import { seatWorld } from './world-on-chain.ts'
 
@@ -66,6 +67,7 @@ function validatorOf(tier: string, path: string, method: string, status: string)
 let node: Node
 let api: ApiHarness
 let iris: LoopbackIris
+let solana: SolanaWorld
 let server: Awaited<ReturnType<typeof serve>>
 const tally: Record<number, number> = {}
 
@@ -73,14 +75,17 @@ beforeAll(async () => {
   node = await startNode({ hardfork: 'cancun' })
   const fixedTerm = await seatWorld(node, { fixedTerm: true })
   iris = await seatBridge(node)
-  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url })
+  solana = await makeSolana()
+  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url, solanaUrl: solana.node.url })
   await w.seed(api, w.makeWorld(fixedTerm?.events))
+  await seatSolana(api, solana)
   server = await serve(api.app, { port: 0, host: '127.0.0.1' })
 })
 afterAll(async () => {
   await server?.close()
   await api?.stop()
   await iris?.stop()
+  await solana?.node.close()
   await node?.stop()
   const total = Object.values(tally).reduce((sum, n) => sum + n, 0)
   console.info(`fuzz: ${total} requests, by status ${JSON.stringify(tally)}`)

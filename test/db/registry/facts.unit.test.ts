@@ -1,3 +1,4 @@
+import { ChainlinkEthereum } from '@aave-dao/aave-address-book'
 import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { checkFacts, countFacts, listedVaults } from '../../../db/registry/check.ts'
@@ -150,4 +151,31 @@ describe('the check over all facts', () => {
 it('every feed is of a contract with a valid address', () => {
   for (const { value } of feedFacts())
     expect(() => getAddress((value as { feed: string }).feed)).not.toThrow()
+})
+
+describe('of Solana', () => {
+  const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
+  const subject = 'asset:1399811149:0x069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001'
+
+  it('SOL has the price of the feed that the address book names on Ethereum', () => {
+    expect(feedFacts().filter(fact => fact.subject === subject)).toEqual([
+      {
+        subject,
+        kind: 'feed',
+        value: { feed: ChainlinkEthereum.SOL__USD.toLowerCase(), decimals: 8, chainId: 1 },
+      },
+    ])
+    expect(checkFacts(feedFacts())).toEqual([])
+  })
+
+  it('a file names accounts as everybody writes them, and none of another chain', () => {
+    const file = (network: string, address: string) =>
+      factsOf('x.json', { source: 'here', assets: [{ network, address, logo: 'https://x.example/sol.svg' }] })
+    expect(file('solana', WRAPPED_SOL)).toEqual([
+      { subject, kind: 'logo', value: 'https://x.example/sol.svg' },
+    ])
+    expect(() => file('solana', `0x${'11'.repeat(20)}`)).toThrow(/no address of solana/)
+    expect(() => file('mainnet', WRAPPED_SOL)).toThrow(/no address of mainnet/)
+    expect(() => file('solana', WRAPPED_SOL.slice(1))).toThrow(/base58 of 32 bytes/)
+  })
 })
