@@ -11,7 +11,7 @@ import { createPostgres, type TestPostgres } from '../databases.ts'
 import { TestChain } from './chain.ts'
 import { routed } from './router.ts'
 import { serveRpc } from './rpc-server.ts'
-import { TestPool, tokenAccountOf, tokenInstruction } from './stake-pool.ts'
+import { TestPool, TOKEN_PROGRAM, tokenAccountOf, tokenInstruction } from './stake-pool.ts'
 
 const hex = (address: string, bytes = 32) => fromBase58(address, bytes) ?? ''
 const opened: (() => Promise<void>)[] = []
@@ -153,4 +153,16 @@ it('has no share price of a pool without shares, and the time of the slot before
   expect(last?.data).toMatchObject({ totalSupply: '0', totalAssets: '0', idleAssets: '0' })
   expect(Object.keys(last?.data ?? {})).not.toContain('priceAssets')
   expect([last?.block_number, last?.block_time]).toEqual([chain.slot, before])
+})
+
+it('knows what the mints of a vault say of themselves', async () => {
+  await pool.describe('Pool of the test', 'tSOL')
+  await send([await pool.depositSol(wallet, 1_000_000n)])
+  const said = { tokenProgram: hex(TOKEN_PROGRAM), decimals: 9, mintAuthority: hex(pool.authority) }
+  const { events } = await indexed(true)
+  const mints = events.filter(({ type }) => type === 'SvmMintDescribed')
+  expect(mints.map(({ contract, data }) => [contract, data])).toEqual([
+    [hex(pool.mint), { ...said, name: 'Pool of the test', symbol: 'tSOL' }],
+    [hex('So11111111111111111111111111111111111111112'), { tokenProgram: hex(TOKEN_PROGRAM), decimals: 9 }],
+  ])
 })

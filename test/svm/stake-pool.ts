@@ -16,6 +16,7 @@ import { builtProgram } from './programs/build.ts'
 export const STAKE_POOL_PROGRAM = address('SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy')
 export const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
+const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 const SYSTEM = address('11111111111111111111111111111111')
 const STAKE = address('Stake11111111111111111111111111111111111111')
 const CLOCK = address('SysvarC1ock11111111111111111111111111111111')
@@ -140,6 +141,31 @@ export class TestPool {
       u64(0n, 0n),
     ])
     return Buffer.concat([bytes, Buffer.alloc(611 - bytes.length)])
+  }
+
+  /** Gives the shares a name, as their metadata have it: filled up with zero bytes. */
+  async describe(name: string, symbol: string): Promise<void> {
+    const seeds = [Buffer.from('metadata'), bytesOf(METADATA), bytesOf(this.mint)]
+    const [metadata] = await getProgramDerivedAddress({ programAddress: METADATA, seeds })
+    const text = (value: string, length: number) => {
+      const bytes = Buffer.alloc(4 + length)
+      bytes.writeUInt32LE(length, 0)
+      bytes.write(value, 4)
+      return bytes
+    }
+    this.chain.setAccount(
+      metadata,
+      METADATA,
+      Buffer.concat([
+        Buffer.of(4),
+        bytesOf(this.manager),
+        bytesOf(this.mint),
+        text(name, 32),
+        text(symbol, 10),
+        text('', 200),
+        Buffer.alloc(100),
+      ]),
+    )
   }
 
   async openAccount(owner: Address, payer: KeyPairSigner): Promise<Instruction> {
