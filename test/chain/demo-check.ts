@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DemoFile } from './demo-facts.ts'
+import type { DemoSolana } from './demo-solana.ts'
 import type { Guests } from './guests.ts'
 import type { Node } from './node.ts'
 import type { Scenario } from './scenario.ts'
@@ -25,6 +26,7 @@ export async function checkDemo(
   node: Node,
   { vaults: played, holders: players, checkpoints }: Scenario,
   guests: Guests,
+  solana: DemoSolana,
   file: DemoFile,
   say: (text: string) => void,
 ): Promise<number> {
@@ -89,9 +91,39 @@ export async function checkDemo(
       }
     }
   }
+  await compareSolana(solana, get, compare)
   for (const line of wrong.slice(0, 20)) say(line)
   say(`\n${compared} figures compared with the contracts' own view functions, ${wrong.length} differ.`)
   return wrong.length
+}
+
+const poolsSchema = z.object({
+  data: z.array(z.object({ address: z.string(), tvl: z.object({ native: z.string() }) })),
+})
+const heldSchema = z.object({
+  data: z.array(z.object({ address: z.string(), asset: z.object({ balanceNative: z.string() }) })),
+})
+
+/** Stake pools: what lies in each, and what each wallet's shares are worth, by their accounts. */
+async function compareSolana(
+  { pools, wallets }: DemoSolana,
+  get: (path: string) => Promise<unknown>,
+  compare: (what: string, found: unknown, expected: unknown) => void,
+): Promise<void> {
+  const { data: shown } = poolsSchema.parse(await get('/beta/svm/detailed-vaults'))
+  for (const { pool, state } of pools.map(pool => ({ pool, state: pool.state() }))) {
+    const found = shown.find(({ address }) => address === pool.pool)
+    compare(`assets of stake pool ${pool.pool}`, found?.tvl.native, state.lamports)
+  }
+  for (const { address } of wallets) {
+    const { data } = heldSchema.parse(await get(`/beta/svm/portfolio/positions/${address}`))
+    for (const pool of pools) {
+      const { lamports, supply } = pool.state()
+      const worth = ((await pool.balanceOf(address)) * lamports) / supply
+      const position = data.find(each => each.address === pool.pool)
+      compare(`${address} in stake pool ${pool.pool}`, position?.asset.balanceNative, worth)
+    }
+  }
 }
 
 /** Two ways of dividing may round the last binary digit otherwise. */

@@ -16,6 +16,8 @@ export interface DemoFile {
   strangers: { address: string; what: string }[]
   users: string[]
   markets: { marketId: string; assetIds: string[] }[]
+  /** Of Solana; the node is of the demo's own. */
+  svm: { vaults: string[]; users: string[]; rpcUrl: string }
   rpcUrl: string
   databaseUrl: string
   clickhouseUrl: string
@@ -176,6 +178,11 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
     {
       what: 'the vaults of one curator that have a tag',
       curl: get('/v2/detailed-vaults?curators=northlight&tags=stablecoins'),
+    },
+    { what: 'stake pools on Solana', curl: get('/beta/svm/detailed-vaults') },
+    {
+      what: 'what a wallet did there',
+      curl: get(`/beta/svm/portfolio/events/${file.svm.users[0]}`),
     },
     { what: 'rewards that a wallet can claim', curl: get(`/v2/transactions/rewards/context/${user}`) },
     { what: 'who holds it', curl: get(`/alpha/mainnet/${vault}/holders?perPage=5`) },

@@ -24,12 +24,14 @@ import { checkDemo } from './demo-check.ts'
 import { type DemoFile, demoFacts, exampleRequests, rewardAnswers } from './demo-facts.ts'
 import { createGallery } from './demo-gallery.ts'
 import { refuseTakenPorts } from './demo-ports.ts'
+import { DemoSolana } from './demo-solana.ts'
 import { createGuests } from './guests.ts'
 import { startNode } from './node.ts'
 import { runScenario } from './scenario.ts'
 import type { DeployedVault } from './world.ts'
 
 const DATABASE = 'vaultlog_demo'
+const SOLANA_DAYS = 40
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const started = Date.now()
 const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`
@@ -75,12 +77,19 @@ async function demo(): Promise<void> {
   })
   living.finish()
 
+  const solana = await DemoSolana.create(SOLANA_DAYS)
+  onShutdown('Solana', () => solana.stop())
+  await solana.live(pool, SOLANA_DAYS)
+  say(
+    `Two stake pools on a chain of Solana's kind lived ${SOLANA_DAYS} days, indexed all the while; ${seconds()}.`,
+  )
+
   const folder = join(env.VAULTLOG_DIR, 'demo')
   await mkdir(folder, { recursive: true })
   const contractsFile = join(folder, 'contracts.json')
   const contracts = { ...scenarioContracts(scenario), 'metamorpho-factory': [guests.factory] }
   await writeFile(contractsFile, JSON.stringify({ mainnet: contracts }, null, 2))
-  await recordFacts(pool, demoFacts(scenario, guests), scenario.start)
+  await recordFacts(pool, [...demoFacts(scenario, guests), ...solana.facts()], scenario.start)
   const proofs = await startProofServer()
   onShutdown('proofs of rewards', async () => {
     await proofs.stop()
@@ -95,6 +104,7 @@ async function demo(): Promise<void> {
     CLICKHOUSE_URL: embedded.clickhouseUrl,
     CLICKHOUSE_DATABASE: DATABASE,
     RPC_MAINNET: node.rpcUrl,
+    RPC_SOLANA: solana.node.url,
     CONTRACTS_FILE: contractsFile,
     MERKL_URL: proofs.baseUrl,
     POLL_INTERVAL_MS: '100',
@@ -107,6 +117,7 @@ async function demo(): Promise<void> {
   const processes = supervise(
     [
       { name: 'processor', args: ['processors/main.ts', 'mainnet'], env: shared },
+      { name: 'solana', args: ['processors/main.ts', 'solana'], env: shared },
       { name: 'worker', args: ['jobs/main.ts'], env: shared },
       { name: 'api', args: API_COMMAND, env: shared },
       ...(values.exit ? [] : [{ name: 'graphql', args: ['db/graphql.ts'], env: { ...shared, ...graphql } }]),
@@ -144,6 +155,11 @@ async function demo(): Promise<void> {
       marketId: id,
       assetIds: [params.loanToken, params.collateralToken],
     })),
+    svm: {
+      vaults: solana.pools.map(({ pool }) => pool),
+      users: solana.wallets.map(({ address }) => address),
+      rpcUrl: solana.node.url,
+    },
     rpcUrl: node.rpcUrl,
     databaseUrl,
     clickhouseUrl: embedded.clickhouseUrl,
@@ -157,7 +173,7 @@ async function demo(): Promise<void> {
   say(`\nReady after ${seconds()}. What happened:`)
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
-    const wrong = await checkDemo(node, scenario, guests, file, say)
+    const wrong = await checkDemo(node, scenario, guests, solana, file, say)
     await pool.end()
     await clickhouse.close()
     await shutdown('checked', wrong === 0 ? 0 : 1)
@@ -176,6 +192,7 @@ async function demo(): Promise<void> {
   await pool.end()
   await clickhouse.close()
   await node.setIntervalMining(12)
+  solana.goOn()
 }
 
 const identified = ({ address, asset, kind }: DeployedVault) => ({

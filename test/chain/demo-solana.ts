@@ -1,0 +1,132 @@
+import type { KeyPairSigner } from '@solana/kit'
+import type pg from 'pg'
+import { WRAPPED_SOL } from '../../abi/svm/programs.ts'
+import { fromBase58 } from '../../db/base58.ts'
+import { openFailover } from '../../db/chain/failover.ts'
+import type { Fact } from '../../db/registry/registry.ts'
+import { SOLANA } from '../../db/streams.ts'
+import { loadPrograms } from '../../processors/svm/load-programs.ts'
+import { runSvm } from '../../processors/svm/processor.ts'
+import { openRpcSource } from '../../processors/svm/rpc-source.ts'
+import { TestChain } from '../svm/chain.ts'
+import { type RpcNode, serveRpc } from '../svm/rpc-server.ts'
+import { TestPool } from '../svm/stake-pool.ts'
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+const SOL = 10n ** 9n
+/** Of an epoch, two days: 7 % a year, and 6 %. */
+const YIELDS = [371n, 319n]
+const MILLION = 1_000_000n
+
+/** Solana of the demo: two stake pools, and people who come and go. */
+export class DemoSolana {
+  readonly chain: TestChain
+  readonly node: RpcNode
+  pools: TestPool[] = []
+  wallets: KeyPairSigner[] = []
+  private ticking: NodeJS.Timeout | undefined
+
+  private constructor(chain: TestChain, node: RpcNode) {
+    this.chain = chain
+    this.node = node
+  }
+
+  static async create(days: number): Promise<DemoSolana> {
+    const chain = new TestChain({ time: Math.floor(Date.now() / 1000) - days * DAY })
+    const made = new DemoSolana(chain, await serveRpc(chain))
+    const thousandth = { numerator: 1n, denominator: 1000n }
+    const names = [
+      ['Northlight staked SOL', 'nSOL'],
+      ['Harbour staked SOL', 'hSOL'],
+    ] as const
+    for (const [name, symbol] of names) {
+      const pool = await TestPool.create(chain, {
+        withdrawalFee: thousandth,
+        epochFee: { numerator: 5n, denominator: 100n },
+      })
+      await pool.describe(name, symbol)
+      made.pools.push(pool)
+    }
+    for (let i = 0; i < 3; i++) made.wallets.push(await chain.wallet(100_000n * SOL))
+    for (const [i, wallet] of made.wallets.entries())
+      for (const pool of made.pools)
+        await chain.send(wallet, [
+          await pool.openAccount(wallet.address, wallet),
+          await pool.depositSol(wallet, BigInt(4_000 + 900 * i) * SOL),
+        ])
+    return made
+  }
+
+  /** What is known of it besides: what SOL costs. */
+  facts(): Fact[] {
+    return [
+      { subject: `asset:${SOLANA.id}:${WRAPPED_SOL}`, kind: 'peg', value: { usd: '200' } },
+      ...this.pools.map(({ pool }) => ({
+        subject: `vault:${SOLANA.id}:${fromBase58(pool)}`,
+        kind: 'listed',
+        value: { protocol: 'spl-stake-pool' },
+      })),
+    ]
+  }
+
+  /** Lives through the days up to now, indexed all the while: no node tells of the past. */
+  async live(pool: pg.Pool, days: number): Promise<void> {
+    const { chain } = this
+    const start = chain.time
+    for (let hour = 0; hour < days * 24; hour += hour >= days * 24 - 26 ? 1 : 6) {
+      chain.mine([], start + hour * HOUR - chain.time)
+      if (hour % 48 === 0) await this.epoch()
+      if (hour % 72 === 6) await this.comeAndGo(hour / 6)
+      await this.index(pool)
+    }
+  }
+
+  private async epoch(): Promise<void> {
+    for (const [i, pool] of this.pools.entries())
+      pool.earn((pool.state().lamports * (YIELDS[i] ?? 0n)) / MILLION)
+    this.chain.nextEpoch(0)
+    const [wallet] = this.wallets
+    if (wallet)
+      await this.chain.send(
+        wallet,
+        this.pools.map(pool => pool.update()),
+      )
+  }
+
+  private async comeAndGo(turn: number): Promise<void> {
+    const [wallet, pool] = [this.wallets[turn % 3], this.pools[turn % 2]]
+    if (!wallet || !pool) return
+    const held = await pool.balanceOf(wallet.address)
+    await this.chain.send(wallet, [
+      turn % 4 === 1
+        ? await pool.withdrawSol(wallet, held / 9n)
+        : await pool.depositSol(wallet, BigInt(100 + (turn % 50)) * SOL),
+    ])
+  }
+
+  private async index(pool: pg.Pool): Promise<void> {
+    const ask = openFailover([this.node.url])
+    await runSvm({
+      pool,
+      programs: await loadPrograms(),
+      source: openRpcSource(ask),
+      ask,
+      startSlot: this.chain.blocks[0]?.slot,
+      endSlot: this.chain.slot,
+    })
+  }
+
+  /** Slots go on as long as the demo does. */
+  goOn(): void {
+    this.ticking = setInterval(() => {
+      const now = Math.floor(Date.now() / 1000)
+      this.chain.mine([], Math.max(0, now - this.chain.time))
+    }, 2_000)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.ticking)
+    await this.node.close()
+  }
+}
