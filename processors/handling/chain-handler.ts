@@ -11,6 +11,7 @@ import { firstAtOrAfter, type Moment } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
 import { Sampler } from '../samples/sampler.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
+import { BalanceBudget } from '../vaults/balance-budget.ts'
 import { settleByBalances } from '../vaults/balances.ts'
 import { inspect, inspectAll } from '../vaults/inspections.ts'
 import { attribute, toAttribute } from './attribute.ts'
@@ -75,6 +76,7 @@ const LOOK_AGAIN = 3600
 export class ChainHandler {
   private readonly options: ChainHandlerOptions
   private readonly sampler: Sampler | undefined
+  private readonly balances: BalanceBudget | undefined
   /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
   private readonly unborn = new Map<string, number>()
   watchesMore = false
@@ -83,6 +85,7 @@ export class ChainHandler {
     this.options = options
     const { rpc, samples, contracts, protocols, collateralHolders: holders, principals } = options
     const budget = options.sampleBudget
+    if (budget) this.balances = new BalanceBudget({ contracts, isListed: vault => budget.isListed(vault) })
     if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals, budget })
   }
 
@@ -122,7 +125,7 @@ export class ChainHandler {
       await this.scheduleTurn(block.ref, batch)
       if (events.length > 0) output.push({ block: block.ref, events })
     }
-    if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters)
+    if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters, this.balances)
     // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
     const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
     const newest = timed.at(-1)?.ref
@@ -386,7 +389,7 @@ export class ChainHandler {
     const view = this.viewOf(sources)
     const address = sources.map(({ contract }) => contract)
     await this.addPast(await this.withoutStanding(logs, address), view, past)
-    if (rpc) await settleByBalances(past.output, rpc, past.letters)
+    if (rpc) await settleByBalances(past.output, rpc, past.letters, this.balances)
     await this.attribute(past.output, new Map(), past.letters)
     if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
     return past.output

@@ -6,6 +6,7 @@ import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter } from '../handling/block.ts'
 import { answered, asWord } from '../samples/answers.ts'
 import type { ChainRpc } from '../source/rpc.ts'
+import type { BalanceBudget } from './balance-budget.ts'
 
 /** Owners asked about in one vault and block: a contract may log as many as it likes. */
 const MOST_OWNERS = 100
@@ -34,9 +35,13 @@ export async function settleByBalances(
   output: readonly BlockEvents[],
   rpc: ChainRpc,
   letters: DeadLetter[],
+  budget?: BalanceBudget,
 ): Promise<void> {
-  const doubtful = output.flatMap(entry => {
-    const doubts = doubtsOf(entry.events)
+  const inOrder = [...output].sort((a, b) => a.block.number - b.block.number)
+  const doubtful = inOrder.flatMap(entry => {
+    const doubts = doubtsOf(entry.events).filter(
+      ({ vault, owner }) => budget?.admits(vault, owner, entry.block, letters) ?? true,
+    )
     return doubts.length > 0 ? [{ entry, doubts }] : []
   })
   for (let i = 0; i < doubtful.length; i += BLOCKS_AT_ONCE) {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { BlockEvents } from '../../../db/events/event-store.ts'
 import type { DeadLetter } from '../../../processors/handling/block.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import { BalanceBudget } from '../../../processors/vaults/balance-budget.ts'
 import { settleByBalances } from '../../../processors/vaults/balances.ts'
 
 const VAULT = `0x${'a'.repeat(40)}`
@@ -47,4 +48,53 @@ test('a balance that was not answered is unknown, and nothing follows from it', 
 test('where the contract had no code it was nothing', async () => {
   expect(await settled(undefined, 100n, false)).toEqual({ ledger: 'self', letters: 0 })
   expect(await settled(undefined, 0n, false)).toEqual({ ledger: 'transfer', letters: 0 })
+})
+
+test('of a vault that nobody listed so many owners are asked about in an hour, however many deposits it logs', async () => {
+  const LISTED = `0x${'c'.repeat(40)}`
+  const asked = new Map<string, number>()
+  const rpc = {
+    header: async (number: number) => ({ number, hash: word(BigInt(number)), timestamp: number * 12 }),
+    calls: async (calls: { to: string }[]) =>
+      calls.map(({ to }) => {
+        asked.set(to, (asked.get(to) ?? 0) + 1)
+        return word(100n)
+      }),
+    codeAt: async (contracts: string[]) => contracts,
+  } as unknown as ChainRpc
+  // A hundred owners in each of ten blocks of one hour, and of one block in the next.
+  const heights = Array.from({ length: 10 }, (_, n) => n + 1)
+  const blocksAt = (numbers: number[]) =>
+    numbers.flatMap((number): BlockEvents[] => {
+      return [LISTED, VAULT].map(contract => ({
+        block: { number, hash: word(BigInt(number)), timestamp: number * 12 },
+        events: Array.from({ length: 100 }, (_, i) => ({
+          type: 'Deposited' as const,
+          contract,
+          logIndex: i,
+          data: {
+            sender: OWNER,
+            owner: `0x${i.toString(16).padStart(40, '0')}`,
+            assets: 100n,
+            shares: 100n,
+            ledger: 'self' as const,
+          },
+        })),
+      }))
+    })
+  const letters: DeadLetter[] = []
+  const budget = new BalanceBudget({
+    contracts: { hasLearned: () => false },
+    isListed: vault => vault === LISTED,
+  })
+  await settleByBalances(blocksAt([...heights, 300]), rpc, letters, budget)
+  // Before the block and after it.
+  expect(asked.get(LISTED)).toBe(2 * 11 * 100)
+  expect(asked.get(VAULT)).toBe(2 * (25 + 25))
+  const left = letters.filter(({ reason }) => /at its word/.test(reason))
+  expect([...new Set(left.map(({ contract }) => contract))]).toEqual([VAULT])
+
+  // Handled again, a block asks for what it asked.
+  await settleByBalances(blocksAt([1]), rpc, [], budget)
+  expect(asked.get(VAULT)).toBe(2 * (25 + 25 + 25))
 })
