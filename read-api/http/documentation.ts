@@ -63,7 +63,8 @@ const whole = { type: 'integer', minimum: 0 } as const
 const HEADERS = {
   'x-request-id': { description: 'Names the request; the errorId of an error body.', schema: text },
   'x-as-of-block': {
-    description: 'Block per network that the answer is of: mainnet=123, base=456.',
+    description:
+      'Block per network that the answer is of: mainnet=123, base=456; of Solana the slot: solana=789.',
     schema: text,
   },
   'x-credits-used': {

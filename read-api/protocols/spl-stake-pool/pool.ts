@@ -25,9 +25,10 @@ import type { SvmVault } from '../../svm/vault.ts'
 
 /** Lamports of the fee of one signature. */
 const FEE = 5_000n
-/** Bytes of a token account, and of the account that holds a pool's reserve. */
+/** Bytes of a token account. */
 const TOKEN_ACCOUNT = 165
-const STAKE_ACCOUNT = 200
+/** Where a stake account says how many of its lamports stay. @see solana-program/stake, state.rs, Meta */
+const STAKE_RENT_AT = 4
 
 /** Lamports that an account of so many bytes has to have. @see solana-rent, default rent */
 const rentOf = (bytes: number) => BigInt(128 + bytes) * 6_960n
@@ -78,7 +79,7 @@ async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLo
     wallet,
     shares,
     wrapped,
-    reserve: above(reserveAccount?.lamports ?? 0n, rentOf(STAKE_ACCOUNT)),
+    reserve: payable(reserveAccount),
   })
 }
 
@@ -165,6 +166,12 @@ const CLOSED_OUT = 'The pool pays SOL only with the signature of an authority of
 /** Undefined where there is none: anybody can send SOL to the address beforehand. */
 function tokensIn(account: SvmAccount | undefined): TokenAccount | undefined {
   return account && decodeTokenAccount(account.owner, account.data)
+}
+
+/** What a reserve can pay. */
+function payable(reserve: SvmAccount | undefined): bigint {
+  if (!reserve || reserve.data.length < STAKE_RENT_AT + 8) return 0n
+  return above(reserve.lamports, reserve.data.readBigUInt64LE(STAKE_RENT_AT))
 }
 
 const above = (of: bigint, kept: bigint) => (of > kept ? of - kept : 0n)

@@ -324,6 +324,20 @@ describe('credits', () => {
     },
   )
 
+  it.each(endpoints.map(({ endpoint }) => endpoint).filter(({ path }) => path.startsWith('/svm/')))(
+    '$path costs what its twin does',
+    endpoint => {
+      // Without a network in its path; one asset by itself is read as all are.
+      const twin = endpoint.path
+        .slice('/svm'.length)
+        .replace(/^(\/detailed-vaults)\/\{vaultAddress\}$/, '$1/{network}/{vaultId}')
+        .replace('/{assetAddress}', '')
+      const row = PRICES.find(([path]) => path.test(twin))
+      expect(row, `no price for ${twin}`).toBeDefined()
+      for (const items of [0, 1, 10, 5_000]) expect(priceOf(endpoint, items)).toBe(row?.[1](items))
+    },
+  )
+
   it('deposit options cost 1 and 2 for each vault named', () => {
     const found = endpoints.find(({ endpoint }) =>
       endpoint.path.startsWith('/portfolio/best-deposit-options'),
