@@ -32,6 +32,8 @@ export interface StreamStatus {
   deadLetters: number
   /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
   withoutState: number | undefined
+  /** Contracts that were left out where final blocks were compared with the chain, as they were not finished. */
+  uncompared: number
   /** State reads in which another endpoint differs from the one that was believed. */
   differing: number
 }
@@ -53,6 +55,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     dead: number
     differing: number
     older: number
+    uncompared: number
     waiting: number
     left_out: number
     turns: StreamStatus['sampledInTurns'] | null
@@ -69,6 +72,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
           AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL AND d.stage = 'cross_check') AS differing,
+       (SELECT count(DISTINCT contract)::int FROM completeness c, unnest(c.left_out) contract WHERE c.stream = s.id) AS uncompared,
        (SELECT count(DISTINCT contract)::int FROM older_logs o WHERE o.stream = s.id) AS older,
        (SELECT count(*)::int FROM waiting_contract w WHERE w.stream = s.id AND w.looked_at IS NULL) AS waiting,
        (SELECT count(DISTINCT contract)::int FROM log_budget b WHERE b.stream = s.id AND b.left_out_from IS NOT NULL) AS left_out,
@@ -109,6 +113,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     sampledInTurns: row.turns ?? [],
     deadLetters: row.dead,
     withoutState: row.without_state ?? undefined,
+    uncompared: row.uncompared,
     differing: row.differing,
   }))
 }

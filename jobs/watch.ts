@@ -92,6 +92,7 @@ export function statusTable(now: Look, before?: Look): string {
     ...all.flatMap(olderOf),
     ...all.flatMap(stream => stuckOf(stream, now.heads?.get(stream.name))),
     ...all.flatMap(archiveOf),
+    ...all.flatMap(uncomparedOf),
     ...all.flatMap(differingOf),
   ].join('\n')
 }
@@ -150,6 +151,14 @@ function archiveOf({ name, withoutState }: StreamStatus): string[] {
   if (withoutState === undefined) return []
   return [
     `${name}: the node keeps no state of old blocks (met at block ${withoutState}): samples begin where its state does. An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
+  ]
+}
+
+/** Some ranges were compared before all of some contracts was stored. */
+function uncomparedOf({ name, uncompared: count }: StreamStatus): string[] {
+  if (count === 0) return []
+  return [
+    `${name}: ${count} contract${count === 1 ? ' was' : 's were'} left out where final blocks were compared with the chain, as not all of ${count === 1 ? 'it' : 'them'} was stored: Postgres’ completeness.left_out names them`,
   ]
 }
 

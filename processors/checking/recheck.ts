@@ -51,7 +51,14 @@ export async function openCompleteness(
   contracts.ignore(new Set([...ignored, ...unfinished]))
   contracts.watchSources(decoder.sources(configured))
   await contracts.load(pool, network.chainId)
-  return { pool, stream: network.chainId, rpc, decoder, contracts }
+  return {
+    pool,
+    stream: network.chainId,
+    rpc,
+    decoder,
+    contracts,
+    unfinished: [...new Set(unfinished)].filter(contract => !ignored.has(contract)).sort(),
+  }
 }
 
 /** compareRange, and again where it differs. */
@@ -104,13 +111,13 @@ export async function recheckNext(
 }
 
 async function keep(pool: pg.Pool, network: Network, found: RangeComparison): Promise<void> {
-  const { from, to, chain, store, equal, differences } = found
+  const { from, to, chain, store, equal, leftOut, differences } = found
   await pool.query(
-    `INSERT INTO completeness (stream, from_block, to_block, chain_events, chain_checksum, store_events, store_checksum, is_equal, differences)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO completeness (stream, from_block, to_block, chain_events, chain_checksum, store_events, store_checksum, is_equal, differences, left_out)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (stream, from_block, to_block) DO UPDATE SET chain_events = excluded.chain_events,
        chain_checksum = excluded.chain_checksum, store_events = excluded.store_events, store_checksum = excluded.store_checksum,
-       is_equal = excluded.is_equal, differences = excluded.differences, checked_at = clock_timestamp()`,
+       is_equal = excluded.is_equal, differences = excluded.differences, left_out = excluded.left_out, checked_at = clock_timestamp()`,
     [
       network.chainId,
       from,
@@ -121,6 +128,7 @@ async function keep(pool: pg.Pool, network: Network, found: RangeComparison): Pr
       store.checksum,
       equal,
       JSON.stringify(differences),
+      leftOut,
     ],
   )
   const facts = { network: network.name, from, to, chain: chain.events, store: store.events }

@@ -21,6 +21,8 @@ export interface RangeComparison {
   chain: Sum
   store: Sum
   equal: boolean
+  /** Contracts that are not compared, as they are not finished. */
+  leftOut: readonly string[]
   /** In words, at most ten: which event is on the chain and not in the store, or the other way round. */
   differences: string[]
 }
@@ -32,6 +34,8 @@ export interface CompletenessOptions {
   rpc: ChainRpc
   decoder: Decoder
   contracts: KnownContracts
+  /** Contracts of which not all is stored yet; `contracts` ignores them. */
+  unfinished?: readonly string[]
 }
 
 /** Headers asked for at once. */
@@ -80,6 +84,7 @@ export async function compareRange(
     chain: sumOf(chain),
     store: sumOf(store),
     equal: differences.length === 0,
+    leftOut: options.unfinished ?? [],
     differences: differences.slice(0, NAMED),
   }
 }

@@ -75,3 +75,20 @@ test('a rewind takes it back, too', async () => {
   await rewindChain(postgres.pool, STREAM, 'base', 0)
   expect(await waiting()).toEqual(['1 waits'])
 })
+
+test('contracts that a comparison left out are told by the status', async () => {
+  await append(0, [row('1', 0)])
+  const compared = (from: number, leftOut: string[]) =>
+    postgres.pool.query(
+      `INSERT INTO completeness (stream, from_block, to_block, chain_events, chain_checksum, store_events, store_checksum, is_equal, differences, left_out)
+       VALUES ($1, $2, $2, 0, '0', 0, '0', true, '[]', $3)`,
+      [STREAM, from, leftOut],
+    )
+  await compared(0, [])
+  expect((await readStatus(postgres.pool)).map(({ uncompared }) => uncompared)).toEqual([0])
+  await compared(1, [row('1', 0).contract, row('2', 0).contract])
+  await compared(2, [row('1', 0).contract])
+  const streams = await readStatus(postgres.pool)
+  expect(streams.map(({ uncompared }) => uncompared)).toEqual([2])
+  expect(statusTable({ at: 0, streams })).toContain('base: 2 contracts were left out')
+})
