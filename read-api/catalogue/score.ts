@@ -17,7 +17,7 @@ import type { FlagFact } from '../../db/registry/kinds.ts'
  * to that sum, nor does a corrupted one. What is summed over several vaults (protocol, asset, network) is rounded to
  * tenths of a point, so that a vault's score does not change with every block of another's.
  *
- * penalty: of every flag in force, critical 0.5, warning 0.2, info 0.05; a flag with a resolution is shown with 0; a
+ * penalty: of every flag in force, critical 0.5, warning 0.2, info 0.05, that nobody vouches for a vault among them; a flag with a resolution is shown with 0; a
  * corrupted vault 1. The strongest counts in full, the others are added to it, 1 at most.
  * networkScore is the network's TVL over time on the protocol's scale, 0 to 10. It is diagnostic: no part of the score.
  */
@@ -30,6 +30,13 @@ export const PARTS = {
 } as const
 
 export const PENALTIES = { critical: 0.5, warning: 0.2, info: 0.05 } as const
+
+/** Stands as long as nobody lists a vault that was found by its shape. */
+export const UNVOUCHED: FlagFact = {
+  content:
+    'Nobody vouches for this vault: it was found by its shape, and what is said of it is its own word.',
+  severity: 'warning',
+}
 
 export interface Score {
   vaultScore: number

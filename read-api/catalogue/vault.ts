@@ -7,7 +7,7 @@ import { type Corruption, claimCorruptionOf, corruptionOf, staleAfter } from './
 import type { PricedReward, RewardApy, RewardStream } from './rewards.ts'
 import { rewardSum, rewardsOf } from './rewards.ts'
 import type { Score, SharedPoints } from './score.ts'
-import { scoreOf } from './score.ts'
+import { scoreOf, UNVOUCHED } from './score.ts'
 import type { Settings } from './terms.ts'
 import { activeFlags, capacityOf, feesOf, stretchAround, transactionsOf } from './terms.ts'
 
@@ -222,7 +222,7 @@ export class Vault {
             usdSeconds: this.usdSeconds,
             holders: state.holders?.count ?? 0,
             shared,
-            flags: this.flags,
+            flags: this.standing === 'found' ? [UNVOUCHED, ...this.flags] : this.flags,
             isCorrupted: this.isCorrupted,
           })
     this.score = this.scoring?.vaultScore

@@ -1,7 +1,7 @@
 import { checksum, usdString } from '../http/amounts.ts'
 import { CORRUPTIONS } from './corruption.ts'
 import { greatestAge } from './prices.ts'
-import { wireFlag } from './score.ts'
+import { UNVOUCHED, wireFlag } from './score.ts'
 import type { Vault, Window } from './vault.ts'
 import { WINDOWS } from './vault.ts'
 
@@ -86,26 +86,20 @@ export function detailedOf(vault: Vault) {
     ...(transactions ? { transactionalProperties: transactions } : {}),
     ...(vault.fees ? { fees: vault.fees } : {}),
     warnings: warningsOf(vault),
-    flags: [
-      ...(vault.standing === 'found' ? [wireFlag({ content: FOUND, severity: 'warning' })] : []),
-      ...vault.flags.map(wireFlag),
-    ],
+    flags: [...(vault.standing === 'found' ? [wireFlag(UNVOUCHED)] : []), ...vault.flags.map(wireFlag)],
     ...compositeOf(vault),
   }
 }
 
-const FOUND =
-  'Nobody vouches for this vault: it was found by its shape, and what is said of it is its own word.'
-
 /** What an answer about one vault says where nobody vouches for it. */
 export function standingWarning({ standing }: Vault): { warnings?: string[] } {
-  return standing === 'found' ? { warnings: [FOUND] } : {}
+  return standing === 'found' ? { warnings: [UNVOUCHED.content] } : {}
 }
 
 /** What a reader of the figures has to know: which of them are not known. */
 function warningsOf(vault: Vault): string[] {
   const warnings: string[] = []
-  if (vault.standing === 'found') warnings.push(FOUND)
+  if (vault.standing === 'found') warnings.push(UNVOUCHED.content)
   if (vault.corruption) warnings.push(CORRUPTIONS[vault.corruption])
   if (vault.isPaused) warnings.push('The vault is paused.')
   if (vault.asset.price === undefined) {

@@ -165,6 +165,34 @@ describe('a stranger who is asked for', () => {
     expect(body.data.map(({ address }: { address: string }) => address.toLowerCase())).toEqual([w.USD_VAULT])
   })
 
+  it('sends its shares to a listed vault, and is nothing that this consists of', async () => {
+    const held = await get(`/v2/portfolio/positions/${w.USD_VAULT}`, {
+      allowUnlisted: 'true',
+      allowCorrupted: 'true',
+    })
+    expect(mentioned(held.text)).toContain(HONEST)
+    const analytics = (api: ApiHarness) =>
+      request(api.app)
+        .post(`/beta/advanced-analytics/mainnet/${w.USD_VAULT}`)
+        .set('x-api-key', api.apiKey)
+        .send({ select: { composition: true, utilizationRate: true } })
+    const [here, there] = [await analytics(alone), await analytics(beside)]
+    expect(there.status, there.text).toBe(200)
+    expect(mentioned(there.text)).toEqual([])
+    expect(there.text).toBe(here.text)
+  })
+
+  it('has a flag that nobody vouches for it, which costs its score what a warning costs', async () => {
+    const { body } = await get(`/v2/detailed-vaults/mainnet/${HONEST}`)
+    expect(body.flags.map(({ severity }: { severity: string }) => severity)).toEqual(['warning'])
+    const { score } = body
+    expect(score.penaltyComponents).toEqual([{ type: 'flag', value: 0.2, ...body.flags[0] }])
+    const { protocolTvlScore, vaultTvlScore, holderScore, assetScore, vaultScore } = score
+    // In hundredths, as each part is rounded.
+    const sum = protocolTvlScore + vaultTvlScore + holderScore + assetScore
+    expect(vaultScore).toBeCloseTo(sum * 0.8, 1)
+  })
+
   it('says so where an answer would be empty without a word', async () => {
     const { body, headers } = await get('/v2/detailed-vaults', {
       allowedProtocols: 'rich',
