@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { CHANGEABLE } from '../db/embedded/clickhouse-wire.ts'
 import { networkIds } from '../db/networks.ts'
 import { API_COMMAND } from '../db/process/api-command.ts'
 import { envSchema } from '../db/process/env.ts'
@@ -117,6 +118,19 @@ describe('deploy/', () => {
       for (const other of ['POSTGRES_PASSWORD', 'DATABASE_OWNER_PASSWORD', 'DATABASE_API_PASSWORD'])
         expect(environment[other], `${name} ${other}`).toBe('')
     }
+  })
+
+  it('lets tools of analysts change the settings that the embedded ClickHouse lets them change, and no others', () => {
+    const users = readFileSync(join(deploy, 'clickhouse/users.xml'), 'utf8')
+    const [, constraints = ''] = /<constraints>(.*?)<\/constraints>/s.exec(users) ?? []
+    const changeable = [...constraints.matchAll(/<(\w+)>(.*?)<changeable_in_readonly\/><\/\1>/g)]
+    const bounded = changeable.filter(([, , bounds]) => bounds !== '').map(([, name]) => name)
+    expect(bounded).toEqual(['max_execution_time', 'max_result_rows', 'max_memory_usage'])
+    for (const name of bounded) {
+      const [, limit] = new RegExp(`<${name}>(\\d+)</${name}>`).exec(users) ?? []
+      expect(constraints).toContain(`<${name}><min>1</min><max>${limit}</max>`)
+    }
+    expect(changeable.filter(([, , bounds]) => bounds === '').map(([, name]) => name)).toEqual(CHANGEABLE)
   })
 
   it('has workers and API sign in to ClickHouse as users who do what they do, and nobody else but the owner', () => {

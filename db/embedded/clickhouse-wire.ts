@@ -9,9 +9,21 @@ const reserved = new Set(
     .split(/\s+/),
 )
 
-/** Settings that a read-only user may send: how results are written, and what the tools of analysts set. */
-const presentation =
-  /^(output_format_(?!schema)\w+|format_(?!schema|template_|avro_)\w+|date_time_(in|out)put_format|session_timezone|log_comment|enable_http_compression|http_zlib_compression_level|send_progress_in_http_headers|http_headers_progress_interval_ms|http_write_exception_in_output_format|cancel_http_readonly_queries_on_client_close|extremes|use_query_cache|max_block_size|max_threads|join_use_nulls|result_overflow_mode|timeout_overflow_mode|prefer_column_name_to_alias|group_by_use_nulls|union_default_mode|cast_keep_nullable)$/
+/**
+ * Settings that tools of analysts send with their queries, and a read-only user may change. deploy/clickhouse/users.xml has the
+ * same, and those of `ReadOnlyLimits`. Not `additional_table_filters` (Grafana's ad-hoc filters): it holds expressions.
+ */
+export const CHANGEABLE: readonly string[] =
+  `date_time_input_format date_time_output_format session_timezone log_comment enable_http_compression
+  http_zlib_compression_level send_progress_in_http_headers http_headers_progress_interval_ms
+  http_write_exception_in_output_format cancel_http_readonly_queries_on_client_close http_response_buffer_size connect_timeout
+  receive_timeout send_timeout extremes max_block_size join_use_nulls result_overflow_mode
+  timeout_overflow_mode prefer_column_name_to_alias group_by_use_nulls union_default_mode cast_keep_nullable`.split(
+    /\s+/,
+  )
+
+/** How results are written. */
+const presentation = /^(output_format_(?!schema)\w+|format_(?!schema|template_|avro_)\w+)$/
 
 export class ClickHouseException extends Error {
   readonly code: number
@@ -154,7 +166,8 @@ export function sessionSettings(
     if (name === 'readonly' && !access.isReadOnly && (value === '0' || access.isGet)) continue
     const most = bounds.get(name)
     const isWithin = most !== undefined && Number(value) > 0 && Number(value) <= most
-    if (access.isReadOnly && !name.startsWith('param_') && !presentation.test(name) && !isWithin) {
+    const isFree = name.startsWith('param_') || presentation.test(name) || CHANGEABLE.includes(name)
+    if (access.isReadOnly && !isFree && !isWithin) {
       throw ClickHouseException.of(
         164,
         'READONLY',

@@ -131,6 +131,48 @@ describe('the read-only user', () => {
     }
   })
 
+  // What each sends with a query, as its users report where a read-only user refuses it.
+  it.each([
+    // grafana/clickhouse-datasource#325
+    ['Grafana', { max_execution_time: '60', default_format: 'Native', client_protocol_version: '54460' }],
+    // ClickHouse/metabase-clickhouse-driver#20, ClickHouse/github-explorer#12
+    ['Metabase', { max_result_rows: '2000', result_overflow_mode: 'break', compress: '0' }],
+    // dbeaver/dbeaver#38207, dbeaver/cloudbeaver#627
+    ['DBeaver', { max_result_rows: '200', result_overflow_mode: 'break', extremes: '0' }],
+    // ClickHouse/clickhouse-tableau-connector-jdbc#46
+    ['Tableau', { join_use_nulls: '1', session_timezone: 'UTC' }],
+    // ClickHouse/clickhouse-connect, driver/httpclient.py
+    [
+      'Superset and dbt',
+      {
+        cancel_http_readonly_queries_on_client_close: '1',
+        http_headers_progress_interval_ms: '120000',
+        send_progress_in_http_headers: '1',
+        wait_end_of_query: '1',
+        connect_timeout: '10',
+        send_timeout: '300',
+        receive_timeout: '300',
+      },
+    ],
+  ])('takes what %s sends', async (_, params) => {
+    const answer = await asAnalyst('SELECT a FROM vaultlog.streamed LIMIT 3', params)
+    expect(answer).toMatchObject({ status: 200 })
+  })
+
+  it.each(['CSVWithNames', 'Arrow', 'Parquet'])('gives rows as %s', async format => {
+    const answer = await asAnalyst(`SELECT number, toString(number) AS text FROM numbers(3) FORMAT ${format}`)
+    expect(answer.status).toBe(200)
+    const magic = { CSVWithNames: '"number","text"', Arrow: 'ARROW1', Parquet: 'PAR1' }[format]
+    expect(answer.text.startsWith(magic ?? '?')).toBe(true)
+  })
+
+  it('says from where to where a limit may be set', async () => {
+    const answer = await asAnalyst('SELECT 1', { max_execution_time: '61' })
+    expect(answer.text).toContain(
+      "Cannot modify 'max_execution_time' setting in readonly mode, but from 1 to 60",
+    )
+  })
+
   it('may ask all that the documents ask', async () => {
     const root = join(import.meta.dirname, '../../..')
     const documents = ['db/clickhouse/README.md', 'docs/questions.md'].map(file =>
