@@ -18,20 +18,21 @@ export interface StrangeChain {
 
 /**
  * A chain of honest people, and strangers in the same blocks behind them. What the honest send, and when, is the same
- * whoever else is there. `atHead` runs when history ends; the rest of the chain is lived through after it, each block after
- * `eachBlock`.
+ * whoever else is there. `atHead` runs when history ends; the rest of the chain is lived through after it, a block after what it
+ * gives has ended for the one before: a node that makes a block answers for the last one with the state of that.
  */
 export async function liveWith(
   strangers: readonly Stranger[],
   atHead: (
     node: Node,
     scenario: Pick<Scenario, 'morpho' | 'aave' | 'feeds' | 'vaults' | 'start'>,
-  ) => Promise<void>,
+  ) => Promise<(block: number) => Promise<void>>,
   days = DAYS,
 ): Promise<StrangeChain> {
   const node = await startNode()
   const contracts: Address[] = []
   let arrived: Arrived[] = []
+  let afterBlock: ((block: number) => Promise<void>) | undefined
   const companions: Companions = {
     vaults: [],
     async onDay({ world, vaults }, { index, plan, start }) {
@@ -46,7 +47,7 @@ export async function liveWith(
       if (index === days - DAYS_AT_HEAD) {
         const { assets, morpho, aave } = world
         const feeds = Object.values(assets).map(({ feed, token }) => ({ ...feed, asset: token }))
-        await atHead(node, {
+        afterBlock = await atHead(node, {
           morpho,
           aave,
           feeds,
@@ -56,8 +57,16 @@ export async function liveWith(
       }
     },
   }
+  const waiting: Node = {
+    ...node,
+    async mine(timestamp) {
+      const block = await node.mine(timestamp)
+      await afterBlock?.(block.number)
+      return block
+    },
+  }
   try {
-    const scenario = await runScenario(node, { days, seed: SEED, companions: [companions] })
+    const scenario = await runScenario(waiting, { days, seed: SEED, companions: [companions] })
     return { node, scenario, contracts }
   } catch (error) {
     await node.stop()

@@ -38,6 +38,9 @@ export interface Run {
 /** Requests under way at once, of those that make a node run what strangers wrote. */
 const SIDE_BY_SIDE = 12
 
+/** Milliseconds for which the chain waits for a block's being stored. */
+const PATIENCE = 60_000
+
 const PROTOCOL = { subject: 'protocol:demo', kind: 'profile', value: { displayName: 'Demo Finance' } }
 
 /** The honest vaults and markets are listed, their assets have feeds. */
@@ -87,6 +90,7 @@ export async function runWith(
       await installation.settled(await of.head())
       seconds = (Date.now() - began) / 1000
       watching = watchDelays(of, installation, watch.signal)
+      return block => untilStored(installation, block)
     })
     const { scenario } = chain
     if (!installation) throw new TypeError('history never ended')
@@ -127,6 +131,12 @@ export async function runWith(
     await installation?.close()
     await (chain?.node ?? node)?.stop()
   }
+}
+
+/** For as long as a processor needs at most that is alive; one that is not is told of when the chain has been lived through. */
+async function untilStored(installation: Installation | undefined, block: number): Promise<void> {
+  const until = Date.now() + PATIENCE
+  while (installation && Date.now() < until && (await installation.height()) < block) await pause(10)
 }
 
 /** Milliseconds from each head of the node to the store's having it, as far as looking every 20 ms tells. */
