@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, type Gauge, Registry } from 'prom-client'
 import { PortInUseError } from './errors.ts'
 import { log } from './log.ts'
+import { within } from './within.ts'
 
 /** Every metric of this process. docs/operations.md lists them all, with units; a test holds the two together. */
 export const registry = new Registry()
@@ -33,18 +34,18 @@ export function onScrape(gauges: readonly Gauge<string>[], read: Reading['read']
 async function readAll(): Promise<void> {
   await Promise.all(
     readings.map(async ({ gauges, read }) => {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<undefined>(resolve => {
-        timer = setTimeout(() => resolve(undefined), PATIENCE_MS)
-      })
       let set: (() => void) | undefined
       try {
-        set = await Promise.race([read(), late])
-        if (!set) log.warn({ ms: PATIENCE_MS }, 'metrics: a database did not answer in time')
+        set = await within(
+          { ms: PATIENCE_MS },
+          async () => read(),
+          () => {
+            log.warn({ ms: PATIENCE_MS }, 'metrics: a database did not answer in time')
+            return undefined
+          },
+        )
       } catch (error) {
         log.warn({ error: (error as Error).message }, 'metrics: could not be read')
-      } finally {
-        clearTimeout(timer)
       }
       for (const gauge of gauges) gauge.reset()
       if (set) set()

@@ -8,6 +8,10 @@ export class ChainUnavailableError extends DependencyDownError {
   }
 }
 
+export function chainUnavailable(network: string): never {
+  throw new ChainUnavailableError(network)
+}
+
 /** The node answered, and refused: the call itself is at fault (a revert, a method it does not have). */
 export class CallRejectedError extends VaultlogError {
   readonly code = 'CALL_REJECTED'

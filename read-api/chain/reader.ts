@@ -150,7 +150,7 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
 
   const callAtOnce = async (network: string, calls: readonly RawCall[], block: Hex | 'latest') => {
     try {
-      const bounded = await rpc.inTime(network, callBounded(network, calls, block))
+      const bounded = await rpc.inTime(network, () => callBounded(network, calls, block))
       return bounded ?? (await callDividing(network, calls, block))
     } catch (error) {
       if (error instanceof RpcRefusedError || error instanceof StateMissingError)

@@ -1,7 +1,8 @@
 import { RpcRefusedError } from '../../db/chain/errors.ts'
 import { type Ask, openFailover } from '../../db/chain/failover.ts'
 import { log } from '../../db/process/log.ts'
-import { CallRejectedError, ChainUnavailableError } from './errors.ts'
+import { within } from '../../db/process/within.ts'
+import { CallRejectedError, ChainUnavailableError, chainUnavailable } from './errors.ts'
 
 export interface RpcOptions {
   /** Endpoints by network name, the preferred one first. */
@@ -24,7 +25,7 @@ export interface Rpc {
   /** The same in the terms of those who read contracts: RpcRefusedError, and no deadline for all of it. */
   ask(network: string): Ask
   /** What a reading of several requests gives, before the deadline of one. */
-  inTime<T>(network: string, reading: Promise<T>): Promise<T>
+  inTime<T>(network: string, reading: () => Promise<T>): Promise<T>
   /** Requests sent to endpoints so far, tries included. */
   readonly sent: number
 }
@@ -62,18 +63,8 @@ export function createRpc(options: RpcOptions): Rpc {
     return bounded
   }
 
-  async function inTime<T>(network: string, reading: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new ChainUnavailableError(network)), deadlineMs)
-    })
-    reading.catch(() => {})
-    try {
-      return await Promise.race([reading, late])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  const inTime = <T>(network: string, reading: () => Promise<T>): Promise<T> =>
+    within({ ms: deadlineMs }, reading, () => chainUnavailable(network))
 
   /** Of the request itself, where the node answers another one. */
   async function refusal(network: string, error: RpcRefusedError): Promise<Error> {
@@ -99,10 +90,11 @@ export function createRpc(options: RpcOptions): Rpc {
     inTime,
     async request(network, method, params) {
       if ((options.rpc[network]?.length ?? 0) === 0) throw new ChainUnavailableError(network)
-      const asking = ask(network)(method, params).catch(async error => {
-        throw error instanceof RpcRefusedError ? await refusal(network, error) : error
-      })
-      return inTime(network, asking)
+      return inTime(network, () =>
+        ask(network)(method, params).catch(async error => {
+          throw error instanceof RpcRefusedError ? await refusal(network, error) : error
+        }),
+      )
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq'
 import type pg from 'pg'
 import { stateOf } from '../../db/chain-state.ts'
+import { within } from '../../db/process/within.ts'
 import { readFault } from '../../db/read-models.ts'
 import {
   type DeadLetterReason,
@@ -67,15 +68,13 @@ export async function readOps(parts: {
 
 /** The queue's client waits for a Redis that is gone; the page has more to tell than the queue. */
 async function countJobs(queue: Pick<Queue, 'getJobCounts'>): Promise<Record<string, number> | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>(resolve => {
-    timer = setTimeout(() => resolve(null), PATIENCE_MS)
-  })
   try {
-    return await Promise.race([queue.getJobCounts(), late])
+    return await within(
+      { ms: PATIENCE_MS },
+      () => queue.getJobCounts(),
+      () => null,
+    )
   } catch {
     return null
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,8 +1,9 @@
 import type { Address } from 'viem'
 import { erc20Abi } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
+import { within } from '../../db/process/within.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
-import { deadline } from '../chain/deadline.ts'
+import { chainUnavailable } from '../chain/errors.ts'
 import { multicall3Abi, multicall3Address } from '../chain/multicall.ts'
 import { NATIVE_ADDRESS } from '../chain/native-coins.ts'
 import type { View } from '../chain/view.ts'
@@ -47,24 +48,15 @@ export async function readWallet(
   if (strange.length === 0) return known
   const balances = new Map(known.balances)
   const blocks = new Map(known.blocks)
-  const { passed, cancel } = deadline(deadlineMs / 2, context.signal)
-  let isOver = false
-  const asking = (async () => {
-    for (let i = 0; i < strange.length && !isOver; i += STRANGERS_AT_ONCE) {
-      const some = await readTogether(
-        wallet,
-        strange.slice(i, i + STRANGERS_AT_ONCE),
-        context,
-        deadlineMs / 2,
-      )
+  const half = deadlineMs / 2
+  const askStrangers = async (over: AbortSignal) => {
+    for (let i = 0; i < strange.length && !over.aborted; i += STRANGERS_AT_ONCE) {
+      const some = await readTogether(wallet, strange.slice(i, i + STRANGERS_AT_ONCE), context, half)
       for (const [key, balance] of some.balances) balances.set(key, balance)
       for (const [chainId, block] of some.blocks) if (!blocks.has(chainId)) blocks.set(chainId, block)
     }
-  })()
-  asking.catch(() => {})
-  await Promise.race([asking, passed('strangers').catch(() => {})])
-  isOver = true
-  cancel()
+  }
+  await within({ ms: half, signal: context.signal }, askStrangers, () => {})
   return { balances: new Map(balances), unreachable: known.unreachable, blocks: new Map(blocks) }
 }
 
@@ -83,35 +75,32 @@ async function readTogether(
   const balances = new Map<string, bigint>()
   const blocks = new Map<number, bigint>()
   const unreachable: string[] = []
-  const { passed, cancel } = deadline(deadlineMs, signal)
-  try {
-    await Promise.all(
-      [...byChain].map(async ([chainId, addresses]) => {
-        const network = networkOfChain(chainId)?.name ?? String(chainId)
-        const views: Record<string, View<bigint>> = {}
+  await Promise.all(
+    [...byChain].map(async ([chainId, addresses]) => {
+      const network = networkOfChain(chainId)?.name ?? String(chainId)
+      const views: Record<string, View<bigint>> = {}
+      for (const address of addresses) {
+        views[address] =
+          address === NATIVE_ADDRESS
+            ? view(multicall3Abi, multicall3Address, 'getEthBalance', [wallet as Address])
+            : view(erc20Abi, address as Address, 'balanceOf', [wallet as Address])
+      }
+      try {
+        const { block, values } = await within(
+          { ms: deadlineMs, signal },
+          () => deps.onChain.reader.read(network, views),
+          () => chainUnavailable(network),
+        )
+        blocks.set(chainId, block.number)
         for (const address of addresses) {
-          views[address] =
-            address === NATIVE_ADDRESS
-              ? view(multicall3Abi, multicall3Address, 'getEthBalance', [wallet as Address])
-              : view(erc20Abi, address as Address, 'balanceOf', [wallet as Address])
+          const balance = values[address]
+          if (balance !== undefined) balances.set(keyOf(chainId, address), balance)
         }
-        const reading = deps.onChain.reader.read(network, views)
-        reading.catch(() => {})
-        try {
-          const { block, values } = await Promise.race([reading, passed(network)])
-          blocks.set(chainId, block.number)
-          for (const address of addresses) {
-            const balance = values[address]
-            if (balance !== undefined) balances.set(keyOf(chainId, address), balance)
-          }
-        } catch (error) {
-          if (!(error instanceof DependencyDownError)) throw error
-          unreachable.push(network)
-        }
-      }),
-    )
-  } finally {
-    cancel()
-  }
+      } catch (error) {
+        if (!(error instanceof DependencyDownError)) throw error
+        unreachable.push(network)
+      }
+    }),
+  )
   return { balances, unreachable: unreachable.sort(), blocks }
 }

@@ -3,6 +3,7 @@ import { withSuffix } from '../../db/attribution.ts'
 import { findNetwork } from '../../db/networks.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { within } from '../../db/process/within.ts'
 import { RefusedError } from '../http/errors.ts'
 import type { createDryRunner } from '../transactions/dry-run.ts'
 import type { PlannedAction, Token } from '../transactions/family.ts'
@@ -25,21 +26,17 @@ export function createRewards({ sources, networks, dryRun, deadlineMs = 5_000 }:
   const find = async (user: Address): Promise<Findings> => {
     const findings = await Promise.all(
       sources.map(async (source): Promise<Findings> => {
-        const abort = new AbortController()
-        let timer: NodeJS.Timeout | undefined
-        const late = new Promise<never>((_, reject) => {
-          timer = setTimeout(() => {
-            abort.abort()
-            reject(new UnavailableError(`${source.name} took longer than ${deadlineMs} ms.`))
-          }, deadlineMs)
-        })
         try {
-          return await Promise.race([source.find(user, networks, abort.signal), late])
+          return await within(
+            { ms: deadlineMs },
+            signal => source.find(user, networks, signal),
+            () => {
+              throw new UnavailableError(`${source.name} took longer than ${deadlineMs} ms.`)
+            },
+          )
         } catch (error) {
           log.warn({ source: source.name, error: (error as Error).message }, 'a source of rewards is down')
           return { claims: [], down: [source.name] }
-        } finally {
-          clearTimeout(timer)
         }
       }),
     )

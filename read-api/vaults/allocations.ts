@@ -1,9 +1,10 @@
 import { type Address, erc20Abi } from 'viem'
+import { within } from '../../db/process/within.ts'
 import { isRebasing } from '../../db/protocols.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { inBatches, type VaultBatch } from '../catalogue/vault-batches.ts'
-import { deadline } from '../chain/deadline.ts'
+import { chainUnavailable } from '../chain/errors.ts'
 import { type View, view } from '../chain/view.ts'
 import { checksum } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
@@ -46,38 +47,32 @@ export async function readAllocations(
   context: EndpointContext,
 ): Promise<Map<string, Allocations>> {
   const { deps, signal } = context
-  // Afterwards the last sample is used in place of the state at the block.
-  const { passed, cancel } = deadline(deps.onChain.patienceMs, signal)
-  try {
-    const batches = await Promise.all(
-      inBatches(vaults, context).map(async given => {
-        const batch = ofLending(given, context)
-        const { vaults: asked, pinned } = batch
-        const accounts = pinned.vaults
-        const [now, shares, supplies] = await Promise.all([
-          readBlockStates(batch, context, passed),
-          ask(deps.clickhouse, holdings, { ...pinned, accounts }, signal),
-          readSupplies(accounts, pinned.chain, context),
-        ])
-        const sharesOf = groupBy(shares, ({ holder }) => holder)
-        return asked.map((vault): [string, Allocations] => {
-          const { address, chainId } = vault.state
-          const parts = (sharesOf.get(address) ?? []).flatMap(({ vault: name, balance }) => {
-            const held = context.catalogue.find(chainId, name)
-            // What nobody vouches for may be sent to any vault, and says of itself what it likes.
-            return held && held !== vault && held.standing !== 'found'
-              ? shareOf(vault, held, BigInt(balance))
-              : []
-          })
-          parts.push(...supplies(vault))
-          return [keyOf(chainId, address), together(vault, parts, now.get(address))]
+  const batches = await Promise.all(
+    inBatches(vaults, context).map(async given => {
+      const batch = ofLending(given, context)
+      const { vaults: asked, pinned } = batch
+      const accounts = pinned.vaults
+      const [now, shares, supplies] = await Promise.all([
+        readBlockStates(batch, context),
+        ask(deps.clickhouse, holdings, { ...pinned, accounts }, signal),
+        readSupplies(accounts, pinned.chain, context),
+      ])
+      const sharesOf = groupBy(shares, ({ holder }) => holder)
+      return asked.map((vault): [string, Allocations] => {
+        const { address, chainId } = vault.state
+        const parts = (sharesOf.get(address) ?? []).flatMap(({ vault: name, balance }) => {
+          const held = context.catalogue.find(chainId, name)
+          // What nobody vouches for may be sent to any vault, and says of itself what it likes.
+          return held && held !== vault && held.standing !== 'found'
+            ? shareOf(vault, held, BigInt(balance))
+            : []
         })
-      }),
-    )
-    return new Map(batches.flat())
-  } finally {
-    cancel()
-  }
+        parts.push(...supplies(vault))
+        return [keyOf(chainId, address), together(vault, parts, now.get(address))]
+      })
+    }),
+  )
+  return new Map(batches.flat())
 }
 
 /** As of the chain's lending markets, where they stand behind: all parts of an answer are of one block. */
@@ -100,8 +95,7 @@ interface BlockState {
  */
 async function readBlockStates(
   { vaults, chain }: VaultBatch,
-  { deps }: EndpointContext,
-  passed: (network: string) => Promise<never>,
+  { deps, signal }: EndpointContext,
 ): Promise<Map<string, BlockState>> {
   const states = new Map<string, BlockState>()
   const network = vaults[0]?.network.name
@@ -112,10 +106,13 @@ async function readBlockStates(
     views[`total ${address}`] = view(erc4626Abi, address, 'totalAssets', [])
     views[`idle ${address}`] = view(erc20Abi, state.asset as Address, 'balanceOf', [address])
   }
-  const reading = deps.onChain.reader.read(network, views, { block: BigInt(chain.blockNumber) })
-  reading.catch(() => {})
   try {
-    const { values } = await Promise.race([reading, passed(network)])
+    // Later than this the last sample is used in place of the state at the block.
+    const { values } = await within(
+      { ms: deps.onChain.patienceMs, signal },
+      () => deps.onChain.reader.read(network, views, { block: BigInt(chain.blockNumber) }),
+      () => chainUnavailable(network),
+    )
     for (const { state } of vaults) {
       states.set(state.address, {
         totalAssets: values[`total ${state.address}`],

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { messageTransmitterAbi } from '../../../abi/cctp-v2/calls.ts'
 import { type Domain, domainByNumber, MESSAGE_TRANSMITTER } from '../../../abi/cctp-v2/domains.ts'
 import { emittedHash, parseMessage, type TransferMessage } from '../../../abi/cctp-v2/message.ts'
+import { within } from '../../../db/process/within.ts'
 import { multicall3Abi, multicall3Address } from '../../chain/multicall.ts'
 import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
@@ -61,18 +62,19 @@ export async function resolveTransfers(burns: readonly Burn[], options: TransitO
   }
   const asked = [...byTransaction.values()].slice(0, MOST_ASKED)
   const found = new Map<Burn, Transfer>()
-  await inTime(
-    options.patienceMs,
-    Promise.all(
-      asked.map(async some => {
-        const [first] = some
-        const all = first && (await options.iris.messages(first.source.domain, first.transaction))
-        if (!all) return
-        const transfers = pair(some, all)
-        for (const transfer of transfers) found.set(transfer.burn, transfer)
-        await Promise.all(transfers.map(transfer => look(transfer, options)))
-      }),
-    ),
+  const resolve = async (some: readonly Burn[]) => {
+    const [first] = some
+    const all = first && (await options.iris.messages(first.source.domain, first.transaction))
+    if (!all) return
+    const transfers = pair(some, all)
+    for (const transfer of transfers) found.set(transfer.burn, transfer)
+    await Promise.all(transfers.map(transfer => look(transfer, options)))
+  }
+  // What is under way goes on, and what it finds is kept for the next.
+  await within(
+    { ms: options.patienceMs },
+    async () => void (await Promise.all(asked.map(resolve))),
+    () => {},
   )
   return burns.map(burn => found.get(burn) ?? { burn })
 }
@@ -166,16 +168,3 @@ export function transitOf({ burn, attested, isExpired, isReceived }: Transfer) {
 }
 
 const isEvm = (account: string) => account.length === 42
-
-/** Waits so long and no longer; what is under way goes on, and what it finds is kept for the next. */
-async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

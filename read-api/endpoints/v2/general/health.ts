@@ -1,3 +1,4 @@
+import { within } from '../../../../db/process/within.ts'
 import { ping } from '../../../catalogue/queries.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { DependencyDownError } from '../../../http/errors.ts'
@@ -32,15 +33,15 @@ export default defineEndpoint({
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
 async function answers(question: Promise<unknown>, what: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DependencyDownError(what)), PATIENCE_MS)
-  })
   try {
-    await Promise.race([question, patience])
+    await within(
+      { ms: PATIENCE_MS },
+      () => question,
+      () => {
+        throw new DependencyDownError(what)
+      },
+    )
   } catch (error) {
     throw new DependencyDownError(what, { cause: error })
-  } finally {
-    clearTimeout(timer)
   }
 }
