@@ -1,6 +1,5 @@
-import type { DomainEvent, EventType } from '../db/events/vocabulary.ts'
+import type { DomainEvent, EventData, EventType } from '../db/events/vocabulary.ts'
 import type { NetworkName } from '../db/networks.ts'
-import type { ProtocolSlug } from '../db/protocols.ts'
 
 /** A log as a chain gives it; hex is lower case. */
 export interface RawLog {
@@ -45,8 +44,6 @@ export interface LogDecoder {
 /** Contracts of one kind, and the logs that matter on them. */
 export interface Source {
   kind: string
-  /** Slug of the protocol that these contracts are of, where it is another than the module's name. */
-  protocol?: ProtocolSlug
   decoders: readonly LogDecoder[]
   /**
    * 'anywhere': by topic on every contract (discovery by shape; only for rare events).
@@ -117,6 +114,42 @@ export interface Wanted {
   lessons?: readonly (StateRead & { unless?: string })[]
 }
 
+/** A vault whose state is read, and why. */
+export interface SampledVault {
+  vault: string
+  asset: string
+  protocol: string
+  decimals: number
+  assetDecimals: number
+  /** The lending pool whose token it is. */
+  pool?: string | undefined
+  reason: EventData<'StateSampled'>['reason']
+}
+
+/** Share base units: one whole share, and as many as give the price `fineDigits` more digits than the asset has. */
+export interface ShareAmounts {
+  whole: bigint
+  fine: bigint
+  fineDigits: number
+}
+
+/** Asset base units, but for the total supply, which is in share base units. */
+export type VaultFigure =
+  | 'totalAssets'
+  | 'totalSupply'
+  | 'sharePrice'
+  | 'finePrice'
+  | 'maxDeposit'
+  | 'idleAssets'
+  | 'borrowedAssets'
+export type VaultFigures = Partial<Record<VaultFigure, bigint | undefined>>
+
+/** What is asked of a vault, and what the answers say; `at` in unix seconds. */
+export interface VaultReading {
+  calls: StateCall[]
+  figures(answers: readonly (string | undefined)[], at: number): VaultFigures
+}
+
 /** Reads contracts at one block; undefined where a call is not answered. */
 export interface ContractReader {
   readonly blockNumber: number
@@ -132,6 +165,8 @@ export interface Protocol {
   /** Its slug. */
   name: string
   sources: readonly Source[]
+  /** Logs of its own on contracts of another protocol's kind, by that kind. */
+  adds?: Readonly<Record<string, readonly LogDecoder[]>>
   /**
    * Event types that `watches` and `samples` answer for: they are asked of no others. What they learn of an event is known at
    * every start.
@@ -149,23 +184,24 @@ export interface Protocol {
   inspect?(contract: string, read: ContractReader, hint?: DomainEvent): Promise<DomainEvent[]>
   /** State to be read hourly from this event on, and after blocks that want its subject (a market). Pure. */
   samples?(event: DomainEvent): Sample[]
+  /** How a vault of it is read, where that is not as ERC-4626 has it. Pure. */
+  reading?(vault: SampledVault, amounts: ShareAmounts): VaultReading | undefined
+  /** Tokens that an event names and that are described once. Pure. */
+  assets?(event: DomainEvent): readonly (string | undefined)[]
   /** State to be read at the end of this event's block. Pure. */
   wants?(event: DomainEvent): Wanted | undefined
   /** Sees all events of one transaction on one contract, in log order, before they are stored. Pure. */
   reconcile?(events: DomainEvent[]): DomainEvent[]
 }
 
-/** A protocol whose events bear its slug, or that of their source. */
+/** A protocol whose events bear its slug. */
 export function defineProtocol(protocol: Protocol): Protocol {
   const { name, inspect, samples, wants, reconcile } = protocol
   return {
     ...protocol,
     sources: protocol.sources.map(source => ({
       ...source,
-      decoders: source.decoders.map(decoder => ({
-        ...decoder,
-        decode: (log, vault) => named(source.protocol ?? name, decoder.decode(log, vault)),
-      })),
+      decoders: source.decoders.map(decoder => decodedAs(name, decoder)),
     })),
     ...(inspect && { inspect: async (...asked) => named(name, await inspect(...asked)) }),
     ...(samples && {
@@ -179,6 +215,11 @@ export function defineProtocol(protocol: Protocol): Protocol {
     }),
     ...(reconcile && { reconcile: events => named(name, reconcile(events)) }),
   }
+}
+
+/** A decoder whose events bear a protocol's slug, where they have none yet. */
+export function decodedAs(slug: string, decoder: LogDecoder): LogDecoder {
+  return { ...decoder, decode: (log, vault) => named(slug, decoder.decode(log, vault)) }
 }
 
 /** A read whose events bear a protocol's slug, where they have none yet. */

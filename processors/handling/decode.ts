@@ -1,5 +1,5 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
-import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import { isNetworkName } from '../../db/networks.ts'
 import { MalformedLogError } from '../../db/process/errors.ts'
@@ -79,10 +79,12 @@ interface Found {
 /** Reads logs by the decoders of the protocols. Holds no state: the same logs and contracts give the same events. */
 export function createDecoder(protocols: readonly Protocol[], network: string): Decoder {
   const byTopic = new Map<string, Entry[]>()
+  const proposers = new Map<EventType, Owner[]>()
   const sources: Source[] = []
   for (const protocol of protocols) {
     const discovered = protocol.sources.filter(s => s.at === 'discovered').map(s => s.kind)
     const owner = { protocol, discovered }
+    for (const type of protocol.proposes ?? []) proposers.set(type, [...(proposers.get(type) ?? []), owner])
     for (const source of protocol.sources) {
       sources.push(source)
       for (const decoder of source.decoders) {
@@ -128,12 +130,13 @@ export function createDecoder(protocols: readonly Protocol[], network: string): 
         const address = [...new Set(watched(source.kind))]
         return address.length > 0 ? [{ address, ...asked }] : []
       }),
-    decodeBlock: (logs, contracts) => new BlockDecoding(byTopic, contracts).run(logs),
+    decodeBlock: (logs, contracts) => new BlockDecoding(byTopic, proposers, contracts).run(logs),
   }
 }
 
 class BlockDecoding {
   private readonly byTopic: ReadonlyMap<string, readonly Entry[]>
+  private readonly proposers: ReadonlyMap<EventType, readonly Owner[]>
   private readonly contracts: ContractView
   private readonly found: Found[] = []
   private readonly rejected: RejectedLog[] = []
@@ -142,8 +145,13 @@ class BlockDecoding {
   /** Contracts that a log of this very block made worth watching, as kind and address. */
   private readonly fresh = new Set<string>()
 
-  constructor(byTopic: ReadonlyMap<string, readonly Entry[]>, contracts: ContractView) {
+  constructor(
+    byTopic: ReadonlyMap<string, readonly Entry[]>,
+    proposers: ReadonlyMap<EventType, readonly Owner[]>,
+    contracts: ContractView,
+  ) {
     this.byTopic = byTopic
+    this.proposers = proposers
     this.contracts = contracts
   }
 
@@ -228,11 +236,16 @@ class BlockDecoding {
     const { protocol } = owner
     if (protocol.watches && protocol.teaches?.includes(event.type))
       for (const w of protocol.watches(event)) this.fresh.add(w.kind + w.contract)
-    if (!protocol.candidates || !protocol.proposes?.includes(event.type)) return
-    for (const contract of protocol.candidates(event)) {
+    for (const proposer of this.proposers.get(event.type) ?? []) this.propose(event, owner, proposer)
+  }
+
+  /** What a log of its own says is for its own protocol to propose; what a factory made, for any. */
+  private propose(event: DomainEvent, owner: Owner, { protocol, discovered }: Owner): void {
+    for (const contract of protocol.candidates?.(event) ?? []) {
+      if (contract === event.contract && protocol !== owner.protocol) continue
       if (this.contracts.isInspected(contract)) continue
       // Its events are needed to read its first transaction, whatever the inspection will say.
-      for (const kind of owner.discovered) this.fresh.add(kind + contract)
+      for (const kind of discovered) this.fresh.add(kind + contract)
       const hint = this.candidates.get(contract)?.hint
       if (hint === undefined || (hint.contract === contract && event.contract !== contract))
         this.candidates.set(contract, { contract, protocol: protocol.name, hint: event })

@@ -4,14 +4,14 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter, SourceBlock } from '../handling/block.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
-import { ofProtocol, type Protocol, type StateCall, type StateRead } from '../protocol.ts'
+import { ofProtocol, type Protocol, type SampledVault, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
 import type { SampleBudget } from './sample-budget.ts'
 import { follow, type HourlyBlock, isDue, isEmpty, type Timeline, told } from './slow-samples.ts'
-import { readVault, type SampledVault } from './vault-state.ts'
+import { type Readings, readingsOf, readVault } from './vault-state.ts'
 
 /** Events of vaults after which their state is worth a sample. */
 const ACTIVITY = new Set<DomainEvent['type']>([
@@ -53,6 +53,7 @@ export class Sampler {
   private readonly rpc: ChainRpc
   private readonly contracts: KnownContracts
   private readonly protocols: readonly Protocol[]
+  private readonly readings: Readings
   private readonly holders: SamplerOptions['holders']
   private readonly debtors: Debtors
   private readonly budget: SampleBudget | undefined
@@ -69,6 +70,7 @@ export class Sampler {
     this.holders = options.holders
     this.contracts = options.contracts
     this.protocols = options.protocols
+    this.readings = readingsOf(options.protocols)
     this.budget = options.budget
     this.debtors = new Debtors(options.principals)
   }
@@ -112,8 +114,7 @@ export class Sampler {
       // One that was paid for is known by its reason when the budget is counted anew.
       const isFree = this.budget?.isListed(vault) ?? true
       const why = isFree && hourly.has(block.hash) ? 'hourly' : reason
-      const { vaults } = taskOf(block)
-      vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
+      taskOf(block).vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
       const known = (fact: string) => this.contracts.learnedBy(block.number, fact)
@@ -311,8 +312,7 @@ export class Sampler {
       const strangers = all.filter(({ vault }) => this.budget?.isListed(vault) === false)
       const trusted = all.filter(vault => !strangers.includes(vault))
       const list = [
-        ...strangers.map(vault => readVault(vault, block.timestamp)),
-        ...trusted.map(vault => readVault(vault, block.timestamp)),
+        ...[...strangers, ...trusted].map(vault => readVault(vault, block.timestamp, this.readings)),
         ...[...rewarded]
           .filter(vault => vaults.has(vault))
           .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),

@@ -22,7 +22,7 @@ const abi = new Map(
 
 /** What each decoder of each protocol gives, and whose it has to be. */
 const decoded = protocols.flatMap(({ name, sources }) =>
-  sources.flatMap(({ kind, protocol = name, decoders }) =>
+  sources.flatMap(({ kind, decoders }) =>
     decoders.flatMap(decoder => {
       const event = abi.get(`${decoder.topic0} ${decoder.topicCount}`)
       const logs = event ? fc.sample(encodedEvent(event, 2n ** 50n), { numRuns: 20, seed: 3 }) : []
@@ -32,7 +32,7 @@ const decoded = protocols.flatMap(({ name, sources }) =>
           { rewardToken: CONTRACT },
         ),
       )
-      return [{ log: `${kind}: ${decoder.signature}`, slug: protocol, events }]
+      return [{ log: `${kind}: ${decoder.signature}`, slug: name, events }]
     }),
   ),
 )
@@ -67,9 +67,9 @@ test('and so does every event of state that a protocol has read because of it, a
     for (const event of events) {
       for (const protocol of protocols) {
         const answered = readsOf(protocol, event).flatMap(read => read.events(ANSWERS))
-        // Rewards are of the protocol whose distributor tells of them.
-        for (const { protocol: slug } of answered)
-          expect(slug).toBe(protocol.name === 'rewards' ? event.protocol : protocol.name)
+        // A token that is described belongs to no protocol that takes it.
+        for (const { protocol: slug, type } of answered)
+          expect(slug).toBe(type === 'AssetDescribed' ? 'erc-20' : protocol.name)
         given.set(protocol.name, [...(given.get(protocol.name) ?? []), ...answered])
         next.push(...answered)
       }

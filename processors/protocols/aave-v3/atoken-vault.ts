@@ -5,8 +5,16 @@ import { functions as token } from '../../../abi/erc4626/Vault.ts'
 import { encodeCall, smallUint, address as wordAddress } from '../../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
 import { eventOf, onMany, some } from '../../handling/decoder.ts'
-import type { ContractReader, LogDecoder, RawLog } from '../../protocol.ts'
+import type {
+  ContractReader,
+  LogDecoder,
+  RawLog,
+  SampledVault,
+  ShareAmounts,
+  VaultReading,
+} from '../../protocol.ts'
 import { answered } from '../../samples/answers.ts'
+import { balanceOf, figureByFigure, totalSupply, toUint } from '../../samples/vault-reading.ts'
 import { discovered, rejected } from '../../vaults/verdict.ts'
 
 /**
@@ -98,4 +106,28 @@ export async function inspectAToken(vault: string, reader: ContractReader): Prom
     { name, symbol, assetName, assetSymbol },
     deployment,
   )
+}
+
+const RAY = 10n ** 27n
+
+/** What its scaled units are worth together and one by one, by the pool's index. */
+export function readAToken(
+  { vault, asset, pool }: SampledVault,
+  { whole, fine }: ShareAmounts,
+): VaultReading | undefined {
+  if (!pool) return undefined
+  const simple = figureByFigure([
+    ['totalAssets', totalSupply(vault)],
+    ['totalSupply', { to: vault, data: encodeCall(AToken.functions.scaledTotalSupply) }],
+    ['idleAssets', balanceOf(asset, vault)],
+  ])
+  return {
+    calls: [...simple.calls, { to: pool, data: encodeCall(Pool.getReserveNormalizedIncome, asset) }],
+    figures: (answers, at) => {
+      const figures = simple.figures(answers, at)
+      const index = toUint(answers[simple.calls.length])
+      if (index === undefined) return figures
+      return { ...figures, sharePrice: (whole * index) / RAY, finePrice: (fine * index) / RAY }
+    },
+  }
 }

@@ -5,24 +5,16 @@ import * as Pool from '../../../abi/aave-v3/Pool.ts'
 import * as Provider from '../../../abi/aave-v3/PoolAddressesProvider.ts'
 import * as StableDebt from '../../../abi/aave-v3/StableDebtToken.ts'
 import * as VariableDebt from '../../../abi/aave-v3/VariableDebtToken.ts'
-import type { NetworkName } from '../../../db/networks.ts'
+import * as Rewards from '../../../abi/rewards/RewardsController.ts'
 import { cleanText, LONGEST_SYMBOL, on, some } from '../../handling/decoder.ts'
 import { defineProtocol, type LogDecoder, type Source } from '../../protocol.ts'
-import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken } from './atoken-vault.ts'
+import { describeStream, FAR } from '../../samples/reward-streams.ts'
+import { ATOKEN_VAULT, atokenVaultDecoders, inspectAToken, readAToken } from './atoken-vault.ts'
 import { configuratorDecoders } from './configurator.ts'
 import { readLiquidity } from './liquidity.ts'
-import { type AaveMarket, aaveMarkets } from './markets.ts'
+import { ofMarkets } from './markets.ts'
 import { poolFact, readPool, readReservePrices } from './oracle.ts'
 import { readRevision, readScaled, revisionFact, scaledAccount } from './scaled-state.ts'
-
-/** One contract of every deployment, or one of every reserve of every deployment. */
-function at(
-  pick: (market: AaveMarket) => string | string[],
-): Partial<Record<NetworkName, readonly string[]>> {
-  return Object.fromEntries(
-    Object.entries(aaveMarkets).map(([network, markets]) => [network, markets.flatMap(pick)]),
-  )
-}
 
 /** A market is the address of its reserve's asset; the pool it belongs to is the event's contract. */
 const poolDecoders: LogDecoder[] = [
@@ -141,11 +133,11 @@ const ROLES: Record<string, string> = {
 const TOKEN_CODE = 'aave-v3-token-code'
 
 const sources: Source[] = [
-  { kind: 'aave-v3-pool', at: at(m => m.pool), decoders: poolDecoders },
-  { kind: 'aave-v3-configurator', at: at(m => m.configurator), decoders: configuratorDecoders },
+  { kind: 'aave-v3-pool', at: ofMarkets(m => m.pool), decoders: poolDecoders },
+  { kind: 'aave-v3-configurator', at: ofMarkets(m => m.configurator), decoders: configuratorDecoders },
   {
     kind: 'aave-v3-atoken',
-    at: at(m => m.reserves.map(r => r.aToken)),
+    at: ofMarkets(m => m.reserves.map(r => r.aToken)),
     decoders: [
       ...scaledDecoders(AToken, 'supply'),
       on(AToken.Initialized, 'ReserveTokenInitialized', a => ({
@@ -164,12 +156,12 @@ const sources: Source[] = [
   },
   {
     kind: 'aave-v3-variable-debt',
-    at: at(m => m.reserves.map(r => r.variableDebtToken)),
+    at: ofMarkets(m => m.reserves.map(r => r.variableDebtToken)),
     decoders: scaledDecoders(VariableDebt, 'variableDebt'),
   },
   {
     kind: TOKEN_CODE,
-    at: at(m => m.reserves.flatMap(r => [r.aToken, r.variableDebtToken])),
+    at: ofMarkets(m => m.reserves.flatMap(r => [r.aToken, r.variableDebtToken])),
     decoders: [on(AToken.Upgraded, 'TokenUpgraded', a => ({ implementation: a.implementation }))],
   },
   // The same logs as those above, of aTokens that are known as vaults too.
@@ -177,12 +169,12 @@ const sources: Source[] = [
   { kind: 'aave-v3-stable-debt', at: 'discovered', decoders: stableDebtDecoders },
   {
     kind: 'aave-v3-oracle',
-    at: at(m => m.oracle),
+    at: ofMarkets(m => m.oracle),
     decoders: [on(Oracle.AssetSourceUpdated, 'OracleChanged', a => ({ market: a.asset, oracle: a.source }))],
   },
   {
     kind: 'aave-v3-provider',
-    at: at(m => m.addressesProvider),
+    at: ofMarkets(m => m.addressesProvider),
     decoders: [
       on(Provider.PriceOracleUpdated, 'OracleChanged', a => ({ oracle: a.newAddress })),
       on(Provider.ACLManagerUpdated, 'OwnerChanged', a => ({
@@ -198,8 +190,29 @@ const sources: Source[] = [
     ],
   },
   {
+    kind: 'aave-v3-rewards',
+    at: ofMarkets(m => m.rewardsController ?? []),
+    transactions: true,
+    decoders: [
+      on(Rewards.RewardsClaimed, 'RewardClaimed', a => ({
+        source: 'aave-v3' as const,
+        account: a.user,
+        receiver: a.to,
+        token: a.reward,
+        amount: a.amount,
+      })),
+      // Emission or end was changed; of aTokens and of debt tokens alike.
+      on(Rewards.AssetConfigUpdated, 'RewardStreamConfigured', a => ({
+        vault: a.asset,
+        reward: a.reward,
+        ratePerSecond: a.newEmission,
+        endsAt: Number(a.newDistributionEnd > FAR ? FAR : a.newDistributionEnd),
+      })),
+    ],
+  },
+  {
     kind: 'aave-v3-acl',
-    at: at(m => m.aclManager),
+    at: ofMarkets(m => m.aclManager),
     decoders: [
       on(AclManager.RoleGranted, 'RoleChanged', a => ({
         role: ROLES[a.role] ?? a.role,
@@ -221,10 +234,13 @@ export default defineProtocol({
   sources,
   teaches: ['VaultDiscovered', 'ReserveListed', 'OracleChanged', 'OwnerChanged', 'LendingPoolDescribed'],
   remembers: ['PoolRevisionSampled', 'LendingPoolDescribed'],
+  assets: event => (event.type === 'ReserveListed' ? [event.data.asset] : []),
   inspect: inspectAToken,
+  reading: readAToken,
   wants: event => {
     if (event.protocol !== 'aave-v3') return undefined
     const token = event.contract
+    if (event.type === 'RewardStreamConfigured') return { reads: [describeStream(event.data)] }
     if (event.type === 'TokenUpgraded') return { lessons: [readRevision(token, event.logIndex)] }
     if (event.type === 'RateUpdated') {
       const pool = event.contract

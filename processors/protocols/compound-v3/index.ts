@@ -1,12 +1,14 @@
 import * as Comet from '../../../abi/compound-v3/Comet.ts'
 import * as Configurator from '../../../abi/compound-v3/Configurator.ts'
+import * as Rewards from '../../../abi/rewards/CometRewards.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/compound-v3.json' with { type: 'json' }
+import rewards from '../../../db/registry/contracts/rewards.json' with { type: 'json' }
 import { eventOf, on, onMany } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type Wanted } from '../../protocol.ts'
 import { readAsset, readConfiguration, readPrice, readPrincipal, readTotals } from './state.ts'
-import { readShares, readVault } from './vault.ts'
+import { readCometVault, readShares, readVault } from './vault.ts'
 
 const ZERO = `0x${'0'.repeat(40)}`
 const at = (networks: unknown) => addressesByNetwork({ source: table.source, networks })
@@ -222,6 +224,20 @@ export default defineProtocol({
         })),
       ],
     },
+    {
+      kind: 'comet-rewards',
+      at: addressesByNetwork(rewards['comet-rewards']),
+      transactions: true,
+      decoders: [
+        on(Rewards.RewardClaimed, 'RewardClaimed', a => ({
+          source: 'compound-v3' as const,
+          account: a.src,
+          receiver: a.recipient,
+          token: a.token,
+          amount: a.amount,
+        })),
+      ],
+    },
   ],
   teaches: ['ImplementationChanged', 'CometConfigured', 'CometAssetConfigured'],
   remembers: ['CometConfigured', 'VaultDiscovered'],
@@ -229,6 +245,11 @@ export default defineProtocol({
     event.type === 'ImplementationChanged'
       ? [{ kind: 'compound-v3-comet', contract: event.data.market }]
       : [],
+  reading: readCometVault,
+  assets: event => {
+    if (event.type === 'CometAssetConfigured') return [event.data.asset]
+    return event.type === 'CometConfigured' ? [event.data.baseAsset] : []
+  },
   samples: event => {
     if (event.type === 'CometConfigured') {
       const { market, baseAsset, baseOracle } = event.data

@@ -1,10 +1,12 @@
+import { toFunctionSelector } from 'viem'
 import { functions as Comet } from '../../../abi/compound-v3/Comet.ts'
 import { accruedIndex, presentValue, principalWorth } from '../../../abi/compound-v3/math.ts'
 import { functions as token } from '../../../abi/erc4626/Vault.ts'
 import { encodeCall } from '../../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
-import type { StateRead } from '../../protocol.ts'
+import type { SampledVault, ShareAmounts, StateRead, VaultReading } from '../../protocol.ts'
 import { answered, asDecimals, asWord } from '../../samples/answers.ts'
+import { balanceOf, figureByFigure, totalSupply } from '../../samples/vault-reading.ts'
 import { discovered } from '../../vaults/verdict.ts'
 import { totalsOf } from './state.ts'
 
@@ -74,16 +76,31 @@ const RATES = [
   Comet.supplyPerSecondInterestRateSlopeLow,
   Comet.supplyPerSecondInterestRateSlopeHigh,
 ]
-/** Calls whose answers `cometFigures` takes. */
-export const figureCalls = (comet: string) =>
-  [Comet.totalsBasic, ...RATES].map(fn => ({ to: comet, data: encodeCall(fn) }))
+
+/** Comet, CometMainInterface.sol: what is lent out with interest, in base units of the asset. */
+const TOTAL_BORROW = toFunctionSelector('totalBorrow()')
+
+/** Total and idle assets as the Comet and its asset say them; principal, and what it is worth, by its own arithmetic. */
+export function readCometVault({ vault, asset }: SampledVault, amounts: ShareAmounts): VaultReading {
+  const simple = figureByFigure([
+    ['totalAssets', totalSupply(vault)],
+    ['idleAssets', balanceOf(asset, vault)],
+    ['borrowedAssets', { to: vault, data: TOTAL_BORROW }],
+  ])
+  return {
+    calls: [
+      ...simple.calls,
+      ...[Comet.totalsBasic, ...RATES].map(fn => ({ to: vault, data: encodeCall(fn) })),
+    ],
+    figures: (answers, at) => ({
+      ...simple.figures(answers, at),
+      ...cometFigures(answers.slice(simple.calls.length), amounts, at),
+    }),
+  }
+}
 
 /** Principal of all lenders, and what amounts of it are worth with interest up to `at` (unix seconds). */
-export function cometFigures(
-  answers: readonly (string | undefined)[],
-  { whole, fine }: { whole: bigint; fine: bigint },
-  at: number,
-) {
+function cometFigures(answers: readonly (string | undefined)[], { whole, fine }: ShareAmounts, at: number) {
   const totals = totalsOf(answers[0])
   const [kink, base, slopeLow, slopeHigh] = answers.slice(1).map(answer => answered(answer, asWord))
   if (!totals) return {}

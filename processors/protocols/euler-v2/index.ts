@@ -1,12 +1,18 @@
 import * as Connector from '../../../abi/euler/EthereumVaultConnector.ts'
 import * as Router from '../../../abi/euler/EulerRouter.ts'
 import * as EVault from '../../../abi/euler/EVault.ts'
+import * as Factory from '../../../abi/euler/GenericFactory.ts'
+import * as Streams from '../../../abi/euler/TrackingRewardStreams.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/euler-evc.json' with { type: 'json' }
-import { eventOf, on, onMany, some } from '../../handling/decoder.ts'
+import rewards from '../../../db/registry/contracts/rewards.json' with { type: 'json' }
+import { bpsToWad, eventOf, on, onMany, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
-import { defineProtocol, type RawLog, type Wanted } from '../../protocol.ts'
-import { readCollateralPrice, readDebt, readLoanPrice, readOracle, readTotal } from './state.ts'
+import { defineProtocol, type LogDecoder, type RawLog, type Wanted } from '../../protocol.ts'
+import { describeEpoch } from '../../samples/reward-streams.ts'
+import { factory } from '../../vaults/factory.ts'
+import { VAULT } from '../../vaults/kind.ts'
+import { readCollateralPrice, readDebt, readLoanPrice, readOracle, readTotal, readVault } from './state.ts'
 
 /** Bits of hookedOps. @see Constants.sol of euler-vault-kit */
 const OPERATIONS = { deposit: 0, withdraw: 2, redeem: 3, borrow: 6, repay: 7, liquidate: 11 } as const
@@ -84,7 +90,38 @@ function leaveOutMoves(events: DomainEvent[]): DomainEvent[] {
   return told
 }
 
+/** trailingData of a vault that the factory made is asset, oracle and unit of account, 20 bytes each (abi.encodePacked). */
+function parametersOf(trailingData: string): { asset?: string; oracle?: string } {
+  if (trailingData.length !== 2 + 3 * 40) return {}
+  const oracle = some(`0x${trailingData.slice(42, 82)}`)
+  return { asset: trailingData.slice(0, 42), ...(oracle ? { oracle } : {}) }
+}
+
+/**
+ * AmountCap: two bytes, mantissa in the upper 10 bits, exponent in the lower 6, in hundredths; 0 is the largest uint256, no
+ * cap (euler-vault-kit, EVault/shared/types/AmountCap.sol).
+ */
+function amountOf(cap: number): bigint {
+  return cap === 0 ? 2n ** 256n - 1n : (10n ** BigInt(cap & 63) * BigInt(cap >> 6)) / 100n
+}
+
+const vaultDecoders: LogDecoder[] = [
+  on(EVault.GovSetInterestFee, 'FeeChanged', a => ({
+    kind: 'reserve' as const,
+    feeWad: bpsToWad(a.newFee),
+  })),
+  on(EVault.GovSetMaxLiquidationDiscount, 'FeeChanged', a => ({
+    kind: 'liquidationDiscount' as const,
+    feeWad: bpsToWad(a.newDiscount),
+  })),
+  onMany(EVault.GovSetCaps, ['CapChanged'], (a, log) => [
+    eventOf(log, 'CapChanged', { kind: 'deposit', cap: amountOf(a.newSupplyCap) }),
+    eventOf(log, 'CapChanged', { kind: 'borrow', cap: amountOf(a.newBorrowCap) }),
+  ]),
+]
+
 function wants(event: DomainEvent): Wanted | undefined {
+  if (event.type === 'RewardEpochRegistered') return { reads: [describeEpoch(event, event.data)] }
   if (event.protocol !== 'euler-v2' || !('market' in event.data)) return undefined
   if (event.type === 'OracleChanged') return { subjects: [event.contract] }
   const vault = event.contract
@@ -106,6 +143,28 @@ function wants(event: DomainEvent): Wanted | undefined {
 export default defineProtocol({
   name: 'euler-v2',
   sources: [
+    factory(
+      'euler-evk-factory',
+      on(Factory.ProxyCreated, 'VaultCreated', (a, log) => ({
+        vault: a.proxy,
+        factory: log.address,
+        protocol: 'euler-v2',
+        ...parametersOf(a.trailingData),
+      })),
+    ),
+    {
+      kind: 'euler-reward-streams',
+      at: addressesByNetwork(rewards['euler-reward-streams']),
+      decoders: [
+        onMany(Streams.RewardRegistered, ['RewardEpochRegistered'], (a, log) =>
+          a.rewardAmounts.flatMap((amount, i) => {
+            const epoch = Number(a.startEpoch) + i
+            const data = { vault: a.rewarded, reward: a.reward, epoch, amount }
+            return amount === 0n ? [] : [eventOf(log, 'RewardEpochRegistered', data) as DomainEvent]
+          }),
+        ),
+      ],
+    },
     {
       kind: 'euler-evk-vault',
       at: 'discovered',
@@ -208,6 +267,8 @@ export default defineProtocol({
       ],
     },
   ],
+  adds: { [VAULT]: vaultDecoders },
+  reading: readVault,
   teaches: ['VaultCreated', 'CollateralOracleNamed'],
   watches: event => {
     if (event.type !== 'VaultCreated' || event.data.protocol !== 'euler-v2') return []

@@ -1,17 +1,29 @@
+import { toFunctionSelector } from 'viem'
 import { functions as router } from '../../../abi/euler/EulerRouter.ts'
 import { functions as vaultFunctions } from '../../../abi/euler/EVault.ts'
 import { EVK_PRICE_SCALE, evkPrice } from '../../../abi/euler/math.ts'
 import { address, encodeCall, uint } from '../../../abi/words.ts'
-import type { StateRead } from '../../protocol.ts'
+import type { SampledVault, ShareAmounts, StateRead, VaultReading } from '../../protocol.ts'
 import { answered } from '../../samples/answers.ts'
+import { figureByFigure, figuresOfVault } from '../../samples/vault-reading.ts'
 
 /** State of a vault of the Euler Vault Kit as its view functions say it; @see IEVault.sol and IPriceOracle.sol. */
+
+const TOTAL_BORROWS = toFunctionSelector('totalBorrows()')
 
 const asUint = (hex: string) => uint(hex, 2, 256)
 const asAddress = (hex: string) => address(hex, 2)
 
 /** Of what is quoted: so much that a quote has digits enough for any amount, and within the 128 bits of some oracles. */
 const PROBE = 10n ** 30n
+
+/** As any ERC-4626 vault, and what it has lent out: outstanding borrows with interest, in base units of the asset. */
+export function readVault({ vault, asset }: SampledVault, amounts: ShareAmounts): VaultReading {
+  return figureByFigure([
+    ...figuresOfVault(vault, asset, amounts),
+    ['borrowedAssets', { to: vault, data: TOTAL_BORROWS }],
+  ])
+}
 
 /** totalBorrowsExact() of a vault after an act; no log has its fraction. */
 export function readTotal(vault: string): StateRead {

@@ -150,6 +150,7 @@ export default defineProtocol({
       ],
     },
   ],
+  assets: event => (event.type === 'MarketCreated' ? [event.data.loanAsset, event.data.collateralAsset] : []),
   teaches: ['MarketCreated'],
   // Whatever model a market has, only the adaptive one has logs.
   watches: event =>

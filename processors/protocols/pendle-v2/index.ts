@@ -99,6 +99,7 @@ export default defineProtocol({
       ],
     },
   ],
+  assets: event => (event.type === 'FixedTermMarketDescribed' ? [event.data.asset] : []),
   teaches: ['FixedTermMarketCreated', 'FixedTermTokensNamed'],
   remembers: ['FixedTermTokensNamed'],
   watches: event =>

@@ -3,8 +3,15 @@ import * as StakedToken from '../../../abi/staking/StakedToken.ts'
 import { encodeCall } from '../../../abi/words.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { on } from '../../handling/decoder.ts'
-import { type ContractReader, defineProtocol } from '../../protocol.ts'
+import {
+  type ContractReader,
+  defineProtocol,
+  type SampledVault,
+  type ShareAmounts,
+  type VaultReading,
+} from '../../protocol.ts'
 import { answered, asAddress, asDecimals, asWord } from '../../samples/answers.ts'
+import { balanceOf, figureByFigure, pricesBy, totalSupply } from '../../samples/vault-reading.ts'
 import { discovered, rejected } from '../../vaults/verdict.ts'
 
 const VAULT = 'staked-token-vault'
@@ -49,6 +56,25 @@ async function inspectStakedToken(vault: string, reader: ContractReader): Promis
     { name, symbol, assetName, assetSymbol },
     deployment,
   )
+}
+
+/** It says what shares pay and not what it holds for them. */
+function readStake({ vault, asset }: SampledVault, amounts: ShareAmounts): VaultReading {
+  const { whole } = amounts
+  const simple = figureByFigure([
+    ['totalSupply', totalSupply(vault)],
+    ...pricesBy(vault, amounts, shares => encodeCall(StakedToken.functions.previewRedeem, shares)),
+    ['idleAssets', balanceOf(asset, vault)],
+  ])
+  return {
+    calls: simple.calls,
+    figures: (answers, at) => {
+      const figures = simple.figures(answers, at)
+      const { totalSupply, sharePrice } = figures
+      if (totalSupply === undefined || sharePrice === undefined) return figures
+      return { ...figures, totalAssets: (totalSupply * sharePrice) / whole }
+    },
+  }
 }
 
 interface Moved {
@@ -97,6 +123,7 @@ export default defineProtocol({
   ],
   teaches: ['VaultDiscovered'],
   inspect: inspectStakedToken,
+  reading: readStake,
   watches: event =>
     event.type === 'VaultDiscovered' && event.data.protocol === 'staked-token'
       ? [{ kind: VAULT, contract: event.data.vault }]
