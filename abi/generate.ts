@@ -50,7 +50,10 @@ function reader(p: Parameter, hex: string, at: number | string): { code: string;
   const number = /^(u?)int(\d+)$/.exec(p.type)
   if (number) {
     const bits = Number(number[2])
-    if (number[1] === '') return { code: `w.int(${hex}, ${at}, ${bits})`, type: 'bigint' }
+    if (number[1] === '') {
+      const code = `w.int(${hex}, ${at}, ${bits})`
+      return bits <= 48 ? { code: `Number(${code})`, type: 'number' } : { code, type: 'bigint' }
+    }
     return bits <= 48
       ? { code: `w.smallUint(${hex}, ${at}, ${bits})`, type: 'number' }
       : { code: `w.uint(${hex}, ${at}, ${bits})`, type: 'bigint' }

@@ -25,6 +25,8 @@ export const PROTOCOLS = {
   'euler-earn': { name: 'euler' },
   'euler-v2': { name: 'euler', product: 'evk', version: 'v2' },
   fraxlend: { name: 'fraxlend' },
+  /** Vaults of concentrated liquidity. */
+  ichi: { name: 'ichi' },
   /** Of Solana: shares of lent assets. */
   'jupiter-lend': { name: 'jupiter', product: 'lend' },
   merkl: { name: 'merkl' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ammVocabulary } from './amm-vocabulary.ts'
 import { bridgeVocabulary } from './bridge-vocabulary.ts'
 import { fixedTermVocabulary } from './fixed-term-vocabulary.ts'
 import { lendingVocabulary } from './lending-vocabulary.ts'
@@ -396,6 +397,7 @@ export const vocabulary = {
 
   ...lendingVocabulary,
   ...fixedTermVocabulary,
+  ...ammVocabulary,
   ...bridgeVocabulary,
   ...svmVocabulary,
 

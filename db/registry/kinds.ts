@@ -114,9 +114,18 @@ export const FACT_KINDS = {
     oracle: z.strictObject({ description: words.optional() }),
     /** A wrapper of a yield-bearing token (SY) whose rate may be taken at its word: fixed-term markets of it are vouched for. */
     wrapper: z.strictObject({ description: words.optional() }),
+    /**
+     * A factory of vaults of liquidity, whose code is known: those that `deployer` had it make are vouched for. guard: through which one
+     * deposits and withdraws with a minimum; absent: there is none.
+     */
+    ammFactory: z.strictObject({
+      deployer: address,
+      guard: address.optional(),
+      description: words.optional(),
+    }),
   },
   market: {
-    /** A lending or fixed-term market that anybody could have opened, and that is vouched for. */
+    /** A lending or fixed-term market, or a vault of liquidity, that anybody could have opened, and that is vouched for. */
     listed: z.strictObject({ description: words.optional() }),
   },
   protocol: {

@@ -28,6 +28,8 @@ export interface ContractSet {
   imports: string[]
   /** Instructions that there are. Default paris. */
   evmVersion?: string
+  /** Where imports stand that a package brings itself. */
+  remappings?: string[]
   /** Source unit name → content. */
   sources(): Record<string, string>
 }
@@ -83,6 +85,18 @@ const morpho = {
   contracts: ['Morpho', 'IrmMock'],
 } as const satisfies ContractSet & { contracts: readonly string[] }
 
+/** Doubles of vaults of liquidity, on the libraries that Uniswap publishes for this compiler. */
+const amm = {
+  compiler: 'solc',
+  imports: ['@openzeppelin/contracts', '@uniswap/v4-periphery'],
+  remappings: ['@uniswap/v4-core/=@uniswap/v4-periphery/lib/v4-core/'],
+  sources: () => sourcesIn(join(ownContracts, 'amm')),
+  contracts: ['IchiVaultLike', 'IchiFactoryLike', 'IchiGuardLike', 'PoolTrader'],
+} as const satisfies ContractSet & { contracts: readonly string[] }
+
+export const ammArtifacts = (): Record<(typeof amm.contracts)[number], Artifact> =>
+  pick(compileOnce(amm), amm.contracts)
+
 type OwnName = (typeof own.contracts)[number]
 type MorphoName = (typeof morpho.contracts)[number]
 
@@ -109,6 +123,7 @@ function fromCacheOrCompiler(set: ContractSet): Record<string, Artifact> {
       // Morpho is built with viaIR upstream; without it the compiler is four times faster and nothing else differs.
       optimizer: { enabled: true, runs: 200 },
       evmVersion: set.evmVersion ?? 'paris',
+      ...(set.remappings ? { remappings: set.remappings } : {}),
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },
   })

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decodeEventData } from '../../db/events/event-json.ts'
-import type { DomainEvent, EventType } from '../../db/events/vocabulary.ts'
 import { calls } from '../chain/deploy.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { createMarket, ORACLE, pendleAbi, pendleCalls, ROUTER } from '../chain/pendle.ts'
 import { createPipeline, differencesFromChain, type Pipeline } from '../pipeline.ts'
+import { storedEvents } from '../stored-events.ts'
 import { balanceOf, buildPendleWorld, contractsOf, DAY, type PendleWorld } from './world.ts'
 
 /** What the published contracts do, as events: discovery, state at the ends of blocks, and what they add up to. */
@@ -15,27 +14,7 @@ let pipeline: Pipeline
 const index = async () =>
   pipeline.indexTo((await node.head()).number, { rpcUrl: node.rpcUrl, contracts: contractsOf(world) })
 
-type Stored = DomainEvent & { block: number }
-
-async function events<T extends EventType>(type: T, contract: string): Promise<(Stored & { type: T })[]> {
-  const { rows } = await pipeline.postgres.pool.query<{
-    contract: string
-    block_number: number
-    data: Record<string, unknown>
-  }>(
-    `SELECT contract, block_number::int AS block_number, data FROM event e WHERE type = $1 AND contract = $2
-       AND NOT EXISTS (SELECT FROM event r WHERE r.type = 'BlockRetracted' AND r.stream = e.stream
-         AND e.position BETWEEN (r.data ->> 'fromPosition')::bigint AND (r.data ->> 'toPosition')::bigint)
-     ORDER BY position`,
-    [type, contract],
-  )
-  return rows.map(row => ({
-    type,
-    contract: row.contract,
-    block: row.block_number,
-    data: decodeEventData(type, row.data),
-  })) as (Stored & { type: T })[]
-}
+const events: ReturnType<typeof storedEvents> = (...asked) => storedEvents(pipeline.postgres.pool)(...asked)
 
 beforeAll(async () => {
   node = await startNode({ hardfork: 'cancun' })

@@ -86,6 +86,11 @@ const SHAPES: [EventType, string, topics: number, bytes: number][] = [
   ['PoolLiquidityAdded', 'Mint(address,uint256,uint256,uint256)', 2, 96],
   // Burns of Aave's tokens have the same shape.
   ['PoolLiquidityRemoved', 'Burn(address,address,uint256,uint256,uint256)', 3, 96],
+  ['AmmDeposited', 'Deposit(address,address,uint256,uint256,uint256)', 3, 96],
+  ['AmmWithdrawn', 'Withdraw(address,address,uint256,uint256,uint256)', 3, 96],
+  ['AmmRebalanced', 'Rebalance(int24,uint256,uint256,uint256,uint256,uint256)', 1, 192],
+  ['AmmFeesCollected', 'CollectFees(address,uint256,uint256)', 2, 64],
+  ['AmmShareTransferred', 'Transfer(address,address,uint256)', 3, 32],
   ['ScaledTransferred', 'BalanceTransfer(address,address,uint256,uint256)', 3, 64],
 ]
 
