@@ -81,6 +81,7 @@ export default defineProtocol({
       ],
     },
   ],
+  assets: event => (event.type === 'AmmVaultDescribed' ? [event.data.token0, event.data.token1] : []),
   teaches: ['AmmVaultCreated', 'AmmVaultDescribed'],
   remembers: ['AmmVaultDescribed'],
   watches: event =>
