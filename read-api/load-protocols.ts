@@ -4,10 +4,12 @@ import { findModules } from '../db/process/modules.ts'
 import type { LendingFamily } from './lending/family.ts'
 import type { LendingMarket } from './lending/market.ts'
 import type { ApiProtocol } from './protocol.ts'
+import type { RewardContext, RewardSource } from './rewards/source.ts'
 import type { SvmFamily } from './svm/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
 import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
+import { learnReverts } from './transactions/revert-reason.ts'
 
 /** Every folder of read-api/protocols, in order of name. A protocol is found by being there. */
 const protocols = (await findModules(join(import.meta.dirname, 'protocols'), 'folders')).map(
@@ -49,3 +51,9 @@ export const fixedTermFamilies: readonly FixedTermFamily[] = protocols.flatMap(
 export const svmFamilies: ReadonlyMap<string, SvmFamily> = new Map(
   protocols.flatMap(({ name, svm }) => (svm ? [[name, svm] as const] : [])),
 )
+
+/** What owes rewards, each with what it is made of, by slug. */
+export const rewardSources = (contextOf: (slug: string) => RewardContext): RewardSource[] =>
+  protocols.flatMap(({ name, rewards }) => rewards?.(contextOf(name)) ?? [])
+
+learnReverts(protocols.flatMap(({ errors }) => errors ?? []))

@@ -62,8 +62,7 @@ async function main(): Promise<void> {
   const onChain = createOnChain({
     rpc: env.rpc,
     catalogue,
-    proofs: { merkl: env.MERKL_URL, morphoUrd: env.MORPHO_REWARDS_URL },
-    bridgeUrl: env.CCTP_URL,
+    services: env.services,
   })
 
   const queues = openQueueBackend({ ...env, databaseUrl: found.DATABASE_URL })

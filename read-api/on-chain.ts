@@ -1,18 +1,14 @@
 import type { Address } from 'viem'
 import { isNetworkName, networks as known } from '../db/networks.ts'
-import type { ProtocolSlug } from '../db/protocols.ts'
 import type { AssetInfo } from './catalogue/assets.ts'
 import type { Catalogue, CatalogueSource } from './catalogue/catalogue.ts'
 import { greatestAge } from './catalogue/prices.ts'
 import type { Vault } from './catalogue/vault.ts'
 import type { ChainReaderOptions } from './chain/reader.ts'
 import { createChainReader } from './chain/reader.ts'
+import { rewardSources } from './load-protocols.ts'
 import type { PriceSource } from './nrt/nrt.ts'
-import { aaveRewards } from './protocols/aave-v3/rewards.ts'
 import { createBridge } from './protocols/cctp-v2/bridge.ts'
-import { compoundRewards } from './protocols/compound-v3/rewards.ts'
-import { morphoUrd } from './protocols/morpho-blue/rewards.ts'
-import { merkl } from './rewards/merkl.ts'
 import { createRewards } from './rewards/rewards.ts'
 import { createTokenFinder } from './rewards/tokens.ts'
 import { createBorrowPreparer } from './transactions/borrow/prepare.ts'
@@ -24,24 +20,25 @@ export interface OnChainOptions extends ChainReaderOptions {
   catalogue: CatalogueSource
   /** Milliseconds that an answer waits for what a chain adds to it. Default 1,000. */
   patienceMs?: number
-  /** Services that keep proofs of rewards; one that is not given is not asked. */
-  proofs?: { merkl?: string; morphoUrd?: string }
-  /** Address of the service that attests transfers of the bridge; without it what is pending stays pending. */
-  bridgeUrl?: string | undefined
+  /**
+   * Addresses of protocols' services, by slug: what keeps proofs of rewards, what attests transfers of the bridge. One that is
+   * not given is not asked.
+   */
+  services?: Partial<Record<string, string | undefined>>
+  /** Contracts that pay rewards, by slug and network, where they are not the published ones. */
+  rewardContracts?: Partial<Record<string, Partial<Record<string, Address>>>>
   /** By network, where it is not the published one. */
   wrappedNatives?: Partial<Record<string, Address>>
-  merklDistributors?: Partial<Record<string, Address>>
-  cometRewards?: Partial<Record<string, Address>>
 }
 
 /** Everything of the API that is read from chains at the moment of the request. */
 export function createOnChain(options: OnChainOptions) {
-  const { catalogue, patienceMs = 1_000, proofs = {} } = options
+  const { catalogue, patienceMs = 1_000, services = {}, rewardContracts = {} } = options
   const reader = createChainReader(options)
   const preparer = createPreparer(reader)
   const tokenOf = createTokenFinder(reader)
   const networks = Object.keys(options.rpc).filter(network => reader.rpc.serves(network))
-  const addressesOf = (protocol: ProtocolSlug) => (network: string) =>
+  const vaultsOf = (protocol: string) => (network: string) =>
     catalogue
       .current()
       .shown(false)
@@ -50,19 +47,13 @@ export function createOnChain(options: OnChainOptions) {
   const rewards = createRewards({
     networks,
     dryRun: preparer.dryRun,
-    sources: [
-      ...(proofs.merkl
-        ? [merkl({ reader, baseUrl: proofs.merkl, distributors: options.merklDistributors })]
-        : []),
-      ...(proofs.morphoUrd ? [morphoUrd({ reader, tokenOf, baseUrl: proofs.morphoUrd })] : []),
-      aaveRewards({ reader, tokenOf, tokensOn: addressesOf('aave-v3') }),
-      compoundRewards({
-        reader,
-        tokenOf,
-        cometsOn: addressesOf('compound-v3'),
-        contracts: options.cometRewards,
-      }),
-    ],
+    sources: rewardSources(slug => ({
+      reader,
+      tokenOf,
+      vaultsOn: vaultsOf(slug),
+      service: services[slug],
+      contracts: rewardContracts[slug],
+    })),
   })
   const wrappedNativeOf = (network: string): Address | undefined =>
     options.wrappedNatives?.[network] ?? (isNetworkName(network) ? known[network].wrappedNative : undefined)
@@ -76,11 +67,11 @@ export function createOnChain(options: OnChainOptions) {
     fixedTerm: createFixedTermPreparer(reader, preparer.dryRun, tokenOf),
     tokenOf,
     rewards,
-    bridge: createBridge({ reader, dryRun: preparer.dryRun, url: options.bridgeUrl, patienceMs }),
+    bridge: createBridge({ reader, dryRun: preparer.dryRun, url: services['cctp-v2'], patienceMs }),
     wrappedNativeOf,
     refOf: (vault: Vault): VaultRef => ({
       ...vaultRefOf(vault, wrappedNativeOf(vault.network.name)),
-      rewards: options.cometRewards?.[vault.network.name],
+      rewards: rewardContracts[vault.state.protocol]?.[vault.network.name],
     }),
   }
 }

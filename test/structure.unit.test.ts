@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { networkIds } from '../db/networks.ts'
+import { PROTOCOLS } from '../db/protocols.ts'
 import { loadProjections, tablesOf } from '../jobs/projection.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -42,6 +43,14 @@ function importsOf(file: string): string[] {
   )
 }
 
+/** Without comments, and without strings that are prose. */
+function codeOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*$/gm, '')
+    .replace(/(['"`])(?:(?!\1)[^\n\\]|\\.)* (?:(?!\1)[^\n\\]|\\.)*\1/g, "''")
+}
+
 describe('the tree', () => {
   test('has the folders of the design and no others', () => {
     expect(
@@ -67,6 +76,26 @@ describe('the tree', () => {
       .map(file => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
       .filter(({ lines }) => lines > LONGEST)
     expect(long).toEqual([])
+  })
+
+  /** By what code calls a protocol beside its name on the wire. */
+  const NICKNAMES: Record<string, string[]> = {
+    compound: ['comet'],
+    euler: ['evk', 'evault'],
+  }
+  /** What a standard or a kind of vault is called is no name of a protocol. */
+  const KINDS = new Set(['erc20', 'erc4626', 'chainlink', 'staked-token', 'spl-stake-pool'])
+  const names = new Set(Object.values(PROTOCOLS).flatMap(({ name }) => (KINDS.has(name) ? [] : [name])))
+
+  test.each([...names])('%s is at home: at most three files outside its folders name it', name => {
+    const words = [name, ...(NICKNAMES[name] ?? [])]
+    const own = Object.entries(PROTOCOLS).flatMap(([slug, of]) => (of.name === name ? [slug] : []))
+    const isOwn = (file: string) =>
+      file.split('/').some(part => [...own, ...words].some(word => part.replace('.ts', '').startsWith(word)))
+    const naming = files
+      .filter(file => /^(db|processors|jobs|read-api)\//.test(file) && !isOwn(file))
+      .filter(file => words.some(word => new RegExp(`\\b${word}`, 'i').test(codeOf(file))))
+    expect(naming.length, naming.join(', ')).toBeLessThanOrEqual(3)
   })
 
   test('files are sent by a root: below a folder whose name begins with a dot an absolute path is 404', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PROTOCOLS, type ProtocolSlug } from '../protocols.ts'
 import { ammVocabulary } from './amm-vocabulary.ts'
 import { bridgeVocabulary } from './bridge-vocabulary.ts'
 import { fixedTermVocabulary } from './fixed-term-vocabulary.ts'
@@ -14,6 +15,8 @@ import { svmVocabulary } from './svm-vocabulary.ts'
  * (base units of the token they count), times are unix seconds. `event-json.ts` says how they are stored.
  * A field that the chain did not answer is absent, never zero (invariant 7).
  */
+
+const protocolSlug = z.enum(Object.keys(PROTOCOLS) as ProtocolSlug[])
 
 /** Which log moves the shares of a deposit or redemption: its own ERC-20 Transfer, or (sDAI) none but itself. */
 const ledger = z.enum(['transfer', 'self'])
@@ -235,7 +238,7 @@ export const vocabulary = {
   // ---- rewards; `contract` is the distributor, or the vault that pays them itself
   /** What a distributor paid out: `amount` base units of `token`, which may be none (Merkl logs a repeated claim as 0). */
   RewardClaimed: z.object({
-    source: z.enum(['merkl', 'morpho-urd', 'aave-v3', 'compound-v3', 'staked-token']),
+    source: protocolSlug,
     account: address,
     /** Who was paid, where the log says so. */
     receiver: address.optional(),

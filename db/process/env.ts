@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { limitEndpoints } from '../chain/endpoint.ts'
 import { findNetwork, meantNetwork, noNetwork } from '../networks.ts'
+import type { ProtocolSlug } from '../protocols.ts'
 import { ConfigError } from './errors.ts'
 import { hideUrl } from './hidden-urls.ts'
 import { LOG_FORMATS, log, setLogFormat } from './log.ts'
@@ -171,6 +172,8 @@ export const networkVariables = {
 } as const
 
 export interface Env extends z.infer<typeof envSchema> {
+  /** Services of protocols that the API asks, by slug. */
+  services: Readonly<Partial<Record<ProtocolSlug, string | undefined>>>
   /** RPC endpoints by network name (`mega-eth` for RPC_MEGA_ETH), the preferred one first. */
   rpc: Readonly<Record<string, readonly string[]>>
   /** Calls that an endpoint is asked in one request, and in one second, at most, by network name. */
@@ -267,6 +270,11 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     CLICKHOUSE_URL: signedIn(parsed.data.CLICKHOUSE_URL, CLICKHOUSE_PASSWORD),
     REDIS_URL: signedIn(parsed.data.REDIS_URL, REDIS_PASSWORD),
     VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),
+    services: {
+      merkl: parsed.data.MERKL_URL,
+      'morpho-urd': parsed.data.MORPHO_REWARDS_URL,
+      'cctp-v2': parsed.data.CCTP_URL,
+    },
     rpc,
     rpcBatch,
     rpcRate,

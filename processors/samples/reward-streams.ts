@@ -1,8 +1,7 @@
 import { functions as token } from '../../abi/erc4626/Vault.ts'
-import { functions as epochs } from '../../abi/euler/TrackingRewardStreams.ts'
 import { functions as staking } from '../../abi/staking/StakingRewards.ts'
 import { encodeCall } from '../../abi/words.ts'
-import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import type { EventData } from '../../db/events/vocabulary.ts'
 import type { StateRead } from '../protocol.ts'
 import { asAddress, asDecimals, asSymbol, asText, asWord, answered as read } from './answers.ts'
 
@@ -32,34 +31,8 @@ export function readRewardStream(vault: string): StateRead {
   }
 }
 
-/** An epoch that a distributor was given rewards for, with its times as the distributor says them: RewardPeriodFunded. */
-export function describeEpoch(
-  { contract: distributor, logIndex }: DomainEvent,
-  { vault, reward, epoch, amount }: EventData<'RewardEpochRegistered'>,
-): StateRead {
-  return {
-    // Registrations add up: each is one of its own.
-    key: `reward epoch ${distributor} ${logIndex} ${epoch}`,
-    calls: [
-      { to: distributor, data: encodeCall(epochs.getEpochStartTimestamp, BigInt(epoch)) },
-      { to: distributor, data: encodeCall(epochs.EPOCH_DURATION) },
-      ...TOKEN.map(fn => ({ to: reward, data: encodeCall(fn) })),
-    ],
-    events: ([start, duration, name, symbol, answer]) => {
-      const startsAt = read(start, asWord)
-      const seconds = read(duration, asWord)
-      const decimals = read(answer, asDecimals)
-      if (startsAt === undefined || seconds === undefined || decimals === undefined) return []
-      if (startsAt + seconds > FAR) return []
-      const token = { name: asText(name), symbol: asSymbol(symbol), decimals }
-      const times = { startsAt: Number(startsAt), endsAt: Number(startsAt + seconds) }
-      const data = { vault, reward, ...token, amount, ...times }
-      return [{ type: 'RewardPeriodFunded', contract: vault, data }]
-    },
-  }
-}
-
-const TOKEN = [token.name, token.symbol, token.decimals]
+/** What a reward's token says of itself. */
+export const TOKEN = [token.name, token.symbol, token.decimals]
 
 /** A stream with what its token says of itself: RewardStreamSampled. A token without decimals gives nothing. */
 export function describeStream({ vault, ...stream }: EventData<'RewardStreamConfigured'>): StateRead {

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Face } from '../../db/faces.ts'
+import { hasNamedPools } from '../../db/protocols.ts'
 import type { Facts } from '../../db/registry/kinds.ts'
 import { lentAssets } from '../lending/lent.ts'
 import { inHundreds } from '../moment/chunks.ts'
@@ -19,16 +20,13 @@ export interface Elsewhere {
   readonly lent: readonly (readonly [market: string, amount: bigint])[]
 }
 
-/** Protocols whose vaults are those of pools that the registry names: their books are nobody's own. */
-const OF_POOLS: ReadonlySet<string> = new Set(['aave-v3', 'compound-v3'])
-
 /** Whether what a vault says that it has is believed as it is. */
 export const isBelieved = (
   state: Pick<VaultState, 'isMade' | 'protocol'>,
   facts: Facts<'vault'>,
 ): boolean => {
   const standing = standingOf(state, facts)
-  return standing === 'listed' || (standing === 'made' && OF_POOLS.has(state.protocol))
+  return standing === 'listed' || (standing === 'made' && hasNamedPools(state.protocol))
 }
 
 /** Ids of the markets that a vault's curator has given a cap. */

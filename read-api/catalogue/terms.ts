@@ -1,3 +1,4 @@
+import { isSynchronous } from '../../db/protocols.ts'
 import type { FeesFact, FlagFact, TransactionalFact } from '../../db/registry/kinds.ts'
 import type { Standing, VaultState } from './vault.ts'
 
@@ -90,19 +91,6 @@ export function stretchAround(moments: readonly number[], now: number): { from: 
 }
 
 /**
- * Factories whose vaults all run code that takes deposits and pays redemptions in one transaction, and pays no rewards
- * out itself: MetaMorpho and Vault V2, Euler's vaults and Earn, Yearn V3, Fraxlend.
- */
-const SYNCHRONOUS: ReadonlySet<string> = new Set([
-  'metamorpho',
-  'morpho-vault-v2',
-  'euler-v2',
-  'euler-earn',
-  'yearn-v3',
-  'fraxlend',
-])
-
-/**
  * What a curated fact says of a vault's transactions, else what follows from the factory that made it, else what its own
  * contract says where somebody vouches for it: ERC-4626 deposits and redeems in one transaction, ERC-7540 and cooldowns do not.
  */
@@ -112,7 +100,7 @@ export function transactionsOf(
   curated: TransactionalFact | undefined,
 ): TransactionalFact | undefined {
   if (curated) return curated
-  if (SYNCHRONOUS.has(protocol)) return stepsOf({ deposits: false, redemptions: false })
+  if (isSynchronous(protocol)) return stepsOf({ deposits: false, redemptions: false })
   return protocol === 'erc-4626' && async && standing !== 'found' ? stepsOf(async) : undefined
 }
 

@@ -1,12 +1,7 @@
 import { type Address, concatHex, type Hex, keccak256, toHex } from 'viem'
+import type { ChainReader } from '../chain/reader.ts'
 import type { PlannedAction } from '../transactions/family.ts'
-
-export interface RewardToken {
-  address: Address
-  name: string
-  symbol: string
-  decimals: number
-}
+import type { RewardToken, TokenFinder } from './tokens.ts'
 
 /** Something a user can claim now. */
 export interface Claim {
@@ -41,6 +36,18 @@ export interface Findings {
 export interface RewardSource {
   readonly name: string
   find(user: Address, networks: readonly string[], signal: AbortSignal): Promise<Findings>
+}
+
+/** What a protocol's source of rewards is made of. */
+export interface RewardContext {
+  reader: ChainReader
+  tokenOf: TokenFinder
+  /** The protocol's vaults on a network, of those that somebody vouches for. */
+  vaultsOn(network: string): readonly Address[]
+  /** Address of the protocol's service that keeps proofs; without it nothing is asked of it. */
+  service?: string | undefined
+  /** The contract that pays, by network, where it is not the published one. */
+  contracts?: Partial<Record<string, Address>> | undefined
 }
 
 export function claimIdOf(source: string, network: string, distributor: string, token: string): string {

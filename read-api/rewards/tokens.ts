@@ -3,7 +3,13 @@ import type { Address } from 'viem'
 import type { ChainReader } from '../chain/reader.ts'
 import { view } from '../chain/view.ts'
 import { erc20Abi } from '../transactions/abis.ts'
-import type { RewardToken } from './source.ts'
+
+export interface RewardToken {
+  address: Address
+  name: string
+  symbol: string
+  decimals: number
+}
 
 /** Names and decimals of tokens, read once each. */
 export function createTokenFinder(reader: ChainReader) {

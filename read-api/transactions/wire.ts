@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { identityOf, lpTokenOf } from '../catalogue/wire.ts'
 import { checksum, decimalString, usdOf } from '../http/amounts.ts'
-import type { RewardToken } from '../rewards/source.ts'
+import type { RewardToken } from '../rewards/tokens.ts'
 import type { ActionName, PendingRequest, Standing } from './family.ts'
 import type { Bundle } from './finish.ts'
 

@@ -14,7 +14,7 @@ import {
   zeroHash,
 } from 'viem'
 import { z } from 'zod'
-import { merklDistributor } from '../../read-api/rewards/merkl.ts'
+import { merklDistributor } from '../../read-api/protocols/merkl/rewards.ts'
 import { type Artifact, compileOnce, sourcesIn } from './compile.ts'
 import { calls, deployToken, deployVault, sendDeployment, type Token } from './deploy.ts'
 import { ScenarioError } from './errors.ts'

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const fixedTerm = await seatWorld(node, { fixedTerm: true })
   iris = await seatBridge(node)
   solana = await makeSolana()
-  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url, solanaUrl: solana.node.url })
+  api = await startApi({ rpcUrl: node.rpcUrl, services: { 'cctp-v2': iris.url }, solanaUrl: solana.node.url })
   const world = w.makeWorld(fixedTerm?.events)
   await w.seed(api, world)
   await api.append(1, 'mainnet', [burnAfter(w.lastBlock(world))])

@@ -76,7 +76,7 @@ beforeAll(async () => {
   const fixedTerm = await seatWorld(node, { fixedTerm: true })
   iris = await seatBridge(node)
   solana = await makeSolana()
-  api = await startApi({ rpcUrl: node.rpcUrl, bridgeUrl: iris.url, solanaUrl: solana.node.url })
+  api = await startApi({ rpcUrl: node.rpcUrl, services: { 'cctp-v2': iris.url }, solanaUrl: solana.node.url })
   await w.seed(api, w.makeWorld(fixedTerm?.events))
   await seatSolana(api, solana)
   server = await serve(api.app, { port: 0, host: '127.0.0.1' })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const fixedTerm = await seatWorld(node, { fixedTerm: true })
   iris = await seatBridge(node)
   const world = w.makeWorld(fixedTerm?.events)
-  const options = { rpcUrl: node.rpcUrl, bridgeUrl: iris.url }
+  const options = { rpcUrl: node.rpcUrl, services: { 'cctp-v2': iris.url } }
   alone = await startApi(options)
   beside = await startApi({ ...options, strangers: STRANGERS })
   await w.seed(alone, world)

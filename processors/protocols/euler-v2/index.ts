@@ -9,9 +9,9 @@ import rewards from '../../../db/registry/contracts/rewards.json' with { type: '
 import { bpsToWad, eventOf, on, onMany, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type LogDecoder, type RawLog, type Wanted } from '../../protocol.ts'
-import { describeEpoch } from '../../samples/reward-streams.ts'
 import { factory } from '../../vaults/factory.ts'
 import { VAULT } from '../../vaults/kind.ts'
+import { describeEpoch } from './reward-epochs.ts'
 import { readCollateralPrice, readDebt, readLoanPrice, readOracle, readTotal, readVault } from './state.ts'
 
 /** Bits of hookedOps. @see Constants.sol of euler-vault-kit */

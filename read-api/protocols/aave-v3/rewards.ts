@@ -1,19 +1,11 @@
 import { type Address, encodeFunctionData, maxUint256, zeroAddress } from 'viem'
 import { log } from '../../../db/process/log.ts'
-import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
-import { type Claim, claimIdOf, type RewardSource } from '../../rewards/source.ts'
-import type { TokenFinder } from '../../rewards/tokens.ts'
+import { type Claim, claimIdOf, type RewardContext, type RewardSource } from '../../rewards/source.ts'
 import { aaveAbi, rewardsControllerAbi } from './abis.ts'
 
 /** Aave v3's reward controllers: what is claimable is asked of the chain, no proof is needed. */
-export function aaveRewards(options: {
-  reader: ChainReader
-  tokenOf: TokenFinder
-  /** aTokens (and debt tokens) of a network, from the catalogue. */
-  tokensOn(network: string): readonly Address[]
-}): RewardSource {
-  const { reader, tokenOf } = options
+export function aaveRewards({ reader, tokenOf, vaultsOn }: RewardContext): RewardSource {
   return {
     name: 'aave-v3',
     async find(user, networks) {
@@ -32,7 +24,7 @@ export function aaveRewards(options: {
   }
 
   async function onNetwork(network: string, user: Address): Promise<Claim[]> {
-    const tokens = options.tokensOn(network)
+    const tokens = vaultsOn(network)
     if (tokens.length === 0) return []
     const claims: Claim[] = []
     for (const [controller, assets] of await byController(network, tokens)) {

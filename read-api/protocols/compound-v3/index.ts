@@ -2,9 +2,11 @@ import { defineLendingFamily } from '../../lending/family.ts'
 import { defineApiProtocol } from '../../protocol.ts'
 import { compoundV3 as borrow } from './borrow.ts'
 import { compoundV3 as vaults } from './deposit.ts'
+import { errors } from './errors.ts'
 import { cometPoints } from './history.ts'
 import { cometMarkets, cometPositions } from './lending.ts'
 import type { CometLendingMarket } from './market.ts'
+import { compoundRewards as rewards } from './rewards.ts'
 
 const lending = defineLendingFamily<CometLendingMarket>({
   markets: cometMarkets,
@@ -12,4 +14,4 @@ const lending = defineLendingFamily<CometLendingMarket>({
   history: cometPoints,
 })
 
-export default defineApiProtocol({ lending, vaults, borrow })
+export default defineApiProtocol({ lending, vaults, borrow, errors, rewards })

@@ -1,22 +1,12 @@
 import { type Address, encodeFunctionData } from 'viem'
 import { log } from '../../../db/process/log.ts'
-import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
-import { type Claim, claimIdOf, type RewardSource } from '../../rewards/source.ts'
-import type { TokenFinder } from '../../rewards/tokens.ts'
+import { type Claim, claimIdOf, type RewardContext, type RewardSource } from '../../rewards/source.ts'
 import { cometRewardsAbi } from './abis.ts'
 import { cometRewardsOn } from './comet-rewards.ts'
 
 /** Compound v3's rewards contracts. */
-export function compoundRewards(options: {
-  reader: ChainReader
-  tokenOf: TokenFinder
-  /** Comets of a network, from the catalogue. */
-  cometsOn(network: string): readonly Address[]
-  /** By network, where it is not the published one. */
-  contracts?: Partial<Record<string, Address>>
-}): RewardSource {
-  const { reader, tokenOf, contracts = {} } = options
+export function compoundRewards({ reader, tokenOf, vaultsOn, contracts = {} }: RewardContext): RewardSource {
   return {
     name: 'compound-v3',
     async find(user, networks) {
@@ -36,7 +26,7 @@ export function compoundRewards(options: {
 
   async function onNetwork(network: string, user: Address): Promise<Claim[]> {
     const rewards = contracts[network] ?? cometRewardsOn(network)
-    const comets = options.cometsOn(network)
+    const comets = vaultsOn(network)
     if (!rewards || comets.length === 0) return []
     const { values } = await reader.read(
       network,

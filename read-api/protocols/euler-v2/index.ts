@@ -2,6 +2,7 @@ import { defineLendingFamily } from '../../lending/family.ts'
 import { defineApiProtocol } from '../../protocol.ts'
 import { eulerEvk as borrow } from './borrow.ts'
 import { eulerEvk as vaults } from './deposit.ts'
+import { errors } from './errors.ts'
 import { readEvkEvents } from './events.ts'
 import { evkPoints } from './history.ts'
 import { evkMarkets } from './lending.ts'
@@ -18,4 +19,4 @@ const lending = defineLendingFamily<EvkLendingMarket>({
   vouching: ({ root, lender }, { vaults }) => ({ isListed: vaults.has(root), oracle: lender.oracle }),
 })
 
-export default defineApiProtocol({ lending, vaults, borrow })
+export default defineApiProtocol({ lending, vaults, borrow, errors })

@@ -1,4 +1,5 @@
 import { defineApiProtocol } from '../../protocol.ts'
 import { stakedUsde as vaults } from './deposit.ts'
+import { errors } from './errors.ts'
 
-export default defineApiProtocol({ vaults })
+export default defineApiProtocol({ vaults, errors })

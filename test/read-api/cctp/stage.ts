@@ -5,7 +5,7 @@ import { listStreams } from '../../../jobs/checkpoints.ts'
 import { runChain } from '../../../processors/chain-processor.ts'
 import { loadProtocols } from '../../../processors/load-protocols.ts'
 import { createApp } from '../../../read-api/app.ts'
-import { createOnChain } from '../../../read-api/on-chain.ts'
+import { createOnChain, type OnChainOptions } from '../../../read-api/on-chain.ts'
 import { giveUsdc, type PlacedBridge, placeBridge } from '../../chain/cctp.ts'
 import { placeMulticall3 } from '../../chain/multicall.ts'
 import { type Node, startNode } from '../../chain/node.ts'
@@ -67,13 +67,13 @@ export class Stage {
   }
 
   /** An API that has asked nothing yet. */
-  async fresh(options: { bridgeUrl?: string | undefined; patienceMs?: number } = {}) {
+  async fresh(options: { services?: OnChainOptions['services']; patienceMs?: number } = {}) {
     const onChain = createOnChain({
       rpc: { mainnet: [this.source.node.rpcUrl], base: [this.destination.node.rpcUrl] },
       blockTime: { mainnet: 0, base: 0 },
       catalogue: this.api.catalogue,
       patienceMs: 5_000,
-      bridgeUrl: this.iris.url,
+      services: { 'cctp-v2': this.iris.url },
       ...options,
     })
     const app = await createApp({ ...this.api.deps, onChain })

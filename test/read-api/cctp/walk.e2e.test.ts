@@ -112,7 +112,7 @@ describe('a standard transfer', () => {
     ready = (await status(hash)).body
     expect(ready['status']).toBe('ready')
     expect(await inTransit()).toMatchObject([{ status: 'ready', message: ready.message }])
-    expect(await inTransit(user, { bridgeUrl: undefined })).toMatchObject([{ status: 'pending' }])
+    expect(await inTransit(user, { services: {} })).toMatchObject([{ status: 'pending' }])
   })
 
   it.each<Fault>(['429', '500', 'slow', 'malformed', 'not json', 'huge', 'redirect'])(
@@ -182,9 +182,9 @@ describe('a standard transfer', () => {
     expect(await held(user)).toBe(1_000n * USDC)
     // By its nonce, before the receipt is in a table.
     expect(await inTransit()).toEqual([])
-    expect(await inTransit(user, { bridgeUrl: undefined })).toHaveLength(1)
+    expect(await inTransit(user, { services: {} })).toHaveLength(1)
     await stage.catchUp(stage.destination)
-    expect(await inTransit(user, { bridgeUrl: undefined })).toEqual([])
+    expect(await inTransit(user, { services: {} })).toEqual([])
     expect((await status(hash)).body).toMatchObject({ status: 'ready', message: ready.message })
     const again = await claimed(ready)
     expect([again.status, again.body.message]).toEqual([422, 'This transfer was claimed already.'])
@@ -272,7 +272,7 @@ describe('which of several', () => {
     complete(older)
     expect(await inTransit()).toMatchObject([{ burnTxHash: older, status: 'ready' }])
     // Nobody knows better: the oldest counts as received first.
-    expect(await inTransit(user, { bridgeUrl: undefined })).toMatchObject([{ burnTxHash: younger }])
+    expect(await inTransit(user, { services: {} })).toMatchObject([{ burnTxHash: younger }])
     await stage.send(stage.destination, user, await claimed((await status(older)).body))
     await stage.catchUp(stage.destination)
     expect(await inTransit()).toEqual([])
@@ -309,7 +309,7 @@ describe('which of several', () => {
     // Receipts in the tables and by their nonces are the same two.
     expect(await inTransit(relayer)).toEqual([])
     await stage.catchUp(stage.destination)
-    expect(await inTransit(relayer, { bridgeUrl: undefined })).toEqual([])
+    expect(await inTransit(relayer, { services: {} })).toEqual([])
   })
 
   it('a receipt that is stored before its burn, and a burn that its chain takes back', async () => {
@@ -317,9 +317,9 @@ describe('which of several', () => {
     complete(hash)
     await stage.send(stage.destination, user, await claimed((await status(hash)).body))
     await stage.catchUp(stage.destination)
-    expect(await inTransit(user, { bridgeUrl: undefined })).toEqual([])
+    expect(await inTransit(user, { services: {} })).toEqual([])
     await stage.catchUp(stage.source)
-    expect(await inTransit(user, { bridgeUrl: undefined })).toEqual([])
+    expect(await inTransit(user, { services: {} })).toEqual([])
     const gone = await burn(8n * USDC)
     await stage.catchUp(stage.source)
     expect(await inTransit()).toMatchObject([{ burnTxHash: gone }])
@@ -368,7 +368,7 @@ describe('what is refused', () => {
     refused(await bridged(USDC, { transferType: 'fast' }), 422, /Fast transfers .* not offered/)
     refused(await bridged(USDC, { useForwarding: 'true' }), 422, /Forwarding .* not offered/)
     stage.iris.fees = fees
-    const ask = await stage.fresh({ bridgeUrl: undefined })
+    const ask = await stage.fresh({ services: {} })
     const asset = { assetAddress: stage.source.bridge.usdc, amount: String(USDC) }
     const path = `transactions/bridge/${user}/${ROUTE}`
     refused(await ask(path, { ...asset, transferType: 'fast' }), 503, /CCTP_URL/)
@@ -435,6 +435,6 @@ it('context says balance, allowance, fees and the step that comes next', async (
   expect(after.body.moneyInTransit).toContainEqual(
     expect.objectContaining({ burnTxHash: hash, status: 'ready' }),
   )
-  const alone = await (await stage.fresh({ bridgeUrl: undefined }))(path)
+  const alone = await (await stage.fresh({ services: {} }))(path)
   expect([alone.status, alone.body.message]).toEqual([503, expect.stringMatching(/CCTP_URL/)])
 })

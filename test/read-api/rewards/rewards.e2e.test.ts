@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attributionSuffix, keyCodeOf } from '../../../db/attribution.ts'
 import { aaveRewards } from '../../../read-api/protocols/aave-v3/rewards.ts'
 import { compoundRewards } from '../../../read-api/protocols/compound-v3/rewards.ts'
-import { morphoUrd } from '../../../read-api/protocols/morpho-blue/rewards.ts'
-import { merkl } from '../../../read-api/rewards/merkl.ts'
+import { merkl } from '../../../read-api/protocols/merkl/rewards.ts'
+import { morphoUrd } from '../../../read-api/protocols/morpho-urd/rewards.ts'
 import { createRewards, type Rewards, type RewardsOptions } from '../../../read-api/rewards/rewards.ts'
 import { createTokenFinder } from '../../../read-api/rewards/tokens.ts'
 import { deployAave } from '../../chain/aave.ts'
@@ -78,31 +78,21 @@ describe('rewards, claimed on chain', () => {
     await placeAaveRewards()
 
     const { reader, preparer } = stage
-    const tokens = createTokenFinder(reader)
+    const common = { reader, tokenOf: createTokenFinder(reader), vaultsOn: () => [] }
     options = {
       networks: ['mainnet'],
       dryRun: preparer.dryRun,
       deadlineMs: 20_000,
       sources: [
-        merkl({ reader, baseUrl: server.baseUrl, distributors: { mainnet: addressOf('merkl') } }),
-        morphoUrd({
-          reader,
-          tokenOf: tokens,
-          baseUrl: server.baseUrl,
-          factories: { mainnet: addressOf('urdFactory') },
-        }),
-        aaveRewards({
-          reader,
-          tokenOf: tokens,
-          tokensOn: () => [addressOf('aToken')],
-        }),
+        merkl({ ...common, service: server.baseUrl, contracts: { mainnet: addressOf('merkl') } }),
+        morphoUrd({ ...common, service: server.baseUrl, contracts: { mainnet: addressOf('urdFactory') } }),
+        aaveRewards({ ...common, vaultsOn: () => [addressOf('aToken')] }),
         compoundRewards({
-          reader,
-          tokenOf: tokens,
-          cometsOn: () => [addressOf('comet')],
+          ...common,
+          vaultsOn: () => [addressOf('comet')],
           contracts: { mainnet: addressOf('cometRewards') },
         }),
-      ],
+      ].filter(source => source !== undefined),
     }
     rewards = createRewards(options)
     await publish(100n)

@@ -51,8 +51,8 @@ describe('what our payloads do, indexed and attributed', () => {
     await stage.mint(vault.asset, merkl, 1_000n)
     api = await startApi({
       rpcUrl: stage.node.rpcUrl,
-      proofs: { merkl: proofs.baseUrl },
-      merklDistributors: { mainnet: merkl },
+      services: { merkl: proofs.baseUrl },
+      rewardContracts: { merkl: { mainnet: merkl } },
     })
     server = createServer(api.app)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

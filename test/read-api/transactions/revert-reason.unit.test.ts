@@ -1,5 +1,6 @@
 import { encodeErrorResult, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
+import '../../../read-api/load-protocols.ts'
 import { revertReason } from '../../../read-api/transactions/revert-reason.ts'
 
 /** @see Errors.sol of euler-vault-kit and euler-price-oracle, CometMainInterface.sol of compound-finance/comet */

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
-import { checksum } from '../../../http/amounts.ts'
-import { defineEndpoint } from '../../../http/endpoint.ts'
-import { RefusedError } from '../../../http/errors.ts'
-import { address, network, userAddress } from '../../../http/parameters.ts'
-import { z } from '../../../http/zod.ts'
-import { assertUsdc, readSource, routeOf } from '../../../protocols/cctp-v2/route.ts'
-import { BridgeContextShape } from '../../../protocols/cctp-v2/schemas.ts'
-import { transitOf } from '../../../protocols/cctp-v2/transit.ts'
+import { checksum } from '../../../../http/amounts.ts'
+import { defineEndpoint } from '../../../../http/endpoint.ts'
+import { RefusedError } from '../../../../http/errors.ts'
+import { address, network, userAddress } from '../../../../http/parameters.ts'
+import { z } from '../../../../http/zod.ts'
+import { assertUsdc, readSource, routeOf } from '../../../../protocols/cctp-v2/route.ts'
+import { BridgeContextShape } from '../../../../protocols/cctp-v2/schemas.ts'
+import { transitOf } from '../../../../protocols/cctp-v2/transit.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem'
-import { domainOfChain } from '../../../../abi/cctp-v2/domains.ts'
-import { defineEndpoint } from '../../../http/endpoint.ts'
-import { RefusedError } from '../../../http/errors.ts'
-import { hash, network } from '../../../http/parameters.ts'
-import { z } from '../../../http/zod.ts'
-import { TransitShape } from '../../../protocols/cctp-v2/schemas.ts'
-import { transitOf } from '../../../protocols/cctp-v2/transit.ts'
+import { domainOfChain } from '../../../../../abi/cctp-v2/domains.ts'
+import { defineEndpoint } from '../../../../http/endpoint.ts'
+import { RefusedError } from '../../../../http/errors.ts'
+import { hash, network } from '../../../../http/parameters.ts'
+import { z } from '../../../../http/zod.ts'
+import { TransitShape } from '../../../../protocols/cctp-v2/schemas.ts'
+import { transitOf } from '../../../../protocols/cctp-v2/transit.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

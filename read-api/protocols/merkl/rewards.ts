@@ -1,11 +1,17 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { z } from 'zod'
-import { findNetwork, networkOfChain } from '../../db/networks.ts'
-import { log } from '../../db/process/log.ts'
-import type { ChainReader } from '../chain/reader.ts'
-import { view } from '../chain/view.ts'
-import { address, amount, askProofs, hex } from './proof-service.ts'
-import { type Claim, type ClaimGroup, claimIdOf, foldProof, type RewardSource } from './source.ts'
+import { findNetwork, networkOfChain } from '../../../db/networks.ts'
+import { log } from '../../../db/process/log.ts'
+import { view } from '../../chain/view.ts'
+import { address, amount, askProofs, hex } from '../../rewards/proof-service.ts'
+import {
+  type Claim,
+  type ClaimGroup,
+  claimIdOf,
+  foldProof,
+  type RewardContext,
+  type RewardSource,
+} from '../../rewards/source.ts'
 
 /** @see Distributor.sol of AngleProtocol/merkl-contracts */
 const distributorAbi = parseAbi([
@@ -47,19 +53,17 @@ interface Proven {
 }
 
 /** Merkl: proofs from its API, believed only where they fold to the root that the distributor holds now. */
-export function merkl(options: {
-  reader: ChainReader
-  /** Of the API, e.g. https://api.merkl.xyz */
-  baseUrl: string
-  /** By network, where it is not Merkl's own. */
-  distributors?: Partial<Record<string, Address>>
-}): RewardSource {
-  const { reader, distributors = {} } = options
+export function merkl({
+  reader,
+  service,
+  contracts: distributors = {},
+}: RewardContext): RewardSource | undefined {
+  if (service === undefined) return undefined
   return {
     name: 'merkl',
     async find(user, networks, signal) {
       const chainIds = networks.flatMap(network => findNetwork(network)?.chainId ?? [])
-      const url = new URL(`/v4/users/${user.toLowerCase()}/rewards`, options.baseUrl)
+      const url = new URL(`/v4/users/${user.toLowerCase()}/rewards`, service)
       url.searchParams.set('chainId', chainIds.join(','))
       const answer = await askProofs(url, rewardsAnswer, signal)
       const found = await Promise.all(

@@ -1,8 +1,8 @@
-import { defineEndpoint } from '../../../http/endpoint.ts'
-import { userAddress } from '../../../http/parameters.ts'
-import { z } from '../../../http/zod.ts'
-import { TransitShape } from '../../../protocols/cctp-v2/schemas.ts'
-import { transitOf } from '../../../protocols/cctp-v2/transit.ts'
+import { defineEndpoint } from '../../../../http/endpoint.ts'
+import { userAddress } from '../../../../http/parameters.ts'
+import { z } from '../../../../http/zod.ts'
+import { TransitShape } from '../../../../protocols/cctp-v2/schemas.ts'
+import { transitOf } from '../../../../protocols/cctp-v2/transit.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

@@ -2,11 +2,15 @@ import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak
 import { z } from 'zod'
 import { networkOfChain } from '../../../db/networks.ts'
 import { log } from '../../../db/process/log.ts'
-import type { ChainReader } from '../../chain/reader.ts'
 import { view } from '../../chain/view.ts'
 import { address, amount, askProofs, hex } from '../../rewards/proof-service.ts'
-import { type Claim, claimIdOf, foldProof, type RewardSource } from '../../rewards/source.ts'
-import type { TokenFinder } from '../../rewards/tokens.ts'
+import {
+  type Claim,
+  claimIdOf,
+  foldProof,
+  type RewardContext,
+  type RewardSource,
+} from '../../rewards/source.ts'
 
 /** @see UniversalRewardsDistributor.sol of morpho-org/universal-rewards-distributor */
 const urdAbi = parseAbi([
@@ -42,19 +46,13 @@ type Distribution = z.output<typeof distributionsAnswer>['data'][number]
  * Morpho's Universal Rewards Distributors; new rewards of Morpho go through Merkl. Which contract distributes is the word
  * of the service: only one that the factory made is asked, and named to a wallet.
  */
-export function morphoUrd(options: {
-  reader: ChainReader
-  tokenOf: TokenFinder
-  baseUrl: string
-  /** By network, where it is not the published one. */
-  factories?: Partial<Record<string, Address>>
-}): RewardSource {
-  const { reader, tokenOf } = options
-  const factories: Partial<Record<string, Address>> = { ...urdFactories, ...options.factories }
+export function morphoUrd({ reader, tokenOf, service, contracts }: RewardContext): RewardSource | undefined {
+  if (service === undefined) return undefined
+  const factories: Partial<Record<string, Address>> = { ...urdFactories, ...contracts }
   return {
     name: 'morpho-urd',
     async find(user, networks, signal) {
-      const url = new URL(`/v1/users/${user}/distributions`, options.baseUrl)
+      const url = new URL(`/v1/users/${user}/distributions`, service)
       const { data } = await askProofs(url, distributionsAnswer, signal)
       const byNetwork = new Map<string, Distribution[]>()
       for (const row of data) {

@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
-import { defineEndpoint } from '../../../http/endpoint.ts'
-import { address, baseUnits, bytes, choice, flag, network, userAddress } from '../../../http/parameters.ts'
-import { z } from '../../../http/zod.ts'
-import { assertGiven } from '../../../protocols/cctp-v2/bundles.ts'
-import { routeOf } from '../../../protocols/cctp-v2/route.ts'
-import { transferType } from '../../../protocols/cctp-v2/schemas.ts'
-import { attribution, suffixFor } from '../../../transactions/attribution.ts'
-import { BundleShape } from '../../../transactions/schemas.ts'
-import { bundleOf } from '../../../transactions/wire.ts'
+import { defineEndpoint } from '../../../../http/endpoint.ts'
+import { address, baseUnits, bytes, choice, flag, network, userAddress } from '../../../../http/parameters.ts'
+import { z } from '../../../../http/zod.ts'
+import { assertGiven } from '../../../../protocols/cctp-v2/bundles.ts'
+import { routeOf } from '../../../../protocols/cctp-v2/route.ts'
+import { transferType } from '../../../../protocols/cctp-v2/schemas.ts'
+import { attribution, suffixFor } from '../../../../transactions/attribution.ts'
+import { BundleShape } from '../../../../transactions/schemas.ts'
+import { bundleOf } from '../../../../transactions/wire.ts'
 
 export default defineEndpoint({
   tier: 'alpha',

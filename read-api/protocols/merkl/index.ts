@@ -1,0 +1,4 @@
+import { defineApiProtocol } from '../../protocol.ts'
+import { merkl as rewards } from './rewards.ts'
+
+export default defineApiProtocol({ rewards })
