@@ -6,6 +6,8 @@ export const boundedReaderCode: Hex =
 
 /** Gas that one call may use. A vault of thirty markets answers with a fifth of it. */
 export const CALL_GAS = 5_000_000
+/** The same for what is asked again and again of a vault that nobody vouches for: twice what thirty markets take. */
+export const STRANGER_GAS = 2_000_000
 /** Bytes of an answer that are read: what is longer is nothing that is asked for. */
 export const ANSWER_BYTES = 4_096
 /** Bytes of answers of one request, a little less than a contract's code may have. */
@@ -27,10 +29,10 @@ export interface BoundedAnswer {
   trouble?: string
 }
 
-export function encodeReads(calls: readonly BoundedCall[]): Hex {
+export function encodeReads(calls: readonly BoundedCall[], gas = CALL_GAS): Hex {
   return concatHex([
     boundedReaderCode,
-    ...[CALL_GAS, ANSWER_BYTES, ROOM, BUDGET].map(value => numberToHex(value, { size: 32 })),
+    ...[gas, ANSWER_BYTES, ROOM, BUDGET].map(value => numberToHex(value, { size: 32 })),
     ...calls.flatMap(({ to, data }) => [to as Hex, numberToHex(size(data as Hex), { size: 4 }), data as Hex]),
   ])
 }
@@ -46,13 +48,14 @@ export function fitting<T extends BoundedCall>(calls: readonly T[], most: number
 }
 
 export const TOO_LONG = `it answered more than ${ANSWER_BYTES} bytes`
-const TROUBLES: Record<number, string> = { 2: `it used all of ${CALL_GAS} gas`, 3: TOO_LONG }
+const troubleOf = (how: number, gas: number): string | undefined =>
+  how === 2 ? `it used all of ${gas} gas` : how === 3 ? TOO_LONG : undefined
 
 /**
  * The answers to the first of the calls, to one at least; those after them were not made. Undefined where the answer is
  * not the reader's.
  */
-export function decodeReads(answer: Hex, calls: number): BoundedAnswer[] | undefined {
+export function decodeReads(answer: Hex, calls: number, gas = CALL_GAS): BoundedAnswer[] | undefined {
   const answers: BoundedAnswer[] = []
   const total = size(answer)
   for (let at = 0; at < total; ) {
@@ -60,7 +63,7 @@ export function decodeReads(answer: Hex, calls: number): BoundedAnswer[] | undef
     const how = hexToNumber(slice(answer, at, at + 1))
     const length = hexToNumber(slice(answer, at + 1, at + 5))
     if (how > 3 || length > ANSWER_BYTES || at + 5 + length > total) return undefined
-    const trouble = TROUBLES[how]
+    const trouble = troubleOf(how, gas)
     const data = how === 1 && length > 0 ? slice(answer, at + 5, at + 5 + length) : undefined
     answers.push(trouble ? { data, trouble } : { data })
     at += 5 + length

@@ -20,8 +20,8 @@ import { openFoundLimit } from './found-limit.ts'
 export type BlockParameter = Hex | 'latest' | { blockHash: string }
 
 export interface StrangerReader {
-  /** All of the calls at one block that stays what it is. */
-  read(calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[]>
+  /** All of the calls at one block that stays what it is, each with so much gas. */
+  read(calls: readonly BoundedCall[], at: BlockParameter, gas?: number): Promise<BoundedAnswer[]>
   /** As many of the first of them as one request answers, all of one block; undefined where no request answers several. */
   together(calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[] | undefined>
   /** Resolves where the node has the state of that block. */
@@ -68,10 +68,16 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   const bounded = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT, attempts: 2 }
   /** Longer than a limit of calls a second lasts. */
   const patient = { ...bounded, attempts: 3 }
-  const call = (to: string, data: string, at: BlockParameter, options: AskOptions = bounded) =>
+  const call = (
+    to: string,
+    data: string,
+    at: BlockParameter,
+    options: AskOptions = bounded,
+    gas = CALL_GAS,
+  ) =>
     ask(
       'eth_call',
-      [{ to, data, ...(takesGas ? { gas: numberToHex(CALL_GAS) } : {}) }, at],
+      [{ to, data, ...(takesGas ? { gas: numberToHex(gas) } : {}) }, at],
       options,
     ) as Promise<Hex>
 
@@ -118,10 +124,11 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   async function once(
     { to, data }: BoundedCall,
     at: BlockParameter,
+    gas: number,
     options?: AskOptions,
   ): Promise<BoundedAnswer | RpcRefusedError> {
     try {
-      const answer = await call(to, data, at, options)
+      const answer = await call(to, data, at, options, gas)
       if (!isHex(answer)) return { data: undefined, trouble: 'the node answered something else than hex' }
       if (answer === '0x') return { data: undefined }
       return size(answer) > ANSWER_BYTES ? { data: undefined, trouble: TOO_LONG } : { data: answer }
@@ -133,8 +140,8 @@ export function openStrangerReader(ask: Ask): StrangerReader {
     }
   }
 
-  async function alone(one: BoundedCall, at: BlockParameter): Promise<BoundedAnswer> {
-    let answer = await once(one, at)
+  async function alone(one: BoundedCall, at: BlockParameter, gas: number): Promise<BoundedAnswer> {
+    let answer = await once(one, at, gas)
     const needed = failing.has(one.to) ? 1 : FAILURES
     for (let failed = 0, tries = 0; answer instanceof RpcRefusedError; tries++) {
       if (failed === needed) {
@@ -147,7 +154,7 @@ export function openStrangerReader(ask: Ask): StrangerReader {
       // In one moment, the contract first: what refuses it for the moment's sake refuses the other, too.
       const beside = { ...bounded, attempts: 1 }
       const [again, other] = await Promise.all([
-        once(one, at, beside),
+        once(one, at, gas, beside),
         works(() => call(IDENTITY, QUESTION, at, beside)),
       ])
       answer = again
@@ -159,13 +166,14 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   async function together(
     calls: readonly BoundedCall[],
     at: BlockParameter,
+    gas = CALL_GAS,
   ): Promise<BoundedAnswer[] | undefined> {
     for (let most = width.now(); most > 0 && Date.now() - unableAt > FORGOTTEN; ) {
       const some = fitting(calls, most)
       let failure: RpcRefusedError | undefined
       try {
-        const answer = await ask('eth_call', [{ data: encodeReads(some) }, at], bounded)
-        const answers = isHex(answer) ? decodeReads(answer, some.length) : undefined
+        const answer = await ask('eth_call', [{ data: encodeReads(some, gas) }, at], bounded)
+        const answers = isHex(answer) ? decodeReads(answer, some.length, gas) : undefined
         if (answers) {
           if (answers.length === some.length) width.answered(some.length)
           return answers
@@ -182,12 +190,16 @@ export function openStrangerReader(ask: Ask): StrangerReader {
     return undefined
   }
 
-  const readSome = async (calls: readonly BoundedCall[], at: BlockParameter): Promise<BoundedAnswer[]> =>
-    (calls.length > 1 ? await together(calls, at) : undefined) ??
-    Promise.all(calls.slice(0, SIDE_BY_SIDE).map(one => alone(one, at)))
+  const readSome = async (
+    calls: readonly BoundedCall[],
+    at: BlockParameter,
+    gas: number,
+  ): Promise<BoundedAnswer[]> =>
+    (calls.length > 1 ? await together(calls, at, gas) : undefined) ??
+    Promise.all(calls.slice(0, SIDE_BY_SIDE).map(one => alone(one, at, gas)))
 
   return {
-    together,
+    together: (calls, at) => together(calls, at),
     async stand(at) {
       try {
         await call(IDENTITY, QUESTION, at)
@@ -196,14 +208,15 @@ export function openStrangerReader(ask: Ask): StrangerReader {
         await control(at, error)
       }
     },
-    async read(calls, at) {
+    async read(calls, at, gas = CALL_GAS) {
       const chunks: (readonly BoundedCall[])[] = []
       for (let from = 0; from < calls.length; from += MOST_CALLS)
         chunks.push(calls.slice(from, from + MOST_CALLS))
       const answers = await Promise.all(
         chunks.map(async chunk => {
           const found: BoundedAnswer[] = []
-          while (found.length < chunk.length) found.push(...(await readSome(chunk.slice(found.length), at)))
+          while (found.length < chunk.length)
+            found.push(...(await readSome(chunk.slice(found.length), at, gas)))
           return found
         }),
       )

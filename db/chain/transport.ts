@@ -98,14 +98,15 @@ export function sendByHttp(url: string): Send {
       retryAfter = secondsOf(response.headers.get('retry-after'))
       text = await readBounded(response, maxBytes)
     } catch (error) {
+      const isLate = over.signal.aborted
+      // What is left of an answer is not waited for; after a whole one this would cost as much as the request.
+      over.abort()
       if (error instanceof NoAnswerError) throw error
-      if (over.signal.aborted)
-        throw new NoAnswerError(`no answer in ${timeoutMs} ms`, { isLate: true }, error)
+      if (isLate) throw new NoAnswerError(`no answer in ${timeoutMs} ms`, { isLate: true }, error)
       const { cause, message } = error as Error
       throw new NoAnswerError(cause instanceof Error ? cause.message : message, { isGone: true }, error)
     } finally {
       clearTimeout(timer)
-      over.abort()
     }
     const answers = answersOf(isExact ? quoteLargeIntegers(text) : text, asked)
     const http = status === 200 ? {} : { status }

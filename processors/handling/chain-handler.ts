@@ -7,13 +7,14 @@ import { DAY, type LogBudget } from '../knowledge/log-budget.ts'
 import { type Looks, TURN } from '../knowledge/looks.ts'
 import type { OlderLogs } from '../knowledge/older-logs.ts'
 import type { Protocol } from '../protocol.ts'
-import { firstAtOrAfter, type Moment } from '../samples/hours.ts'
+import { firstBlocks, type Moment } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
 import { Sampler } from '../samples/sampler.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import { BalanceBudget } from '../vaults/balance-budget.ts'
 import { settleByBalances } from '../vaults/balances.ts'
-import { inspect, inspectAll } from '../vaults/inspections.ts'
+import { Inspections } from '../vaults/inspections.ts'
+import { openAhead } from './ahead.ts'
 import { attribute, toAttribute } from './attribute.ts'
 import { BranchMismatchError, type DeadLetter, type SourceBlock } from './block.ts'
 import { type Candidate, type ContractView, type DecodedBlock, type Decoder, deadLetter } from './decode.ts'
@@ -56,8 +57,10 @@ interface Batch {
   last: BlockRef
   output: BlockEvents[]
   letters: DeadLetter[]
-  /** The next block at which contracts that wait are looked at. */
-  turn?: number
+  /** The next blocks at which contracts that wait are looked at, as far as they are known. */
+  turns: BlockRef[]
+  /** Contracts that come up for the first time in the next blocks. */
+  ahead: ReturnType<typeof openAhead>
 }
 
 interface Fresh {
@@ -67,6 +70,8 @@ interface Fresh {
 
 /** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
 const LOOK_AGAIN = 3600
+/** Turns of those that wait that are looked for at once. */
+const TURNS_AHEAD = 8
 
 /**
  * Turns blocks of logs into blocks of events: decodes, inspects contracts seen for the first time and fetches their
@@ -77,6 +82,7 @@ export class ChainHandler {
   private readonly options: ChainHandlerOptions
   private readonly sampler: Sampler | undefined
   private readonly balances: BalanceBudget | undefined
+  private readonly inspections: Inspections
   /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
   private readonly unborn = new Map<string, number>()
   watchesMore = false
@@ -84,6 +90,7 @@ export class ChainHandler {
   constructor(options: ChainHandlerOptions) {
     this.options = options
     const { rpc, samples, contracts, protocols, collateralHolders: holders, principals } = options
+    this.inspections = new Inspections(options)
     const budget = options.sampleBudget
     if (budget) this.balances = new BalanceBudget({ contracts, isListed: vault => budget.isListed(vault) })
     if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals, budget })
@@ -99,7 +106,9 @@ export class ChainHandler {
     const output: BlockEvents[] = []
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
-    const batch: Batch = { store, queue, numbers, last: last.ref, output, letters }
+    const ahead = openAhead(this.options, numbers, queue)
+    const batch: Batch = { store, queue, numbers, last: last.ref, output, letters, turns: [], ahead }
+    this.inspections.begin()
     this.options.older?.take(store, last.ref.timestamp)
     this.options.looks?.begin(store.baseHeight)
     this.options.logBudget?.begin(store.baseHeight)
@@ -117,10 +126,12 @@ export class ChainHandler {
       }
       if (Number.isFinite(block.ref.timestamp)) contracts.setTime(block.ref.timestamp)
       block.logs = this.options.logBudget?.admit(block, letters) ?? block.logs
+      const most = this.options.looks?.inOwnBlocks()
+      for (const { candidates, ref } of batch.ahead(i, most)) this.inspections.expect(candidates, ref)
       const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
       const found = looks ? await this.inspectListed(block, batch) : []
       hasLooked ||= looks
-      const turned = batch.turn === block.ref.number ? await this.takeTurns(block, batch) : []
+      const turned = batch.turns[0]?.number === block.ref.number ? await this.takeTurns(block, batch) : []
       const events = [...found, ...turned, ...(await this.handleBlock(block, batch))]
       await this.scheduleTurn(block.ref, batch)
       if (events.length > 0) output.push({ block: block.ref, events })
@@ -156,15 +167,12 @@ export class ChainHandler {
       const looked = this.unborn.get(nameOf(candidate))
       return looked === undefined || Math.abs(block.ref.timestamp - looked) >= LOOK_AGAIN
     })
-    // Side by side: most are not born yet while a chain is indexed from its start, and that is asked of every batch.
-    const born = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
-    const verdicts = await Promise.all(
-      due.map(async candidate =>
-        born.has(candidate.contract)
-          ? await inspect(this.options, this.withHint(candidate), block.ref, letters)
-          : [],
-      ),
-    )
+    // Most are not born yet while a chain is indexed from its start, and that is asked of every batch.
+    const code = await rpc.haveCode([...new Set(due.map(({ contract }) => contract))], block.ref)
+    const born = due.filter(({ contract }) => code.has(contract))
+    const hinted = born.map(candidate => this.withHint(candidate))
+    const found = await this.inspections.all(hinted, block.ref, letters)
+    const verdicts = due.map(candidate => found[born.indexOf(candidate)] ?? [])
     const events: DomainEvent[] = []
     const fresh: Fresh[] = []
     for (const [i, verdict] of verdicts.entries()) {
@@ -188,24 +196,18 @@ export class ChainHandler {
     if (logBudget?.store(store, Math.floor(newest.timestamp / DAY), kindsOf)) older?.expect()
   }
 
-  /** The first block of the batch after this one in which contracts that wait are looked at, where any do. */
+  /** The first blocks of the batch after this one in which contracts that wait are looked at, where any do. */
   private async scheduleTurn(after: Moment | undefined, batch: Batch): Promise<void> {
     const { rpc, looks } = this.options
     const { queue, numbers, last } = batch
-    if (batch.turn !== undefined && after && batch.turn > after.number) return
-    batch.turn = undefined
-    if (!rpc || !after || !Number.isFinite(after.timestamp) || !looks?.areAny()) return
-    const time = (Math.floor(after.timestamp / TURN) + 1) * TURN
-    if (last.timestamp < time) return
-    const ref = await firstAtOrAfter(
-      time,
-      after,
-      last,
-      async height => queue.get(height)?.ref ?? rpc.header(height),
-    )
-    if (!ref) return
-    batch.turn = ref.number
-    if (queue.has(ref.number)) return
+    batch.turns = batch.turns.filter(({ number }) => after && number > after.number)
+    if (!rpc || !after || !Number.isFinite(after.timestamp) || !looks?.areAny()) batch.turns = []
+    else if (batch.turns.length === 0) {
+      const header = async (height: number) => queue.get(height)?.ref ?? rpc.header(height)
+      batch.turns = (await firstBlocks(TURN, TURNS_AHEAD, after, last, header)).blocks
+    }
+    const [ref] = batch.turns
+    if (!ref || queue.has(ref.number)) return
     queue.set(ref.number, { ref, logs: [] })
     numbers.push(ref.number)
     numbers.sort((a, b) => a - b)
@@ -214,19 +216,17 @@ export class ChainHandler {
   /** Looks at contracts that waited for it: what is a vault is known from here on, with its earlier logs. */
   private async takeTurns(block: SourceBlock, batch: Batch): Promise<DomainEvent[]> {
     const { contracts, looks } = this.options
-    const due = looks?.due(block.ref.timestamp) ?? []
-    const verdicts = await Promise.all(
-      due.map(async candidate =>
-        contracts.isInspected(candidate.contract)
-          ? []
-          : await inspect(this.options, this.withHint(candidate), block.ref, batch.letters),
-      ),
-    )
+    const turns = looks?.due(...batch.turns.map(({ timestamp }) => timestamp)) ?? []
+    const openOf = (waiting: readonly Candidate[]) =>
+      waiting
+        .filter(({ contract }) => !contracts.isInspected(contract))
+        .map(candidate => this.withHint(candidate))
+    for (const [i, ref] of batch.turns.entries()) this.inspections.expect(openOf(turns[i] ?? []), ref)
+    const [due = []] = turns
+    const verdicts = await this.inspections.all(openOf(due), block.ref, batch.letters)
     const fresh: Fresh[] = []
-    for (const [i, verdict] of verdicts.entries()) {
-      const candidate = due[i]
-      if (!candidate) continue
-      looks?.looked(candidate, block.ref.number)
+    for (const candidate of due) looks?.looked(candidate, block.ref.number)
+    for (const verdict of verdicts) {
       for (const event of verdict) fresh.push(...contracts.learn(event, block.ref.number))
     }
     if (fresh.length > 0) await this.fetchLogsOf(fresh, block, batch, true)
@@ -258,7 +258,7 @@ export class ChainHandler {
         unknown.add(candidate.contract)
         return false
       })
-      for (const [i, verdict] of (await inspectAll(this.options, admitted, block.ref, letters)).entries()) {
+      for (const [i, verdict] of (await this.inspections.all(admitted, block.ref, letters)).entries()) {
         if (verdict.length === 0) unknown.add(admitted[i]?.contract ?? '')
         inspected ||= verdict.length > 0
         found.push(...verdict)
@@ -371,9 +371,11 @@ export class ChainHandler {
     const view = this.viewOf(fresh)
     const isCapped = older && isFound && address.every(contract => logBudget?.isCounted(contract))
     const now = isCapped ? Math.max(from, block.ref.number) : from
-    const logs = isCapped ? await older.near(batch.store, fresh, from, block.ref.number) : []
-    logs.push(...(await rpc.logs({ address, from: now, to: batch.last.number })))
-    const all = await this.withoutStanding(logs, address)
+    const [before, since] = await Promise.all([
+      isCapped ? older.near(batch.store, fresh, from, block.ref.number) : [],
+      rpc.logs({ address, from: now, to: batch.last.number }),
+    ])
+    const all = await this.withoutStanding([...before, ...since], address)
     await this.addPast(
       all.filter(({ number }) => number < block.ref.number),
       view,

@@ -104,13 +104,29 @@ export class Looks {
     return this.isQueued(true) || this.isQueued(false)
   }
 
-  /** Those whose turn it is at a block. */
-  due(timestamp: number): WaitingContract[] {
-    return [true, false].flatMap(isMade =>
-      this.isQueued(isMade)
-        ? this.queue(isMade).slice(0, Math.max(0, Math.min(this.share, this.left(isMade, timestamp))))
-        : [],
-    )
+  /** Those whose turn it is at blocks of these times, one after the other, as far as it is known now. */
+  due(...times: readonly number[]): WaitingContract[][] {
+    const turns = times.map((): WaitingContract[] => [])
+    for (const isMade of [true, false]) {
+      if (!this.isQueued(isMade)) continue
+      const queue = this.queue(isMade)
+      const taken = new Map<number, number>()
+      let at = 0
+      for (const [i, time] of times.entries()) {
+        const hour = Math.floor(time / HOUR)
+        const left = this.left(isMade, time) - (taken.get(hour) ?? 0)
+        const some = queue.slice(at, at + Math.max(0, Math.min(this.share, left)))
+        taken.set(hour, (taken.get(hour) ?? 0) + some.length)
+        at += some.length
+        turns[i]?.push(...some)
+      }
+    }
+    return turns
+  }
+
+  /** Whether contracts that come up are looked at in their own blocks, as many as one may have. */
+  inOwnBlocks(): number {
+    return this.areAny() ? 0 : this.share
   }
 
   /** It had its turn. */

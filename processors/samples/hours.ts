@@ -24,24 +24,39 @@ export async function findHourlyBlocks(
 ): Promise<BlockRef[]> {
   const found: BlockRef[] = []
   for (let low = after; ; ) {
-    const first = (Math.floor(low.timestamp / HOUR) + 1) * HOUR
-    const count = Math.min(SIDE_BY_SIDE, Math.floor((upTo.timestamp - first) / HOUR) + 1)
-    if (count <= 0) return found
-    const from = low
-    const blocks = await Promise.all(
-      Array.from({ length: count }, (_, i) => firstAtOrAfter(first + i * HOUR, from, upTo, header)),
-    )
-    for (const block of blocks) {
-      if (!block) return found
-      // Where blocks are rare one may be the first of several hours.
-      if (block.number > low.number) found.push(block)
-      low = block
-    }
+    const { blocks, isOver } = await firstBlocks(HOUR, SIDE_BY_SIDE, low, upTo, header)
+    found.push(...blocks)
+    low = blocks.at(-1) ?? low
+    if (isOver) return found
   }
 }
 
+/**
+ * The same for the next spans of so many seconds that begin after a moment, `most` of them; `isOver` where none is left to be
+ * found.
+ */
+export async function firstBlocks(
+  span: number,
+  most: number,
+  after: Moment,
+  upTo: BlockRef,
+  header: (height: number) => Promise<BlockRef | undefined>,
+): Promise<{ blocks: BlockRef[]; isOver: boolean }> {
+  const first = (Math.floor(after.timestamp / span) + 1) * span
+  const count = Math.max(0, Math.min(most, Math.floor((upTo.timestamp - first) / span) + 1))
+  const found = await Promise.all(
+    Array.from({ length: count }, (_, i) => firstAtOrAfter(first + i * span, after, upTo, header)),
+  )
+  const missing = found.indexOf(undefined)
+  const blocks: BlockRef[] = []
+  // Where blocks are rare one may be the first of several spans.
+  for (const block of found.slice(0, missing < 0 ? count : missing))
+    if (block && block.number > (blocks.at(-1) ?? after).number) blocks.push(block)
+  return { blocks, isOver: missing >= 0 || blocks.length === 0 }
+}
+
 /** The first block at or after a time, in (low, high]; undefined where a header is missing. */
-export async function firstAtOrAfter(
+async function firstAtOrAfter(
   time: number,
   low: Moment,
   high: BlockRef,

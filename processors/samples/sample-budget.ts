@@ -88,6 +88,11 @@ export class SampleBudget {
     return this.options.listed.vaults.has(vault)
   }
 
+  /** Known by its shape alone. */
+  isFound(vault: string): boolean {
+    return !this.isListed(vault) && this.standingOf(vault) === 'found'
+  }
+
   /** Whether a vault has its turn at a block with hourly samples. */
   hasTurn(vault: string, { timestamp }: BlockRef): boolean {
     return this.isListed(vault) || this.isTurnOf(vault, timestamp)

@@ -1,3 +1,4 @@
+import { STRANGER_GAS } from '../../db/chain/bounded-reader.ts'
 import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
@@ -125,7 +126,8 @@ export class Sampler {
     for (const { block } of hours) hourly.add(block.hash)
     for (const hour of hours) {
       for (const vault of this.contracts.allVaults()) {
-        const since = this.slowSince(vault)
+        // Listed vaults are sampled hourly, whatever they say.
+        const since = this.budget?.isListed(vault) ? undefined : this.contracts.emptySince(vault)
         const isAwake = (active.get(vault)?.[0]?.number ?? Number.POSITIVE_INFINITY) <= hour.block.number
         if ((since === undefined || isAwake || isDue(since, hour)) && this.hasTurn(vault, hour.block))
           want(hour.block, vault, 'hourly')
@@ -248,11 +250,6 @@ export class Sampler {
     })
   }
 
-  /** Listed vaults are sampled hourly, whatever they say. */
-  private slowSince(vault: string): number | undefined {
-    return this.budget?.isListed(vault) ? undefined : this.contracts.emptySince(vault)
-  }
-
   private hasTurn(vault: string, block: BlockRef): boolean {
     return this.budget?.hasTurn(vault, block) ?? true
   }
@@ -309,15 +306,17 @@ export class Sampler {
   ): Promise<DomainEvent[]> {
     try {
       const all = [...vaults.values()]
-      const strangers = all.filter(({ vault }) => this.budget?.isListed(vault) === false)
-      const trusted = all.filter(vault => !strangers.includes(vault))
+      const listed = all.filter(({ vault }) => this.budget?.isListed(vault) ?? true)
+      const found = all.filter(({ vault }) => this.budget?.isFound(vault))
+      const made = all.filter(vault => !listed.includes(vault) && !found.includes(vault))
       const list = [
-        ...[...strangers, ...trusted].map(vault => readVault(vault, block.timestamp, this.readings)),
+        ...[...found, ...made, ...listed].map(vault => readVault(vault, block.timestamp, this.readings)),
         ...[...rewarded]
           .filter(vault => vaults.has(vault))
           .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),
         ...reads.values(),
       ]
+      const others = found.length + made.length
       const troubled = new Set<string>()
       const onTrouble = (contract: string, trouble: string) => {
         troubled.add(contract)
@@ -329,11 +328,12 @@ export class Sampler {
       const ask = async (groups: readonly StateCall[][]) =>
         (
           await Promise.all([
-            this.answersTo(groups.slice(0, strangers.length), block, onTrouble),
-            this.answersTo(groups.slice(strangers.length), block, onTrouble),
+            this.answersTo(groups.slice(0, found.length), block, onTrouble, STRANGER_GAS),
+            this.answersTo(groups.slice(found.length, others), block, onTrouble),
+            this.answersTo(groups.slice(others), block, onTrouble),
           ])
         ).flat()
-      const first = await ask(list.map(read => read.calls))
+      const first = await ask(list.map(({ calls }) => calls))
       const followed = await ask(list.map((read, i) => read.follow?.(first[i] ?? []) ?? []))
       const events: DomainEvent[] = []
       const by = (number: number) => (fact: string) => this.contracts.learnedBy(number, fact)
@@ -371,10 +371,8 @@ export class Sampler {
   private async readConstants(reads: readonly StateRead[]): Promise<DomainEvent[]> {
     const lasting = reads.filter(({ isConstant }) => isConstant)
     if (lasting.length === 0) return []
-    const answers = await this.answersTo(
-      lasting.map(({ calls }) => calls),
-      await this.rpc.head(),
-    )
+    const calls = lasting.map(of => of.calls)
+    const answers = await this.answersTo(calls, await this.rpc.head())
     return lasting.flatMap(({ events }, i) => events(answers[i] ?? []))
   }
 
@@ -383,8 +381,9 @@ export class Sampler {
     groups: readonly StateCall[][],
     block: BlockRef,
     onTrouble?: (contract: string, trouble: string) => void,
+    gas?: number,
   ): Promise<(string | undefined)[][]> {
-    const answers = await this.rpc.calls(groups.flat(), block, onTrouble)
+    const answers = await this.rpc.calls(groups.flat(), block, onTrouble, gas)
     let at = 0
     return groups.map(({ length }) => {
       at += length

@@ -1,28 +1,19 @@
-import {
-  decodeAbiParameters,
-  encodeFunctionData,
-  erc20Abi,
-  erc4626Abi,
-  type Hex,
-  toFunctionSelector,
-} from 'viem'
+import { functions as Vault } from '../../abi/erc4626/Vault.ts'
+import { encodeCall } from '../../abi/words.ts'
 import type { ShareAmounts, StateCall, VaultFigure, VaultReading } from '../protocol.ts'
+import { answered, asWord } from './answers.ts'
 
-const TOTAL_ASSETS = toFunctionSelector('totalAssets()')
-const TOTAL_SUPPLY = toFunctionSelector('totalSupply()')
+const TOTAL_ASSETS = encodeCall(Vault.totalAssets)
+const TOTAL_SUPPLY = encodeCall(Vault.totalSupply)
 /** An account that holds nothing and that nobody has reasons to treat apart; some vaults refuse the zero address. */
 const SOMEBODY = '0x0000000000000000000000000000000000000001'
-const MAX_DEPOSIT = encodeFunctionData({
-  abi: erc4626Abi,
-  functionName: 'maxDeposit',
-  args: [SOMEBODY],
-})
+const MAX_DEPOSIT = encodeCall(Vault.maxDeposit, SOMEBODY)
 
 export const totalSupply = (token: string): StateCall => ({ to: token, data: TOTAL_SUPPLY })
 
 export const balanceOf = (token: string, account: string): StateCall => ({
   to: token,
-  data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account as Hex] }),
+  data: encodeCall(Vault.balanceOf, account),
 })
 
 /** Answers that are figures. */
@@ -53,15 +44,10 @@ export function figuresOfVault(
   return [
     ['totalAssets', { to: vault, data: TOTAL_ASSETS }],
     ['totalSupply', totalSupply(vault)],
-    ...pricesBy(vault, amounts, shares =>
-      encodeFunctionData({ abi: erc4626Abi, functionName: 'convertToAssets', args: [shares] }),
-    ),
+    ...pricesBy(vault, amounts, shares => encodeCall(Vault.convertToAssets, shares)),
     ['maxDeposit', { to: vault, data: MAX_DEPOSIT }],
     ['idleAssets', balanceOf(asset, vault)],
   ]
 }
 
-export function toUint(answer: string | undefined): bigint | undefined {
-  if (!answer || answer.length < 66) return undefined
-  return decodeAbiParameters([{ type: 'uint256' }], answer as Hex)[0]
-}
+export const toUint = (answer: string | undefined) => answered(answer, asWord)

@@ -30,6 +30,8 @@ export interface CrossCheckOptions {
 
 interface Drawn {
   call: StateCall
+  /** With which it was asked: some answer otherwise with more. */
+  gas: number | undefined
   answer: string | undefined
 }
 
@@ -53,13 +55,14 @@ export class CrossCheck {
   wrap(rpc: ChainRpc): ChainRpc {
     return {
       ...rpc,
-      calls: async (calls, block, onTrouble) => {
+      calls: async (calls, block, onTrouble, gas) => {
         const troubled = new Set<string>()
-        const answers = await rpc.calls(calls, block, (contract, trouble) => {
+        const note: typeof onTrouble = (contract, trouble) => {
           troubled.add(contract)
           onTrouble?.(contract, trouble)
-        })
-        for (const drawn of draw(calls, answers, block, troubled)) this.add(drawn, block)
+        }
+        const answers = await rpc.calls(calls, block, note, gas)
+        for (const drawn of draw(calls, answers, block, troubled, gas)) this.add(drawn, block)
         return answers
       },
     }
@@ -155,7 +158,7 @@ export class CrossCheck {
   ): Promise<(Drawn & { other: string | undefined })[]> {
     const troubled = new Set<string>()
     const calls = drawn.map(({ call }) => call)
-    const answers = await asked.calls(calls, block, contract => troubled.add(contract))
+    const answers = await asked.calls(calls, block, contract => troubled.add(contract), drawn[0]?.gas)
     return drawn.flatMap((one, i) => {
       const other = answers[i]
       return troubled.has(one.call.to) || other === one.answer ? [] : [{ ...one, other }]
@@ -169,12 +172,13 @@ function draw(
   answers: readonly (string | undefined)[],
   block: BlockRef,
   troubled: ReadonlySet<string>,
+  gas: number | undefined,
 ): Drawn[][] {
   const byContract = new Map<string, Drawn[] | undefined>()
   for (const [i, call] of calls.entries()) {
     if (!byContract.has(call.to)) byContract.set(call.to, isDrawn(block.hash, call.to) ? [] : undefined)
     const drawn = byContract.get(call.to)
-    if (drawn && drawn.length < CALLS && !troubled.has(call.to)) drawn.push({ call, answer: answers[i] })
+    if (drawn && drawn.length < CALLS && !troubled.has(call.to)) drawn.push({ call, gas, answer: answers[i] })
   }
   return [...byContract.values()].filter(drawn => drawn !== undefined).filter(drawn => drawn.length > 0)
 }

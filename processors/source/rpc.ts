@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hexToBytes, hexToNumber, keccak256, numberToHex } from 'viem'
 import { z } from 'zod'
+import type { BoundedAnswer } from '../../db/chain/bounded-reader.ts'
 import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import { openFailover } from '../../db/chain/failover.ts'
 import { openFoundLimit } from '../../db/chain/found-limit.ts'
@@ -8,6 +9,7 @@ import { type BlockParameter, openStrangerReader } from '../../db/chain/stranger
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
+import { openContractReaders } from './contract-readers.ts'
 import { openKeptState } from './kept-state.ts'
 import { openLostState } from './lost-state.ts'
 import { type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
@@ -59,11 +61,16 @@ export interface ChainRpc {
   bloom(height: number): Promise<BlockBloom | undefined>
   /**
    * eth_calls at one block; undefined for a call that is not answered. `onTrouble` is told of contracts that neither answer
-   * nor revert.
+   * nor revert; each has so much gas.
    *
    * @throws StateMissingError
    */
-  calls(calls: readonly StateCall[], block: BlockRef, onTrouble?: OnTrouble): Promise<(string | undefined)[]>
+  calls(
+    calls: readonly StateCall[],
+    block: BlockRef,
+    onTrouble?: OnTrouble,
+    gas?: number,
+  ): Promise<(string | undefined)[]>
   /** Which of these contracts exist at the end of a block; none where the node has no state of it. */
   haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
   /**
@@ -195,23 +202,33 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
 
   const lost = openLostState({ head, header, hasState })
 
-  async function calls(
+  async function answers(
     list: readonly StateCall[],
     block: BlockRef,
-    onTrouble?: OnTrouble,
-  ): Promise<(string | undefined)[]> {
+    gas?: number,
+  ): Promise<BoundedAnswer[]> {
     if (list.length === 0) return []
     const at: BlockParameter = { blockHash: block.hash }
     if (lost.isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
     try {
-      const answers = await strangers.read(list, at)
-      if (answers.every(({ data, trouble }) => !data && !trouble)) await assertKept(block.number)
-      for (const [i, { trouble }] of answers.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
-      return answers.map(({ data }) => data)
+      const found = await strangers.read(list, at, gas)
+      if (found.every(({ data, trouble }) => !data && !trouble)) await assertKept(block.number)
+      return found
     } catch (error) {
       if (error instanceof StateMissingError) await lost.note(block, error)
       throw error
     }
+  }
+
+  async function calls(
+    list: readonly StateCall[],
+    block: BlockRef,
+    onTrouble?: OnTrouble,
+    gas?: number,
+  ): Promise<(string | undefined)[]> {
+    const found = await answers(list, block, gas)
+    for (const [i, { trouble }] of found.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
+    return found.map(({ data }) => data)
   }
 
   async function hasState(height: number): Promise<boolean> {
@@ -227,43 +244,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     }
   }
 
-  function reader(block: BlockRef): ContractReader {
-    const troubles = new Map<string, string>()
-    let at = block
-    let waiting: {
-      call: StateCall
-      resolve(answer: string | undefined): void
-      reject(error: unknown): void
-    }[] = []
-    const onTrouble: OnTrouble = (contract, trouble) => {
-      if (!troubles.has(contract)) troubles.set(contract, trouble)
-    }
-    const flush = async () => {
-      const some = waiting
-      waiting = []
-      const list = some.map(({ call }) => call)
-      try {
-        const answers = await calls(list, at, onTrouble).catch(async error => {
-          if (!(error instanceof StateMissingError) || at !== block) throw error
-          at = await head()
-          return calls(list, at, onTrouble)
-        })
-        for (const [i, { resolve }] of some.entries()) resolve(answers[i])
-      } catch (error) {
-        for (const { reject } of some) reject(error)
-      }
-    }
-    return {
-      blockNumber: block.number,
-      troubles,
-      // What is asked at the same time goes together.
-      call: (to, data) =>
-        new Promise((resolve, reject) => {
-          if (waiting.push({ call: { to, data }, resolve, reject }) === 1) setTimeout(() => void flush(), 0)
-        }),
-      deployment: contract => deployment(contract, block.number),
-    }
-  }
+  const reader = openContractReaders({ answers, head, deployment })
 
   async function transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>> {
     const found = new Map<string, TransactionCall>()
@@ -336,9 +317,12 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         }
       }
       while (present - absent > 1) {
-        const middle = Math.floor((absent + present) / 2)
-        if (await exists(middle)) present = middle
-        else absent = middle
+        const between = cutsOf(absent, present)
+        const found = await Promise.all(between.map(exists))
+        const first = found.indexOf(true)
+        const [below, from] = [between[(first < 0 ? between.length : first) - 1], between[first]]
+        absent = below ?? absent
+        present = from ?? present
       }
       if (absent >= 0 && !(await isKept(absent))) return undefined
       const block = await header(present)
@@ -375,6 +359,15 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     reader,
   }
 }
+
+/** Heights that cut what lies between two into four: half as many round trips as halves take, for half as many questions more. */
+const cutsOf = (absent: number, present: number): number[] => [
+  ...new Set(
+    [1, 2, 3]
+      .map(n => absent + Math.floor(((present - absent) * n) / 4))
+      .filter(height => height > absent && height < present),
+  ),
+]
 
 const saysNothing = (height: number) =>
   new StateMissingError(`block ${height}, and answers as of a chain without contracts`)

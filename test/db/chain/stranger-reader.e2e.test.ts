@@ -116,6 +116,32 @@ describe.each(vendors)('a node %s', (_, refuses) => {
   })
 })
 
+test.each(vendors.slice(0, 2))(
+  'a call at a node %s has so much gas as is said, and no more',
+  async (_, refuses) => {
+    // Answers how much gas is left.
+    const frank = '0x00000000000000000000000000000000000f4a4c'
+    await node.rpc('anvil_setCode', [frank, '0x5a5f5260205ff3'])
+    const vendor = await startVendor(refuses)
+    const reader = openStrangerReader(openFailover([vendor.url]))
+    const at = { blockHash: (await node.head()).hash }
+    const calls = [
+      { to: frank, data: '0x01' },
+      { to: frank, data: '0x02' },
+    ]
+    for (const [gas, most] of [
+      [undefined, 5_000_000],
+      [2_000_000, 2_000_000],
+    ] as const) {
+      for (const { data } of await reader.read(calls, at, gas)) {
+        expect(Number(data)).toBeLessThanOrEqual(most)
+        expect(Number(data)).toBeGreaterThan(most * 0.95)
+      }
+    }
+    vendor.stop()
+  },
+)
+
 test('a limit of calls a second, in words that nobody knows, is no verdict on a contract', async () => {
   const sent: number[] = []
   const vendor = await startVendor(request => {
