@@ -14,8 +14,8 @@ export interface NetworkFacts {
   readonly chainId: number
   /** Other names that people give it. */
   aliases?: readonly string[]
-  /** SQD gateway of the finalized history; absent where SQD publishes none. */
-  gateway?: string
+  /** Dataset of SQD's public Portal; absent where it has none. */
+  portal?: string
   /** Blocks behind the head after which a block is taken as final. */
   finality: number
   /** Seconds between blocks, on average. */
@@ -31,8 +31,11 @@ export interface NetworkFacts {
 }
 
 const ether = { symbol: 'ETH', name: 'Ether', decimals: 18, slip44: 60 }
-/** Datasets as published in subsquid/cdn, src/archives/evm.json; the five networks without one are not in it. */
-const sqd = (dataset: string) => `https://v2.archive.subsquid.io/network/${dataset}`
+/**
+ * Datasets of the public Portal, as its list of July 2026 has them (subsquid-labs/skills, portal/references/dataset-mapping.md; today's:
+ * https://portal.sqd.dev/datasets). It says of worldchain that it is no longer served, and has no swellchain and no robinhood.
+ */
+export const publicPortal = (dataset: string) => `https://portal.sqd.dev/datasets/${dataset}`
 
 /*
  * finality: subsquid/cdn, src/create-squid/finality-confirmations.json where it names the network (mainnet's 64 is
@@ -58,7 +61,7 @@ const facts = {
   mainnet: {
     chainId: 1,
     aliases: ['ethereum', 'eth', 'eth-mainnet'],
-    gateway: sqd('ethereum-mainnet'),
+    portal: 'ethereum-mainnet',
     finality: 75,
     blockTime: 12,
     native: ether,
@@ -67,7 +70,7 @@ const facts = {
   optimism: {
     chainId: 10,
     aliases: ['op', 'op-mainnet'],
-    gateway: sqd('optimism-mainnet'),
+    portal: 'optimism-mainnet',
     finality: 30,
     blockTime: 2,
     native: ether,
@@ -76,7 +79,7 @@ const facts = {
   arbitrum: {
     chainId: 42161,
     aliases: ['arbitrum-one', 'arb'],
-    gateway: sqd('arbitrum-one'),
+    portal: 'arbitrum-one',
     finality: 120,
     blockTime: 0.25,
     native: ether,
@@ -86,7 +89,7 @@ const facts = {
   polygon: {
     chainId: 137,
     aliases: ['matic'],
-    gateway: sqd('polygon-mainnet'),
+    portal: 'polygon-mainnet',
     finality: 300,
     blockTime: 2,
     native: { symbol: 'POL', name: 'POL', decimals: 18, slip44: 966 },
@@ -95,7 +98,7 @@ const facts = {
   gnosis: {
     chainId: 100,
     aliases: ['xdai'],
-    gateway: sqd('gnosis-mainnet'),
+    portal: 'gnosis-mainnet',
     // Two epochs of 16 slots, doubled.
     finality: 64,
     blockTime: 5,
@@ -104,7 +107,7 @@ const facts = {
   },
   base: {
     chainId: 8453,
-    gateway: sqd('base-mainnet'),
+    portal: 'base-mainnet',
     finality: 30,
     blockTime: 2,
     native: ether,
@@ -112,7 +115,7 @@ const facts = {
   },
   unichain: {
     chainId: 130,
-    gateway: sqd('unichain-mainnet'),
+    portal: 'unichain-mainnet',
     finality: 60,
     blockTime: 1,
     native: ether,
@@ -127,12 +130,11 @@ const facts = {
   },
   celo: {
     chainId: 42220,
-    gateway: sqd('celo-mainnet'),
+    portal: 'celo-mainnet',
     finality: 60,
     blockTime: 1,
     native: { symbol: 'CELO', name: 'CELO', decimals: 18 },
   },
-  // Named as a private dataset in subsquid/cdn, scripts/sqd-network-metadata/catalog.json: no public gateway.
   worldchain: {
     chainId: 480,
     finality: 30,
@@ -143,7 +145,7 @@ const facts = {
   berachain: {
     chainId: 80094,
     aliases: ['bera'],
-    gateway: sqd('berachain-mainnet'),
+    portal: 'berachain-mainnet',
     finality: 10,
     blockTime: 2,
     native: { symbol: 'BERA', name: 'BERA', decimals: 18, slip44: 8008 },
@@ -152,7 +154,7 @@ const facts = {
   // blockTime: @hyperlane-xyz/registry 23.11.0 (viem still says 2).
   ink: {
     chainId: 57073,
-    gateway: sqd('ink-mainnet'),
+    portal: 'ink-mainnet',
     finality: 60,
     blockTime: 1,
     native: ether,
@@ -161,7 +163,7 @@ const facts = {
   bsc: {
     chainId: 56,
     aliases: ['bnb', 'bnb-chain', 'binance'],
-    gateway: sqd('binance-mainnet'),
+    portal: 'binance-mainnet',
     finality: 15,
     blockTime: 0.75,
     shortestBlockTime: 0.45,
@@ -171,7 +173,7 @@ const facts = {
   hyperliquid: {
     chainId: 999,
     aliases: ['hyperevm'],
-    gateway: sqd('hyperliquid-mainnet'),
+    portal: 'hyperliquid-mainnet',
     finality: 10,
     // Fast blocks: hyperliquid.gitbook.io, dual-block architecture.
     blockTime: 1,
@@ -180,6 +182,7 @@ const facts = {
   },
   plasma: {
     chainId: 9745,
+    portal: 'plasma-mainnet',
     finality: 20,
     blockTime: 1,
     native: { symbol: 'XPL', name: 'Plasma', decimals: 18 },
@@ -188,7 +191,7 @@ const facts = {
   avalanche: {
     chainId: 43114,
     aliases: ['avax'],
-    gateway: sqd('avalanche-mainnet'),
+    portal: 'avalanche-mainnet',
     finality: 5,
     blockTime: 1.7,
     shortestBlockTime: 1,
@@ -198,6 +201,7 @@ const facts = {
   // blockTime: @hyperlane-xyz/registry 23.11.0.
   katana: {
     chainId: 747474,
+    portal: 'katana-mainnet',
     finality: 60,
     blockTime: 1,
     native: ether,
@@ -205,7 +209,7 @@ const facts = {
   },
   linea: {
     chainId: 59144,
-    gateway: sqd('linea-mainnet'),
+    portal: 'linea-mainnet',
     finality: 64,
     blockTime: 2,
     native: ether,
@@ -213,7 +217,7 @@ const facts = {
   },
   'mega-eth': {
     chainId: 4326,
-    gateway: sqd('megaeth-mainnet'),
+    portal: 'megaeth-mainnet',
     finality: 60,
     blockTime: 1,
     shortestBlockTime: 0.25,
@@ -222,7 +226,7 @@ const facts = {
   },
   monad: {
     chainId: 143,
-    gateway: sqd('monad-mainnet'),
+    portal: 'monad-mainnet',
     finality: 10,
     blockTime: 0.4,
     native: { symbol: 'MON', name: 'MON', decimals: 18, slip44: 268_435_779 },
@@ -230,7 +234,7 @@ const facts = {
   },
   etherlink: {
     chainId: 42793,
-    gateway: sqd('etherlink-mainnet'),
+    portal: 'etherlink-mainnet',
     // Guess: the rollup's data are final two Tezos blocks later; ten times that.
     finality: 60,
     blockTime: 4.83,
@@ -238,7 +242,7 @@ const facts = {
     native: { symbol: 'XTZ', name: 'Tez', decimals: 18, slip44: 1729 },
     wrappedNative: '0xc9b53ab2679f573e480d01e0f49e2b5cfb7a3eab',
   },
-  // finality: a guess, Arbitrum's 30 seconds doubled in blocks of 0.1 s. Named a private dataset by SQD, as above.
+  // finality: a guess, Arbitrum's 30 seconds doubled in blocks of 0.1 s.
   robinhood: {
     chainId: 4663,
     finality: 600,

@@ -23,12 +23,14 @@ async function main(): Promise<void> {
   await stores.close()
 
   const networks = [
-    ...networkIds.map(({ name }) => name).filter(name => env.rpc[name] || env.gateway[name]),
+    ...networkIds
+      .map(({ name }) => name)
+      .filter(name => env.rpc[name] || env.portal[name] || env.gateway[name]),
     ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [SOLANA.name] : []),
   ]
   if (networks.length === 0) {
     log.warn(
-      'no network is enabled: set RPC_<NETWORK> or GATEWAY_<NETWORK> (see .env.example), or try npm run demo',
+      'no network is enabled: set RPC_<NETWORK> or PORTAL_<NETWORK> (see .env.example), or try npm run demo',
     )
   }
   const specs: ProcessSpec[] = [

@@ -44,6 +44,7 @@ import { blocksOf } from './samples/hours.ts'
 import { SampleBudget } from './samples/sample-budget.ts'
 import { evenPace, type Pace } from './source/head.ts'
 import { openNodes } from './source/nodes.ts'
+import type { Portal } from './source/portal-client.ts'
 import { Rhythm } from './source/rhythm.ts'
 import { WrongChainError } from './source/right-chain.ts'
 import type { ChainRpc } from './source/rpc.ts'
@@ -54,6 +55,8 @@ export interface ChainProcessorOptions {
   protocols: readonly Protocol[]
   pool: pg.Pool
   rpcUrls: readonly string[]
+  /** History comes from one of these, where there is one, and else from the node. */
+  portal?: Portal
   gateway?: string
   /** Contracts by kind, besides those of the protocols' own tables. */
   contracts?: Record<string, readonly string[]>
@@ -350,6 +353,8 @@ async function runOnce(
     )
     await runSource(
       {
+        portal: options.portal,
+        isLittle: head => (head - state.height) * network.blockTime < 86_400,
         gateway: options.gateway,
         rpc: rpc && { url: options.rpcUrls[0] ?? '', client: rpc },
         ...(options.rpcUrls.length > 1 ? { rpcAttempts: 3 } : {}),

@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import type { Network } from '../db/networks.ts'
 import { variableOf } from '../db/process/env.ts'
-import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
+import { ConfigError, UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { openChainRpc } from './source/rpc.ts'
 
 /** Of which a run failed. */
 interface Failed {
   network: Network
+  gateway?: string | undefined
   pool: pg.Pool
   rpcUrls: readonly string[]
 }
@@ -27,6 +28,10 @@ export class DeepForkError extends VaultlogError {
 export async function explain(options: Failed, error: unknown): Promise<Error> {
   if (!(error instanceof Error)) return new UnavailableError(String(error))
   if (error instanceof VaultlogError) return error
+  if (options.gateway && isKeyWanted(error))
+    return new ConfigError(
+      `The gateway of ${options.network.name} wants a key, and none can be sent to gateways: set ${variableOf(options.network.name, 'PORTAL_')} (sqd, or the URL of a Portal's dataset) in place of ${variableOf(options.network.name, 'GATEWAY_')}.`,
+    )
   const isNotFound = /already indexed block .* was not found on chain/.test(error.message)
   const isFromHot = error.name === 'AssertionError' && /hot\.(ts|js)/.test(error.stack ?? '')
   if (!isNotFound && !isFromHot) return error
@@ -40,6 +45,12 @@ export async function explain(options: Failed, error: unknown): Promise<Error> {
     options.network.name,
     `block ${final.height} was ${final.stored} and is ${final.now}`,
   )
+}
+
+/** As HttpError of @subsquid/http-client tells it. */
+function isKeyWanted(error: Error): boolean {
+  const { response } = error as { response?: { status?: unknown; url?: unknown } }
+  return response?.status === 401 || response?.status === 403
 }
 
 /** The hash of the newest final block as stored, and what the chain says of that height now. */

@@ -16,6 +16,7 @@ import { runChain } from './chain-processor.ts'
 import { recheckNext, startRecheck } from './checking/recheck.ts'
 import { configuredContracts } from './knowledge/contracts-file.ts'
 import { loadProtocols } from './load-protocols.ts'
+import { configuredPortal } from './source/configured-portal.ts'
 import { runSolana } from './svm/main.ts'
 
 async function main(): Promise<void> {
@@ -28,9 +29,9 @@ async function main(): Promise<void> {
     )
   }
   const rpc = env.rpc[network.name]
-  const gateway = env.gateway[network.name] === 'sqd' ? network.gateway : env.gateway[network.name]
-  if (!rpc && !gateway) {
-    log.info({ network: network.name }, 'not enabled: neither RPC nor gateway is configured')
+  const gateway = env.gateway[network.name]
+  if (!rpc && !gateway && !env.portal[network.name]) {
+    log.info({ network: network.name }, 'not enabled: neither RPC nor Portal nor gateway is configured')
     return
   }
   if (env.PROCESSOR_METRICS_PORT !== 'off') {
@@ -59,6 +60,11 @@ async function main(): Promise<void> {
     protocols: await loadProtocols(),
     pool: stores.pool,
     rpcUrls: rpc ?? [],
+    portal: configuredPortal(
+      network,
+      { urls: env.portal[network.name], apiKey: env.portalKey[network.name] ?? env.PORTAL_API_KEY },
+      stop.signal,
+    ),
     gateway,
     contracts,
     listedVaults: listedVaults(await readFacts(), network.chainId),

@@ -65,7 +65,7 @@ describe('deploy/', () => {
       return spawn('sh', [join(deploy, 'processor.sh'), 'mega-eth'], { env: { PATH, ...env } })
     }
     try {
-      for (const env of [{ RPC_MEGA_ETH: 'http://x' }, { GATEWAY_MEGA_ETH: 'sqd', RPC_MEGA_ETH: '' }]) {
+      for (const env of [{ RPC_MEGA_ETH: 'http://x' }, { PORTAL_MEGA_ETH: 'sqd', RPC_MEGA_ETH: '' }]) {
         const [said] = (await once(run(env).stdout, 'data')) as [Buffer]
         expect(String(said)).toBe('started: --import tsx processors/main.ts mega-eth\n')
       }

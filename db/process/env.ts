@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { limitEndpoints } from '../chain/endpoint.ts'
-import { findNetwork, meantNetwork, noNetwork } from '../networks.ts'
+import { findNetwork, isNetworkName, meantNetwork, networks, noNetwork } from '../networks.ts'
 import type { ProtocolSlug } from '../protocols.ts'
 import { ConfigError } from './errors.ts'
-import { hideUrl } from './hidden-urls.ts'
+import { hideSecret, hideUrl } from './hidden-urls.ts'
 import { LOG_FORMATS, log, setLogFormat } from './log.ts'
 
 const port = (fallback: number) => z.coerce.number().int().min(1).max(65535).default(fallback)
@@ -44,6 +44,22 @@ const httpUrls = () =>
     .string()
     .transform(list => list.split(',').map(url => url.trim()))
     .pipe(z.array(urlOf('http', 'https')).min(1))
+
+/** The same, or `sqd` for the public Portal's dataset of the network. */
+const portalUrls = () =>
+  z
+    .string()
+    .transform(list => list.split(',').map(url => url.trim()))
+    .pipe(
+      z.array(
+        z
+          .string()
+          .refine(
+            url => url === 'sqd' || urlOf('http', 'https').safeParse(url).success,
+            'must be sqd for the public Portal, or URLs of datasets that begin with http:// or https://',
+          ),
+      ),
+    )
 
 /** A key that goes into a header. */
 const secret = () => z.string().regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters')
@@ -142,7 +158,9 @@ export const envSchema = z.object({
   RHINESTONE_URL: trustedUrl().optional(),
   RHINESTONE_KEY: secret().optional(),
   RPC_SOLANA: httpUrls().optional(),
-  PORTAL_SOLANA: urlOf('http', 'https').optional(),
+  PORTAL_SOLANA: portalUrls().optional(),
+  PORTAL_API_KEY: secret().optional(),
+  PORTAL_API_KEY_SOLANA: secret().optional(),
   START_BLOCK_SOLANA: z.coerce.number().int().nonnegative().optional(),
   SAMPLES: z
     .enum(['on', 'off'])
@@ -155,9 +173,8 @@ const rpcUrls = z
   .string()
   .transform(list => list.split(',').map(url => url.trim()))
   .pipe(z.array(rpcUrl).min(1))
-const gatewayUrl = z.union([z.literal('sqd'), urlOf('http', 'https')], {
-  error: 'must be a URL that begins with http:// or https://, or sqd for the public gateway',
-})
+/** Of SQD's own: they want a key since 2026-05-19 (docs.sqd.dev/announcements/gateway-api-keys), and are being switched off. */
+const isPublicGateway = (url: string) => url === 'sqd' || /\.subsquid\.io$/.test(new URL(url).hostname)
 const block = z.coerce.number().int().nonnegative()
 
 /** Variables with one name per network: prefix, then the network in upper case with `-` as `_`. */
@@ -165,7 +182,11 @@ export const networkVariables = {
   RPC_: rpcUrls,
   RPC_BATCH_: z.coerce.number().int().positive(),
   RPC_RATE_: z.coerce.number().positive(),
-  GATEWAY_: gatewayUrl,
+  PORTAL_: portalUrls(),
+  PORTAL_API_KEY_: secret(),
+  GATEWAY_: z.union([z.literal('sqd'), urlOf('http', 'https')], {
+    error: 'must be a URL that begins with http:// or https://',
+  }),
   START_BLOCK_: block,
   FINALITY_: block,
   HEAD_LOOKS_: z.coerce.number().min(0.05).max(20),
@@ -179,7 +200,11 @@ export interface Env extends z.infer<typeof envSchema> {
   /** Calls that an endpoint is asked in one request, and in one second, at most, by network name. */
   rpcBatch: Readonly<Record<string, number>>
   rpcRate: Readonly<Record<string, number>>
-  /** SQD gateway by network name; `sqd`: the one in the table of networks. */
+  /** Datasets of SQD's Portals by network name, the preferred one first; `sqd`: that of the table of networks. */
+  portal: Readonly<Record<string, readonly string[]>>
+  /** By network name, for Portals that want another key than the rest. */
+  portalKey: Readonly<Record<string, string>>
+  /** SQD gateway of one's own by network name. */
   gateway: Readonly<Record<string, string>>
   /** First block to index, by network name. */
   startBlock: Readonly<Record<string, number>>
@@ -190,7 +215,7 @@ export interface Env extends z.infer<typeof envSchema> {
 }
 
 /** Names that begin so may be another program's: what resembles none of our networks is left alone. */
-const SHARED_PREFIXES = ['RPC_', 'GATEWAY_']
+const SHARED_PREFIXES = ['RPC_', 'PORTAL_', 'GATEWAY_']
 
 /** @example networkOf('RPC_MEGA_ETH', 'RPC_') === 'mega-eth' */
 export function networkOf(variable: string, prefix: string): string {
@@ -239,7 +264,25 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
   const rpc = byNetwork('RPC_', networkVariables.RPC_)
   const rpcBatch = byNetwork('RPC_BATCH_', networkVariables.RPC_BATCH_)
   const rpcRate = byNetwork('RPC_RATE_', networkVariables.RPC_RATE_)
+  const portal = byNetwork('PORTAL_', networkVariables.PORTAL_)
+  const portalKey = byNetwork('PORTAL_API_KEY_', networkVariables.PORTAL_API_KEY_)
   const gateway = byNetwork('GATEWAY_', networkVariables.GATEWAY_)
+  for (const [name, url] of Object.entries(gateway))
+    if (isPublicGateway(url))
+      problems.push(
+        `${variableOf(name, 'GATEWAY_')}: the gateways of SQD want a key since 19 May 2026, which cannot be sent to them, and are being switched off: unset it and set ${variableOf(name, 'PORTAL_')}=sqd`,
+      )
+  for (const name of Object.keys(portal)) {
+    const variable = variableOf(name, 'PORTAL_')
+    if (gateway[name])
+      problems.push(
+        `${variable}: history comes from there or from ${variableOf(name, 'GATEWAY_')}: set one of them`,
+      )
+    if (portal[name]?.includes('sqd') && isNetworkName(name) && !networks[name].portal)
+      problems.push(
+        `${variable}: the public Portal does not have ${name}: leave it unset, and history comes by RPC`,
+      )
+  }
   const startBlock = byNetwork('START_BLOCK_', networkVariables.START_BLOCK_)
   const finality = byNetwork('FINALITY_', networkVariables.FINALITY_)
   const headLooks = byNetwork('HEAD_LOOKS_', networkVariables.HEAD_LOOKS_)
@@ -254,10 +297,14 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     for (const url of [
       ...Object.values(rpc).flat(),
       ...(parsed.data.RPC_SOLANA ?? []),
-      ...(parsed.data.PORTAL_SOLANA ? [parsed.data.PORTAL_SOLANA] : []),
+      ...(parsed.data.PORTAL_SOLANA ?? []),
+      ...Object.values(portal).flat(),
       ...Object.values(gateway),
     ])
       if (url !== 'sqd') hideUrl(url)
+    const { PORTAL_API_KEY, PORTAL_API_KEY_SOLANA } = parsed.data
+    for (const key of [PORTAL_API_KEY, PORTAL_API_KEY_SOLANA, ...Object.values(portalKey)])
+      if (key) hideSecret(key)
     for (const [name, urls] of Object.entries(rpc))
       limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })
   }
@@ -278,6 +325,8 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     rpc,
     rpcBatch,
     rpcRate,
+    portal,
+    portalKey,
     gateway,
     startBlock,
     finality,

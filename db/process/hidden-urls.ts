@@ -21,6 +21,11 @@ export function hideUrl(text: string): void {
     if (part.length >= SHORTEST_KEY && /\d/.test(part)) hidden.set(part, '…')
 }
 
+/** From here on the log does not say this word: a server may quote the key that it refuses. */
+export function hideSecret(word: string): void {
+  if (word.length >= SHORTEST_KEY) hidden.set(word, '…')
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,30 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Batch } from '@subsquid/util-internal-processor-tools'
-import { UnavailableError } from '../../db/process/errors.ts'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
-import { added, merged, openLogQueries } from './log-queries.ts'
-import type { BlockLogs, ChainHeader, ChainRpc } from './rpc.ts'
+import { added } from './log-queries.ts'
+import { eachOnce } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 
-/** Blocks whose logs are asked for at once: more than the fewest while they hold no more than so many. */
-const FEWEST = 10
-const MOST = 10_000
-const LOGS = 1_000
+type Subscriptions = readonly Partial<Subscription>[]
+
+/** Where final blocks are read from. */
+export interface FinalSource {
+  /** The newest block that is final and to be had. */
+  top(): Promise<number>
+  /**
+   * Blocks of a range that have logs which are subscribed to, and its ends, ascending. A source that stops where there is much
+   * stops behind a block: the last one, which then is an end.
+   */
+  read(subscriptions: Subscriptions, from: number, to: number): Promise<SqdBlock[]>
+  /** The same of the whole range, without its ends, where some of its blocks are known. */
+  readMore(
+    subscriptions: Subscriptions,
+    from: number,
+    to: number,
+    known: readonly SqdBlock[],
+  ): Promise<SqdBlock[]>
+  /** A block without its logs. */
+  header(height: number): Promise<SqdBlock>
+  /** Blocks that may be asked for at once now. */
+  widest(): number
+  readonly sizes: {
+    /** Blocks that are asked for at once: at first, at least, at most. */
+    first: number
+    least: number
+    most: number
+    /** Logs that these are to hold, about. */
+    logs: number
+    /** Ranges that are under way while others are handled. */
+    ahead: number
+  }
+}
+
 /** Blocks with logs of ours that are handed out together: each may be sampled, and a stop waits for all of them. */
 const MOST_WITH_LOGS = 100
-/** Ranges that are under way while others are handled. */
-const AHEAD = 5
-/** How often a node is asked for a block that it must have, and the milliseconds between. */
-const TRIES = 10
-const PAUSE = 100
 
 export interface FinalBlocksOptions {
-  rpc: Pick<ChainRpc, 'head' | 'header' | 'logs'>
+  source: FinalSource
   /** What is asked for; more of it from one batch to the next, as contracts are met. */
-  subscriptions: () => readonly Partial<Subscription>[]
-  /** Blocks after which one is final. */
-  finality: number
+  subscriptions: () => Subscriptions
   /** Blocks that may be handed out together. */
   span: () => number
   stopOnHead: boolean
@@ -36,7 +58,7 @@ interface Piece {
   from: number
   to: number
   blocks: SqdBlock[]
-  subscriptions: readonly Partial<Subscription>[]
+  subscriptions: Subscriptions
 }
 
 interface Fetch {
@@ -54,7 +76,7 @@ export async function* finalBlocks(
   ranges: readonly { from: number; to?: number | undefined }[],
   options: FinalBlocksOptions,
 ): AsyncGenerator<Batch<SqdBlock>> {
-  const { rpc, finality, span, stopOnHead, pollInterval } = options
+  const { source, span, stopOnHead, pollInterval } = options
   const { fetch, width, upToDate } = openFetching(options)
   let top = -1
   let askedAt = Number.NEGATIVE_INFINITY
@@ -65,19 +87,24 @@ export async function* finalBlocks(
     let isOver = false
 
     const fetchAhead = async () => {
-      while (!isOver && underWay.length < AHEAD) {
+      while (!isOver && underWay.length < source.sizes.ahead) {
         if (from > end) isOver = true
         else if (from <= top) {
           const to = Math.min(top, end, from + width() - 1)
           underWay.push(told(to, fetch(from, to)))
           from = to + 1
         } else if (performance.now() - askedAt >= pollInterval) {
-          // The first block is as final as can be, as evm-processor has it.
-          top = Math.max(0, (await rpc.head()).number - finality)
+          top = await source.top()
           askedAt = performance.now()
         } else if (stopOnHead) isOver = true
         else return
       }
+    }
+    const take = async ({ to, piece }: Fetch) => {
+      const taken = await piece
+      // It stopped where there is much: the rest is next.
+      if (taken.to < to) underWay.unshift(told(to, fetch(taken.to + 1, to)))
+      return upToDate(taken)
     }
 
     for (await fetchAhead(); !isOver || underWay.length > 0; await fetchAhead()) {
@@ -86,18 +113,23 @@ export async function* finalBlocks(
         await sleep(pollInterval)
         continue
       }
-      const piece = await upToDate(await next.piece)
+      const piece = await take(next)
       const fits = ({ isDone, to }: Fetch) =>
         isDone &&
         to - piece.from < span() &&
         piece.blocks.filter(({ logs }) => logs.length > 0).length < MOST_WITH_LOGS
       for (let more = underWay[0]; more && fits(more); more = underWay[0]) {
         underWay.shift()
-        piece.blocks.push(...(await upToDate(await more.piece)).blocks)
-        piece.to = more.to
+        const other = await take(more)
+        piece.blocks.push(...other.blocks)
+        piece.to = other.to
       }
       for (let rest: Piece | undefined = piece; rest; ) {
-        const { now, later }: { now: SqdBlock[]; later: Piece | undefined } = cut(await upToDate(rest))
+        const { now, later }: { now: SqdBlock[]; later: Piece | undefined } = await cut(
+          await upToDate(rest),
+          Math.max(1, span()),
+          source,
+        )
         const isHead = from > top && underWay.length === 0 && !later
         await fetchAhead()
         yield { blocks: now, isHead }
@@ -108,15 +140,20 @@ export async function* finalBlocks(
 }
 
 /** As many blocks as may be handled at once, and what is left. */
-function cut(piece: Piece): { now: SqdBlock[]; later: Piece | undefined } {
+async function cut(
+  piece: Piece,
+  span: number,
+  source: FinalSource,
+): Promise<{ now: SqdBlock[]; later: Piece | undefined }> {
+  const { from, to, blocks } = piece
   let withLogs = 0
-  const at = piece.blocks.findIndex(({ logs }) => logs.length > 0 && ++withLogs === MOST_WITH_LOGS)
-  const last = piece.blocks[at]
-  if (!last || at === piece.blocks.length - 1) return { now: piece.blocks, later: undefined }
-  return {
-    now: piece.blocks.slice(0, at + 1),
-    later: { ...piece, from: last.header.height + 1, blocks: piece.blocks.slice(at + 1) },
-  }
+  const full = blocks.find(({ logs }) => logs.length > 0 && ++withLogs === MOST_WITH_LOGS)
+  const end = Math.min(to, full?.header.height ?? to, from + span - 1)
+  if (end === to) return { now: blocks, later: undefined }
+  const at = blocks.findIndex(({ header }) => header.height > end)
+  const now = blocks.slice(0, at)
+  if (now.at(-1)?.header.height !== end) now.push(await source.header(end))
+  return { now, later: { ...piece, from: end + 1, blocks: blocks.slice(at) } }
 }
 
 /** What fails is told when it is its turn. */
@@ -132,42 +169,18 @@ function told(to: number, piece: Promise<Piece>): Fetch {
 }
 
 /** Fetches ranges of final blocks, and says how many to ask for next. */
-function openFetching({ rpc, subscriptions, span }: FinalBlocksOptions) {
-  const logsOf = openLogQueries(rpc)
-  let width = 10 * FEWEST
-
-  async function headerOf(height: number): Promise<ChainHeader> {
-    for (let tries = 1; tries <= TRIES; tries++) {
-      const header = await rpc.header(height)
-      if (header) return header
-      await sleep(PAUSE)
-    }
-    throw new UnavailableError(`The node does not have block ${height}, which is final.`)
-  }
-
-  async function blockOf(height: number, found?: BlockLogs): Promise<SqdBlock> {
-    const { hash, parentHash, timestamp } = await headerOf(height)
-    if (found && found.hash !== hash) throw new BranchMismatchError(height)
-    return {
-      header: { height, hash, parentHash, timestamp: timestamp * 1000 },
-      logs: found?.logs ?? [],
-      transactions: [],
-    }
-  }
-
-  const blocksOf = (found: readonly BlockLogs[], ends: readonly number[]) => {
-    const byNumber = new Map(found.map(block => [block.number, block]))
-    const heights = [...new Set([...byNumber.keys(), ...ends])].sort((a, b) => a - b)
-    return Promise.all(heights.map(height => blockOf(height, byNumber.get(height))))
-  }
+function openFetching({ source, subscriptions }: FinalBlocksOptions) {
+  const { first, least, most, logs: mostLogs } = source.sizes
+  let width = first
 
   async function fetch(from: number, to: number): Promise<Piece> {
     const asked = subscriptions()
-    const found = await logsOf(asked, from, to)
-    const logs = found.reduce((sum, block) => sum + block.logs.length, 0)
-    const blocks = to - from + 1
-    width = Math.max(FEWEST, Math.min(MOST, 4 * blocks, Math.floor((blocks * LOGS) / Math.max(1, logs))))
-    return { from, to, blocks: await blocksOf(found, [from, to]), subscriptions: asked }
+    const blocks = await source.read(asked, from, to)
+    const end = blocks.at(-1)?.header.height ?? to
+    const logs = blocks.reduce((sum, block) => sum + block.logs.length, 0)
+    const count = end - from + 1
+    width = Math.max(least, Math.min(most, 4 * count, Math.floor((count * mostLogs) / Math.max(1, logs))))
+    return { from, to: end, blocks, subscriptions: asked }
   }
 
   /** With the logs of contracts that were met since it was fetched. */
@@ -175,15 +188,32 @@ function openFetching({ rpc, subscriptions, span }: FinalBlocksOptions) {
     const now = subscriptions()
     const more = added(piece.subscriptions, now)
     if (more.length === 0) return piece
-    const found = await logsOf(more, piece.from, piece.to)
-    const had = piece.blocks.map(({ header, logs }) => ({ number: header.height, hash: header.hash, logs }))
-    const all = new Map(merged([...had, ...found]).map(block => [block.number, block]))
-    const missing = found.filter(({ number }) => !had.some(block => block.number === number))
-    const blocks = [...piece.blocks, ...(await blocksOf(missing, []))]
-      .map(block => ({ ...block, logs: all.get(block.header.height)?.logs ?? [] }))
-      .sort((a, b) => a.header.height - b.header.height)
-    return { ...piece, blocks, subscriptions: now }
+    const found = await source.readMore(more, piece.from, piece.to, piece.blocks)
+    return { ...piece, blocks: together(piece.blocks, found), subscriptions: now }
   }
 
-  return { fetch, width: () => Math.min(width, Math.max(1, span())), upToDate }
+  return { fetch, width: () => Math.max(1, Math.min(width, source.widest())), upToDate }
+}
+
+/** The same blocks as others asked for them: each once, with what either has of it. */
+export function together(some: readonly SqdBlock[], others: readonly SqdBlock[]): SqdBlock[] {
+  const byHeight = new Map(some.map(block => [block.header.height, block]))
+  for (const other of others) {
+    const { height, hash } = other.header
+    const block = byHeight.get(height)
+    if (block && block.header.hash !== hash) throw new BranchMismatchError(height)
+    byHeight.set(
+      height,
+      block
+        ? {
+            header: block.header,
+            logs: eachOnce([...block.logs, ...other.logs]),
+            transactions: [
+              ...new Map([...block.transactions, ...other.transactions].map(one => [one.hash, one])).values(),
+            ],
+          }
+        : other,
+    )
+  }
+  return [...byHeight.values()].sort((a, b) => a.header.height - b.header.height)
 }

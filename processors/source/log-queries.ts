@@ -13,7 +13,7 @@ interface Filter {
 /** Contracts named in one request: nodes take no more than a thousand, or a body no longer than so much. */
 const ADDRESSES = 500
 /** Transfer of ERC-20: so common that it is asked of nobody of whom it is not wanted. */
-const COMMON = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+export const COMMON = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** Logs that one request gives, about: vendors stop at ten thousand. */
 const LOGS_AT_ONCE = 5_000
 /** Blocks by which it is found out how many logs of some topics there are, and ranges after which it is again. */

@@ -3,17 +3,25 @@ import type { Logger } from '@subsquid/logger'
 import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
 import { adoptSqdLog } from '../../db/process/sqd-log.ts'
 import type { SourceBlock } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
-import { finalBlocks } from './final-blocks.ts'
+import { type FinalSource, finalBlocks } from './final-blocks.ts'
 import type { HeadClient, Pace } from './head.ts'
 import { HotBlocks } from './hot-blocks.ts'
 import { type ConnectedClient, paced } from './paced-connection.ts'
+import { openPortalFinal } from './portal-blocks.ts'
+import type { Portal } from './portal-client.ts'
 import { type ChainRpc, eachOnce } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
+import { openRpcFinal } from './rpc-final.ts'
 
 export interface SourceOptions {
+  /** History comes from there; without it from a gateway, where there is one, and else from the node. */
+  portal?: Portal | undefined
+  /** Whether what is left up to a head is little enough for the node, while the Portal is away. */
+  isLittle?: (head: number) => boolean
   gateway?: string
   /** The node that is asked for the head, and what asks it, or another one, for final blocks. */
   rpc?: { url: string; client: ChainRpc }
@@ -44,6 +52,8 @@ export interface SourceBatch {
   takesMore: boolean
 }
 
+/** Milliseconds between looks for another final block of a Portal, at least. */
+const PORTAL_POLL = 1_000
 /** How often a request is repeated, where there is no other endpoint. */
 const ATTEMPTS = 10
 
@@ -59,6 +69,7 @@ export class FilterExtended extends VaultlogError {
 adoptSqdLog()
 
 type Config = RunnerConfig<unknown, unknown>
+type DataSource = NonNullable<Config['archive']>
 
 /**
  * EvmBatchProcessor.run() owns the process: it exits on every error and cannot be started again with more contracts.
@@ -104,11 +115,17 @@ export async function runSource<Store>(
 
   const parts = processor as unknown as ProcessorParts
   let takesMore = false
+  const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
+  const finalized = (source: FinalSource, interval: number) =>
+    async function* (requests: Config['requests'], stopOnHead = false) {
+      takesMore = true
+      const ranges = requests.map(({ range }) => range)
+      yield* finalBlocks(ranges, { source, subscriptions, span, stopOnHead, pollInterval: interval })
+    }
   if (options.rpc) {
     const client = parts.getChainRpcClient()
     paced(client, options.rpc.url, options.rpcAttempts ?? ATTEMPTS)
     const hot = parts.getHotDataSource()
-    const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
     const { client: rpc } = options.rpc
     const blocks = new HotBlocks({ client, rpc, subscriptions, finality, pace: options.pace })
     const ask = hot.getFinalizedHeight.bind(hot)
@@ -117,11 +134,7 @@ export async function runSource<Store>(
       takesMore = true
       return blocks.follow(state, requests.at(-1)?.range.to ?? Number.POSITIVE_INFINITY, process)
     }
-    hot.getFinalizedBlocks = async function* (requests, stopOnHead = false) {
-      takesMore = true
-      const ranges = requests.map(({ range }) => range)
-      yield* finalBlocks(ranges, { rpc, subscriptions, finality, span, stopOnHead, pollInterval })
-    }
+    hot.getFinalizedBlocks = finalized(openRpcFinal({ rpc, finality, span }), pollInterval)
   }
   let before: SqdBlock | undefined
   let abort: (() => void) | undefined
@@ -133,7 +146,11 @@ export async function runSource<Store>(
     const run = new Runner<unknown, Store>({
       database,
       requests: parts.getBatchRequests(),
-      archive: options.gateway ? parts.getArchiveDataSource() : undefined,
+      archive: options.portal
+        ? portalArchive(options.portal, options, finalized)
+        : options.gateway
+          ? parts.getArchiveDataSource()
+          : undefined,
       hotDataSource: options.rpc ? parts.getHotDataSource() : undefined,
       allBlocksAreFinal: options.finality === 0,
       log: parts.getLogger(),
@@ -162,6 +179,28 @@ export async function runSource<Store>(
   } finally {
     if (abort) signal?.removeEventListener('abort', abort)
     if (options.rpc) parts.getChainRpcClient().close()
+  }
+}
+
+function portalArchive(
+  portal: Portal,
+  { rpc, finality, pollInterval, isLittle }: SourceOptions,
+  finalized: (source: FinalSource, interval: number) => DataSource['getFinalizedBlocks'],
+): DataSource {
+  const source = openPortalFinal({ portal, rpc: rpc?.client, finality })
+  return {
+    async getFinalizedHeight() {
+      try {
+        return await source.top()
+      } catch (error) {
+        if (!(error instanceof UnavailableError) || !rpc || !isLittle) throw error
+        if (!isLittle((await rpc.client.head()).number)) throw error
+        log.warn({ network: portal.network, error: error.message }, 'the node gives what is left of history')
+        return -1
+      }
+    },
+    getBlockHash: async height => (await source.header(height)).header.hash,
+    getFinalizedBlocks: finalized(source, Math.max(PORTAL_POLL, pollInterval)),
   }
 }
 

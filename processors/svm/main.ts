@@ -9,6 +9,7 @@ import { onShutdown, shutdown } from '../../db/process/shutdown.ts'
 import { openEventStore } from '../../db/stores.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { MIRROR, openWakeUps } from '../../db/wake-ups.ts'
+import { configuredPortal } from '../source/configured-portal.ts'
 import { loadPrograms } from './load-programs.ts'
 import { openPortalSource } from './portal-source.ts'
 import { runSvm } from './processor.ts'
@@ -40,9 +41,14 @@ export async function runSolana(env: Env): Promise<void> {
   await registerStream(stores.pool, SOLANA.id, SOLANA.name, 'svm')
   await reinstateChain(stores.pool, SOLANA.id)
   const ask = rpc && openFailover(rpc)
-  const source = portal ? openPortalSource(portal) : ask && openRpcSource(ask)
-  if (!source) return
   const stop = new AbortController()
+  const chosen = configuredPortal(
+    { name: SOLANA.name, portal: 'solana-mainnet' },
+    { urls: env.PORTAL_SOLANA, apiKey: env.PORTAL_API_KEY_SOLANA ?? env.PORTAL_API_KEY },
+    stop.signal,
+  )
+  const source = chosen ? openPortalSource(chosen) : ask && openRpcSource(ask)
+  if (!source) return
   const follow = async () => {
     if (ask) await assertRightCluster(ask)
     await runSvm({

@@ -1,18 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Key } from '../../abi/svm/programs.ts'
 import { fromBase58, hexOfBase58, toBase58 } from '../../db/base58.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
+import type { Portal } from '../source/portal-client.ts'
 import type { SvmBlock, SvmTransaction, TokenBalance } from './block.ts'
 import type { SvmSource, Wanted } from './source.ts'
 
-/** Attempts of a request that is refused for its pace, or not answered. */
-const ATTEMPTS = 5
-const LONGEST_PAUSE = 30_000
-const TIMEOUT = 60_000
 /** Of one slice; a longer answer is taken up to here, and the rest asked for later. */
 const MOST_BLOCKS = 2_000
-const MOST_BYTES = 64 * 1024 * 1024
+const MOST_CHARACTERS = 64 * 1024 * 1024
 
 const key = z.string().transform((text, context) => {
   const hex = fromBase58(text)
@@ -58,22 +54,18 @@ const block = z.object({
 type PortalBlock = z.infer<typeof block>
 
 /** Blocks of a Portal of SQD's protocol, with no more in them than is wanted. */
-export function openPortalSource(url: string): SvmSource {
-  const at = (path: string) => `${url.replace(/\/$/, '')}/${path}`
+export function openPortalSource(portal: Portal): SvmSource {
   return {
     isFiltered: true,
-    async head() {
-      const response = await ask(at('finalized-head'))
-      return z.object({ number: place }).parse(await response.json()).number
-    },
+    head: async () => (await portal.head()).number,
     async read(from, to, wanted) {
-      const query = JSON.stringify(queryOf(from, to, wanted))
-      const response = await ask(at('finalized-stream'), query)
-      if (response.status === 204) return undefined
+      const lines = await portal.stream(queryOf(from, to, wanted))
       const blocks: SvmBlock[] = []
-      for await (const line of linesOf(response)) {
+      let characters = 0
+      for await (const line of lines ?? []) {
         blocks.push(blockOf(block.parse(JSON.parse(line)), blocks.at(-1)?.time ?? 0))
-        if (blocks.length === MOST_BLOCKS) break
+        characters += line.length
+        if (blocks.length === MOST_BLOCKS || characters > MOST_CHARACTERS) break
       }
       const last = blocks.at(-1)
       return last && { blocks, end: { slot: last.slot, hash: last.hash, time: last.time } }
@@ -81,11 +73,11 @@ export function openPortalSource(url: string): SvmSource {
   }
 }
 
-function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted): unknown {
+function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted) {
   const [ids, shares] = [programs, mints].map(list => list.map(one => toBase58(one))) as [string[], string[]]
   const relations = { transaction: true }
   return {
-    type: 'solana',
+    type: 'solana' as const,
     fromBlock,
     toBlock,
     fields: {
@@ -125,53 +117,6 @@ function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted
       ],
     }),
   }
-}
-
-/** @throws UnavailableError */
-async function ask(url: string, body?: string): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    const asked = fetch(url, {
-      ...(body && { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
-      signal: AbortSignal.timeout(TIMEOUT),
-    })
-    const response = await asked.catch((error: Error) => error)
-    if (response instanceof Response && response.ok) return response
-    const isLater = response instanceof Error || [429, 502, 503, 504].includes(response.status)
-    if (!isLater || attempt === ATTEMPTS) {
-      const said =
-        response instanceof Error
-          ? response.message
-          : `${response.status} ${(await response.text()).slice(0, 200)}`
-      throw new UnavailableError(`The Portal of Solana does not answer: ${said}`)
-    }
-    const wish = response instanceof Error ? Number.NaN : Number(response.headers.get('retry-after') ?? 'x')
-    const pause = Number.isFinite(wish) ? wish * 1000 : 250 * 2 ** attempt
-    await sleep(Math.min(LONGEST_PAUSE, pause))
-  }
-}
-
-/** Whole lines: one that the connection broke off in is none, and what came before it stands. */
-async function* linesOf(response: Response): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  let size = 0
-  if (!response.body) return
-  try {
-    for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
-      size += part.length
-      rest += decoder.decode(part, { stream: true })
-      const lines = rest.split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) if (line.trim() !== '') yield line
-      if (size > MOST_BYTES) return
-      if (rest.length > MOST_BYTES)
-        throw new UnavailableError('The Portal of Solana sent a block that is too large.')
-    }
-  } catch (error) {
-    if (error instanceof UnavailableError) throw error
-    return
-  }
-  if (rest.trim() !== '') yield rest
 }
 
 function blockOf(

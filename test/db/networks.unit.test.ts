@@ -57,12 +57,12 @@ describe('networks', () => {
   })
 
   test('finality and block time are sensible', () => {
-    for (const { finality, blockTime, shortestBlockTime = blockTime, gateway } of Object.values(networks)) {
+    for (const { finality, blockTime, shortestBlockTime = blockTime, portal } of Object.values(networks)) {
       expect(finality).toBeGreaterThanOrEqual(5)
       expect(shortestBlockTime).toBeGreaterThan(0)
       // Nothing is kept for longer than the indexer takes a block to last.
       expect(shortestBlockTime).toBeLessThanOrEqual(blockTime)
-      if (gateway) expect(gateway).toMatch(/^https:\/\/v2\.archive\.subsquid\.io\/network\/[a-z0-9-]+$/)
+      if (portal) expect(portal).toMatch(/^[a-z]+-(mainnet|one)$/)
     }
   })
 })

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Subscription } from '../../processors/handling/decode.ts'
-import { type FinalBlocksOptions, finalBlocks } from '../../processors/source/final-blocks.ts'
+import { finalBlocks } from '../../processors/source/final-blocks.ts'
 import type { BlockLogs } from '../../processors/source/rpc.ts'
+import { openRpcFinal, type RpcFinalOptions } from '../../processors/source/rpc-final.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
 const OTHER = `0x${'e'.repeat(64)}`
@@ -27,7 +28,7 @@ interface Chain {
   hashOfLogs?: (height: number) => string
 }
 
-type Filter = Parameters<FinalBlocksOptions['rpc']['logs']>[0]
+type Filter = Parameters<RpcFinalOptions['rpc']['logs']>[0]
 
 /** A node, and what it was asked. */
 function node({
@@ -53,7 +54,7 @@ function node({
     const all = [...of(VAULT, logs(height), 0), ...of(LATE, late(height), 10_000)]
     return { number: height, hash: hashOfLogs(height), logs: all }
   }
-  const rpc: FinalBlocksOptions['rpc'] = {
+  const rpc: RpcFinalOptions['rpc'] = {
     async head() {
       const number = (heads.length > 1 ? heads.shift() : heads[0]) ?? 0
       return { number, hash: hash(number), timestamp: number }
@@ -96,15 +97,14 @@ const ofVault = [{ topic0: [TOPIC], address: [VAULT] }]
 /** The batches' blocks, as height and how many logs; `handling` takes as long as the caller wants. */
 async function batches(
   { rpc }: Pick<ReturnType<typeof node>, 'rpc'>,
-  { from = 0, to, ...options }: Reading = {},
+  { from = 0, to, span = () => Number.POSITIVE_INFINITY, ...options }: Reading = {},
   handling: (batch: [number, number][]) => unknown = () => {},
 ) {
   const found: [number, number][][] = []
   for await (const { blocks } of finalBlocks([{ from, to }], {
-    rpc,
-    finality: 0,
+    source: openRpcFinal({ rpc, finality: 0, span }),
     pollInterval: 20,
-    span: () => Number.POSITIVE_INFINITY,
+    span,
     stopOnHead: true,
     subscriptions: () => ofVault,
     ...options,

@@ -12,12 +12,18 @@ const PASSWORD = 'pa55word0123456789'
 /** A node that says where it was asked in whatever it answers, as gateways do in pages of errors. */
 const node = createServer((request, response) => {
   request.resume().on('end', () => {
-    const status = [401, 500, 200][asked++ % 3] ?? 200
+    // A gateway or Portal that refuses the key would end the process.
+    const statuses = /portal|gateway/.test(request.url ?? '') ? [500, 200] : [401, 500, 200]
+    const status = statuses[asked++ % statuses.length] ?? 200
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(
       status === 200
-        ? JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: `no: ${request.url}` } })
-        : `<h1>${request.url}: key ${KEY} is not allowed</h1>`,
+        ? JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            error: { code: -32603, message: `no: ${request.url} ${request.headers['x-api-key']}` },
+          })
+        : `<h1>${request.url}: key ${KEY} ${request.headers['x-api-key']} is not allowed</h1>`,
     )
   })
 })
@@ -44,9 +50,13 @@ it.each([
     SQD_WARN: '',
     RPC_MAINNET: `http://${at}/v2/${KEY}?apikey=${QUERY},http://user:${PASSWORD}@${at}/${KEY}`,
     GATEWAY_BASE: `http://${at}/gateway/${KEY}?apikey=${QUERY}`,
+    PORTAL_OPTIMISM: `http://${at}/portal/${KEY}?apikey=${QUERY}`,
+    PORTAL_API_KEY: PASSWORD,
     START_BLOCK_MAINNET: '0',
   }
-  const processes: Running[] = ['mainnet', 'base'].map(name => start(['processors/main.ts', name], env))
+  const processes: Running[] = ['mainnet', 'base', 'optimism'].map(name =>
+    start(['processors/main.ts', name], env),
+  )
   try {
     await Promise.all(processes.map(running => running.until(new RegExp(`(${at}[\\s\\S]*){2}`))))
   } finally {

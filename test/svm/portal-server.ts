@@ -1,19 +1,9 @@
-import { createServer } from 'node:http'
+import { BadQuery, type Dataset, type Query } from '../portal/server.ts'
 import type { TestChain } from './chain.ts'
-import { listening } from './rpc-server.ts'
 
-/** A Portal over a test chain, by SQD's published protocol. */
-export interface Portal {
-  url: string
-  requests: number
-  /** What becomes of the next requests: a status to refuse them with, or how many bytes are sent before the connection breaks off. */
-  faults: ({ status: number } | { bytes: number })[]
-  close(): Promise<void>
-}
-
-interface Query {
+interface SvmQuery {
   fromBlock: number
-  toBlock?: number
+  toBlock: number
   instructions: { programId: string[] }[]
   tokenBalances?: { preMint?: string[]; postMint?: string[] }[]
 }
@@ -43,39 +33,34 @@ interface Balance {
   uiTokenAmount: { amount: string }
 }
 
-/** Blocks of one answer, few so that there are several. */
+/** Blocks of one chunk, few so that there are several. */
 const MOST = 7
 
-export async function servePortal(chain: TestChain): Promise<Portal> {
-  const portal: Portal = { url: '', requests: 0, faults: [], close: async () => {} }
-  const server = createServer((request, response) => {
-    portal.requests++
-    const fault = portal.faults.shift()
-    if (fault && 'status' in fault) return response.writeHead(fault.status, { 'retry-after': '0' }).end()
-    if (request.url === '/finalized-head')
-      return response.end(JSON.stringify({ number: chain.head.slot, hash: chain.head.blockhash }))
-    const parts: Buffer[] = []
-    request.on('data', part => parts.push(part))
-    request.on('end', () => {
-      const lines = answer(chain, JSON.parse(Buffer.concat(parts).toString()))
-      if (lines.length === 0) return response.writeHead(204).end()
-      const text = `${lines.join('\n')}\n`
-      response.setHeader('content-type', 'application/jsonl')
-      if (!fault) return response.end(text)
-      response.write(text.slice(0, fault.bytes), () => response.destroy())
-    })
-  })
-  portal.url = await listening(server)
-  portal.close = () =>
-    new Promise(done => {
-      server.close(() => done())
-      server.closeAllConnections()
-    })
-  return portal
+/** A test chain behind a Portal. */
+export function svmDataset(chain: TestChain): Dataset {
+  return {
+    name: 'solana-test',
+    start: 0,
+    head: () => ({ number: chain.head.slot, hash: chain.head.blockhash }),
+    hash: slot => chain.blocks.find(block => block.slot === slot)?.blockhash,
+    *chunks(query: Query) {
+      if (query['type'] !== 'solana') throw new BadQuery('not of Solana')
+      const asked = query as Query & SvmQuery
+      for (let from = asked.fromBlock; from <= asked.toBlock; ) {
+        const lines = answer(chain, { ...asked, fromBlock: from })
+        yield lines
+        from =
+          (JSON.parse(lines.at(-1) ?? '{"header":{"number":1e9}}') as { header: { number: number } }).header
+            .number + 1
+      }
+    },
+  }
 }
 
-function answer(chain: TestChain, { fromBlock, toBlock, instructions, tokenBalances = [] }: Query): string[] {
-  const last = Math.min(toBlock ?? chain.head.slot, chain.head.slot)
+function answer(
+  chain: TestChain,
+  { fromBlock, toBlock: last, instructions, tokenBalances = [] }: SvmQuery,
+): string[] {
   const blocks = chain.blocks.filter(({ slot }) => slot >= fromBlock && slot <= last)
   const programs = new Set(instructions.flatMap(({ programId }) => programId))
   const mints = new Set(tokenBalances.flatMap(({ preMint = [], postMint = [] }) => [...preMint, ...postMint]))

@@ -2,32 +2,42 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents, type StoredEvent } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
+import { openPortal } from '../../processors/source/portal-client.ts'
 import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import type { SvmSource } from '../../processors/svm/source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
-import { type Portal, servePortal } from './portal-server.ts'
+import { startPortal, type TestPortal } from '../portal/server.ts'
+import { svmDataset } from './portal-server.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
 import { SvmWorld } from './world.ts'
 
 const world = new SvmWorld(23)
 let node: RpcNode
-let portal: Portal
+let portal: TestPortal
 const stores: TestPostgres[] = []
 
 beforeAll(async () => {
   await world.begin(3, 4)
   await world.grow(90)
   node = await serveRpc(world.chain)
-  portal = await servePortal(world.chain)
+  portal = await startPortal(svmDataset(world.chain), { mostChunks: 1 })
 })
 afterAll(async () => {
   await node.close()
   await portal.close()
   for (const store of stores) await store.drop()
 })
+
+const client = () =>
+  openPortal({
+    network: 'solana',
+    urls: [portal.url],
+    firstPause: 10,
+    settings: { url: 'PORTAL_SOLANA', key: 'PORTAL_API_KEY' },
+  })
 
 /** What is stored of the chain, read from this source into a store of its own. */
 async function indexed(source: SvmSource, hasSamples = false): Promise<StoredEvent[]> {
@@ -48,26 +58,26 @@ async function indexed(source: SvmSource, hasSamples = false): Promise<StoredEve
 it('gives the very events that a node gives, through refusals and broken lines', async () => {
   const byNode = await indexed(openRpcSource(openFailover([node.url])))
   portal.faults.push(
-    { status: 429 },
+    { status: 429, retryAfter: '0' },
     { status: 503 },
-    { bytes: 0 },
-    { bytes: 5000 },
-    { bytes: 90 },
+    { cutAfter: 0 },
+    { cutAfter: 5000 },
+    { cutAfter: 90 },
     { status: 500 },
   )
-  const byPortal = await indexed(openPortalSource(portal.url))
+  const byPortal = await indexed(openPortalSource(client()))
   expect(portal.faults).toEqual([])
   expect(byPortal).toEqual(byNode)
   expect(byNode.length).toBeGreaterThan(100)
   expect(new Set(byNode.map(({ type }) => type)).size).toBe(4)
   // Whole blocks are asked of the node alone.
   const blocks = node.calls.get('getBlock') ?? 0
-  expect(portal.requests).toBeLessThan(blocks)
+  expect(portal.requests.length).toBeLessThan(blocks)
 })
 
 it('has samples of slots that hold nothing else', async () => {
   world.chain.mine([], 3600)
-  const events = await indexed(openPortalSource(portal.url), true)
+  const events = await indexed(openPortalSource(client()), true)
   const samples = events.filter(({ type }) => type === 'SvmVaultSampled')
   expect(samples.map(({ block_number }) => block_number)).toContain(world.chain.slot)
   for (const pool of world.pools) {

@@ -44,6 +44,8 @@ describe('environment', () => {
       RPC_BATCH_MEGA_ETH: '10',
       RPC_RATE_MAINNET: '2.5',
       GATEWAY_BASE: 'https://gateway.example',
+      PORTAL_MEGA_ETH: 'https://portal.example/datasets/x, sqd',
+      PORTAL_API_KEY_MEGA_ETH: 'k3y',
       START_BLOCK_MEGA_ETH: '123',
     })
     expect(env.rpc).toEqual({
@@ -52,7 +54,27 @@ describe('environment', () => {
     })
     expect([env.rpcBatch, env.rpcRate]).toEqual([{ 'mega-eth': 10 }, { mainnet: 2.5 }])
     expect(env.gateway).toEqual({ base: 'https://gateway.example' })
+    expect(env.portal).toEqual({ 'mega-eth': ['https://portal.example/datasets/x', 'sqd'] })
+    expect(env.portalKey).toEqual({ 'mega-eth': 'k3y' })
     expect(env.startBlock).toEqual({ 'mega-eth': 123 })
+  })
+
+  it.each(['sqd', 'https://v2.archive.subsquid.io/network/ethereum-mainnet'])(
+    'says of the gateway %s, which wants a key, what to set in its place',
+    gateway => {
+      const read = () => readEnv({ GATEWAY_MAINNET: gateway })
+      expect(read).toThrow(ConfigError)
+      expect(read).toThrow(/GATEWAY_MAINNET: .*since 19 May 2026.* set PORTAL_MAINNET=sqd/)
+    },
+  )
+
+  it('says of a network that the public Portal does not have that it does not', () => {
+    expect(() => readEnv({ PORTAL_SWELLCHAIN: 'sqd' })).toThrow(
+      /PORTAL_SWELLCHAIN: .*does not have swellchain/,
+    )
+    expect(readEnv({ PORTAL_SWELLCHAIN: 'http://own/x' }).portal).toEqual({ swellchain: ['http://own/x'] })
+    expect(() => readEnv({ PORTAL_BASE: 'sqd', GATEWAY_BASE: 'http://own' })).toThrow(/set one of them/)
+    expect(() => readEnv({ PORTAL_BASE: 'nope' })).toThrow(/PORTAL_BASE: must be sqd/)
   })
 
   it('names every bad variable', () => {
@@ -83,7 +105,7 @@ describe('environment', () => {
   })
 
   it('leaves alone what may be of another program, and takes it for no network', () => {
-    const foreign = { RPC_URL: 'http://x', RPC_TIMEOUT: '30', GATEWAY_INTERFACE: 'CGI/1.1' }
+    const foreign = { RPC_URL: 'http://x', RPC_TIMEOUT: '30', GATEWAY_INTERFACE: 'CGI/1.1', PORTAL_URL: 'x' }
     expect(readEnv(foreign)).toEqual(readEnv({}))
     // Nobody else has such names.
     expect(() => readEnv({ FINALITY_SEPOLIA: '5' })).toThrow(/no network sepolia\. Networks: mainnet, /)

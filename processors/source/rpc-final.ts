@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UnavailableError } from '../../db/process/errors.ts'
+import { BranchMismatchError } from '../handling/block.ts'
+import type { FinalSource } from './final-blocks.ts'
+import { openLogQueries } from './log-queries.ts'
+import type { BlockLogs, ChainHeader, ChainRpc } from './rpc.ts'
+import type { SqdBlock } from './rpc-block.ts'
+
+/** Blocks whose logs are asked for at once: more than the fewest while they hold no more than so many. */
+const SIZES = { first: 100, least: 10, most: 10_000, logs: 1_000, ahead: 5 }
+/** How often a node is asked for a block that it must have, and the milliseconds between. */
+const TRIES = 10
+const PAUSE = 100
+
+export interface RpcFinalOptions {
+  rpc: Pick<ChainRpc, 'head' | 'header' | 'logs'>
+  /** Blocks after which one is final. */
+  finality: number
+  /** Blocks that may be handed out together: no more are asked for at once. */
+  span: () => number
+}
+
+/** Final blocks by RPC: logs by contracts and topics, and the headers of the blocks that have any. */
+export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSource {
+  const logsOf = openLogQueries(rpc)
+
+  async function headerOf(height: number): Promise<ChainHeader> {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const header = await rpc.header(height)
+      if (header) return header
+      await sleep(PAUSE)
+    }
+    throw new UnavailableError(`The node does not have block ${height}, which is final.`)
+  }
+
+  async function blockOf(height: number, found?: BlockLogs, known?: SqdBlock): Promise<SqdBlock> {
+    const header = known?.header ?? headOf(await headerOf(height))
+    if (found && found.hash !== header.hash) throw new BranchMismatchError(height)
+    return { header, logs: found?.logs ?? [], transactions: [] }
+  }
+
+  const blocksOf = (
+    found: readonly BlockLogs[],
+    ends: readonly number[],
+    known: readonly SqdBlock[] = [],
+  ) => {
+    const byNumber = new Map(found.map(block => [block.number, block]))
+    const had = new Map(known.map(block => [block.header.height, block]))
+    const heights = [...new Set([...byNumber.keys(), ...ends])].sort((a, b) => a - b)
+    return Promise.all(heights.map(height => blockOf(height, byNumber.get(height), had.get(height))))
+  }
+
+  return {
+    sizes: SIZES,
+    widest: span,
+    // The first block is as final as can be, as evm-processor has it.
+    top: async () => Math.max(0, (await rpc.head()).number - finality),
+    read: async (subscriptions, from, to) => blocksOf(await logsOf(subscriptions, from, to), [from, to]),
+    readMore: async (subscriptions, from, to, known) =>
+      blocksOf(await logsOf(subscriptions, from, to), [], known),
+    header: height => blockOf(height),
+  }
+}
+
+const headOf = ({ number, hash, parentHash, timestamp }: ChainHeader): SqdBlock['header'] => ({
+  height: number,
+  hash,
+  parentHash,
+  timestamp: timestamp * 1000,
+})
