@@ -124,6 +124,7 @@ describe('every projection', () => {
         "aave_liquidity 1",
         "aave_reserve 1",
         "aave_revision 1",
+        "amm_vault 1",
         "asset 1",
         "attributed_flow 1",
         "balance 1",

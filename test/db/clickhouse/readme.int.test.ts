@@ -220,7 +220,7 @@ async function expectRows(example: string): Promise<void> {
 }
 
 describe('docs/questions.md', () => {
-  it('has twenty-four', () => expect(questions).toHaveLength(24))
+  it('has twenty-six', () => expect(questions).toHaveLength(26))
   it.each(questions)('$question', async ({ sql }) => {
     expect(sql).not.toBe('')
     await expectRows(sql)
