@@ -5,7 +5,7 @@ import type { History } from '../knowledge/history.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
 import { DAY, type LogBudget } from '../knowledge/log-budget.ts'
 import { type Looks, TURN } from '../knowledge/looks.ts'
-import type { OlderLogs } from '../knowledge/older-logs.ts'
+import type { OlderLogsOfBatch } from '../knowledge/older-logs.ts'
 import type { Protocol } from '../protocol.ts'
 import { firstBlocks, type Moment } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
@@ -30,7 +30,7 @@ export interface ChainHandlerOptions {
   /** What came before a source was watched. */
   history?: History
   /** What contracts logged long before they were discovered. */
-  older?: Pick<OlderLogs, 'add' | 'near' | 'take' | 'expect'> | undefined
+  older?: OlderLogsOfBatch | undefined
   /** How many logs of a contract are taken with the blocks; absent: all. */
   logBudget?: LogBudget | undefined
   /** How many samples vaults cost that nobody listed; absent: all that there is reason for. */
@@ -371,11 +371,18 @@ export class ChainHandler {
     const view = this.viewOf(fresh)
     const isCapped = older && isFound && address.every(contract => logBudget?.isCounted(contract))
     const now = isCapped ? Math.max(from, block.ref.number) : from
+    const to = batch.last.number
     const [before, since] = await Promise.all([
       isCapped ? older.near(batch.store, fresh, from, block.ref.number) : [],
-      rpc.logs({ address, from: now, to: batch.last.number }),
+      isCapped && batch.store.baseHeight === Number.MAX_SAFE_INTEGER
+        ? older.since(batch.store, fresh, now, to)
+        : rpc.logs({ address, from: now, to }).then(logs => ({ logs, to })),
     ])
-    const all = await this.withoutStanding([...before, ...since], address)
+    // What comes later comes whole.
+    for (const later of batch.queue.values())
+      if (later.ref.number > since.to)
+        later.logs = later.logs.filter(({ address: of }) => !address.includes(of))
+    const all = await this.withoutStanding([...before, ...since.logs], address)
     await this.addPast(
       all.filter(({ number }) => number < block.ref.number),
       view,

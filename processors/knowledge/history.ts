@@ -10,7 +10,7 @@ import type { ChainHandler } from '../handling/chain-handler.ts'
 import { blocksOf } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
 import { collateralHolders } from '../samples/sampler.ts'
-import { merged, openLogQueries } from '../source/log-queries.ts'
+import { MOST_LOGS, merged, openLogQueries, withinBounds } from '../source/log-queries.ts'
 import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
@@ -276,8 +276,11 @@ export class History {
     const { rpc, handler, late } = this.options
     if (this.fetchedTo <= this.madeTo) {
       const to = Math.min(limit, this.madeTo + this.range)
-      this.logs = await this.logsOf(this.watched(), this.madeTo + 1, to)
-      this.fetchedTo = to
+      const fetched = await withinBounds(to, end =>
+        this.logsOf(this.watched(), this.madeTo + 1, end, MOST_LOGS),
+      )
+      this.logs = fetched.logs
+      this.fetchedTo = fetched.to
     }
     const to = Math.min(
       this.fetchedTo,
@@ -304,11 +307,12 @@ export class History {
     await handler.handle(writer, blocks)
     const learned = late.watchedLately()
     // Their logs up to here came with the slice.
-    const more = await this.logsOf(learned, to + 1, this.fetchedTo)
+    const more = await withinBounds(this.fetchedTo, end => this.logsOf(learned, to + 1, end, MOST_LOGS))
     // Nothing fails from here on: a slice that is made again has to learn the same again.
     late.commit()
     this.options.sampleBudgets?.late.commit()
-    this.logs = merged([...this.logs.filter(({ number }) => number > to), ...more])
+    this.logs = merged([...this.logs.filter(({ number }) => number > to && number <= more.to), ...more.logs])
+    this.fetchedTo = more.to
     this.ahead.push({ output, learned, older: olderSources() })
     this.madeTo = to
     this.madeHash = end.hash
@@ -325,7 +329,12 @@ export class History {
     return [...this.anywhere, ...this.options.late.watchedSources()]
   }
 
-  private async logsOf(sources: readonly WatchedSource[], from: number, to: number): Promise<BlockLogs[]> {
+  private async logsOf(
+    sources: readonly WatchedSource[],
+    from: number,
+    to: number,
+    most?: number,
+  ): Promise<BlockLogs[]> {
     if (from > to || sources.length === 0) return []
     const byKind = new Map<string, string[]>()
     for (const { kind, contract } of sources) byKind.set(kind, [...(byKind.get(kind) ?? []), contract])
@@ -333,7 +342,7 @@ export class History {
       topic0: this.options.topics(kind),
       ...(address.includes('') ? {} : { address }),
     }))
-    return this.query(subscriptions, from, to)
+    return this.query(subscriptions, from, to, most)
   }
 }
 

@@ -4,8 +4,8 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { OlderSource } from '../../db/events/older-logs.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import { log } from '../../db/process/log.ts'
-import { openLogQueries } from '../source/log-queries.ts'
-import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
+import { MOST_LOGS, openLogQueries, withinBounds } from '../source/log-queries.ts'
+import { type BlockLogs, type ChainRpc, TooManyLogsError } from '../source/rpc.ts'
 import type { KnownContracts } from './known-contracts.ts'
 import { DAY } from './log-budget.ts'
 
@@ -33,6 +33,9 @@ export interface OlderLogsOptions {
   /** What waits as stored. */
   read(): Promise<OlderSource[]>
 }
+
+/** What the handling of blocks has to do with it. */
+export type OlderLogsOfBatch = Pick<OlderLogs, 'add' | 'near' | 'since' | 'take' | 'expect'>
 
 /**
  * Anybody can have a contract of any age say its first word: what it logged long before is fetched range by range beside the
@@ -62,6 +65,8 @@ export class OlderLogs {
   private now = 0
   /** When one that has had its share of the day may go on. */
   private restsUntil = Number.POSITIVE_INFINITY
+  /** Blocks that are asked for at once. */
+  private range = RANGE
   /** Logs fetched on a day, by contract. */
   private spent = { day: -1, logs: new Map<string, number>() }
 
@@ -106,23 +111,48 @@ export class OlderLogs {
     const address = [...new Set(sources.map(({ contract }) => contract))]
     const found: BlockLogs[] = []
     let count = 0
-    for (let to = discovered - 1, width = finality + 1; to >= from; width *= 2) {
+    for (let to = discovered - 1, width = finality + 1; to >= from; ) {
       const start = Math.max(from, to - width + 1)
-      const blocks = await rpc.logs({ address, from: start, to })
+      const blocks = await orTooMany(rpc.logs({ address, from: start, to, most: MOST_LOGS }))
+      width = blocks ? width * 2 : Math.max(1, Math.floor((to - start + 1) / 4))
+      if (!blocks) continue
       found.unshift(...blocks)
       for (const { logs } of blocks) count += logs.length
       to = start - 1
       if (count <= perDay * address.length || to < from) continue
-      for (const source of sources) store.setOlderSource({ ...source, cursor: from - 1, to })
-      this.isAdding = true
+      this.leave(store, sources, from, to)
       return found
     }
     return found
   }
 
+  /**
+   * What contracts logged in final blocks from their discovery on, as far as it is held at once: up to a block. What they logged
+   * after that, up to the last of these blocks, is fetched beside the blocks as what is older is.
+   */
+  async since(
+    store: EventWriter,
+    sources: readonly WatchedSource[],
+    from: number,
+    to: number,
+  ): Promise<{ logs: BlockLogs[]; to: number }> {
+    const address = [...new Set(sources.map(({ contract }) => contract))]
+    const { rpc } = this.options
+    const found = await withinBounds(to, end => rpc.logs({ address, from, to: end, most: MOST_LOGS }))
+    if (found.to < to) this.leave(store, sources, found.to + 1, to)
+    return found
+  }
+
+  /** What these logged in a range is fetched later. */
+  private leave(store: EventWriter, sources: readonly WatchedSource[], from: number, to: number): void {
+    for (const source of sources) store.setOlderSource({ ...source, cursor: from - 1, to })
+    this.isAdding = true
+  }
+
   /** For the history of added sources: what its contracts logged long before waits here, and is stored with batches alone. */
-  ofHistory(): Pick<OlderLogs, 'add' | 'near' | 'take' | 'expect'> {
-    return { add: this.add.bind(this), near: this.near.bind(this), take: () => {}, expect: () => {} }
+  ofHistory(): OlderLogsOfBatch {
+    const [add, near, since] = [this.add.bind(this), this.near.bind(this), this.since.bind(this)]
+    return { add, near, since, take: () => {}, expect: () => {} }
   }
 
   /** More is stored with the batch under way. */
@@ -208,7 +238,7 @@ export class OlderLogs {
     const due = known.filter(({ cursor }) => cursor <= this.cursor)
     const later = known.filter(({ cursor }) => cursor > this.cursor)
     const end = Math.min(
-      due.length > 0 ? this.cursor + RANGE : Number.POSITIVE_INFINITY,
+      due.length > 0 ? this.cursor + this.range : Number.POSITIVE_INFINITY,
       ...due.map(({ to }) => to),
       ...later.map(({ cursor }) => cursor),
     )
@@ -219,7 +249,10 @@ export class OlderLogs {
         address: [contract],
         topic0: topics(kind),
       }))
-      const found = this.share(await this.query(asked, this.cursor + 1, end))
+      const logs = await orTooMany(this.query(asked, this.cursor + 1, end, MOST_LOGS))
+      this.range = logs ? Math.min(RANGE, this.range * 2) : Math.max(1, Math.floor((end - this.cursor) / 8))
+      if (!logs) return
+      const found = this.share(logs)
       this.made.push(...(await handle(found.blocks, due)))
       sated = found.sated
     }
@@ -256,6 +289,16 @@ export class OlderLogs {
       return { ...block, logs }
     })
     return { blocks: shared.filter(({ logs }) => logs.length > 0), sated }
+  }
+}
+
+/** undefined where there are more logs than are held at once. */
+async function orTooMany(logs: Promise<BlockLogs[]>): Promise<BlockLogs[] | undefined> {
+  try {
+    return await logs
+  } catch (error) {
+    if (error instanceof TooManyLogsError) return undefined
+    throw error
   }
 }
 

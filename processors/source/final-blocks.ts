@@ -3,7 +3,7 @@ import type { Batch } from '@subsquid/util-internal-processor-tools'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { added } from './log-queries.ts'
-import { eachOnce } from './rpc.ts'
+import { eachOnce, TooManyLogsError } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
@@ -17,7 +17,11 @@ export interface FinalSource {
    * stops behind a block: the last one, which then is an end.
    */
   read(subscriptions: Subscriptions, from: number, to: number): Promise<SqdBlock[]>
-  /** The same of the whole range, without its ends, where some of its blocks are known. */
+  /**
+   * The same of the whole range, without its ends, where some of its blocks are known.
+   *
+   * @throws TooManyLogsError there are more than are to be held
+   */
   readMore(
     subscriptions: Subscriptions,
     from: number,
@@ -100,11 +104,11 @@ export async function* finalBlocks(
         else return
       }
     }
-    const take = async ({ to, piece }: Fetch) => {
-      const taken = await piece
+    const take = async ({ to, piece }: Pick<Fetch, 'to'> & { piece: Piece | Promise<Piece> }) => {
+      const taken = await upToDate(await piece)
       // It stopped where there is much: the rest is next.
       if (taken.to < to) underWay.unshift(told(to, fetch(taken.to + 1, to)))
-      return upToDate(taken)
+      return taken
     }
 
     for (await fetchAhead(); !isOver || underWay.length > 0; await fetchAhead()) {
@@ -126,7 +130,7 @@ export async function* finalBlocks(
       }
       for (let rest: Piece | undefined = piece; rest; ) {
         const { now, later }: { now: SqdBlock[]; later: Piece | undefined } = await cut(
-          await upToDate(rest),
+          await take({ to: rest.to, piece: rest }),
           Math.max(1, span()),
           source,
         )
@@ -188,8 +192,20 @@ function openFetching({ source, subscriptions }: FinalBlocksOptions) {
     const now = subscriptions()
     const more = added(piece.subscriptions, now)
     if (more.length === 0) return piece
-    const found = await source.readMore(more, piece.from, piece.to, piece.blocks)
-    return { ...piece, blocks: together(piece.blocks, found), subscriptions: now }
+    try {
+      const found = await source.readMore(more, piece.from, piece.to, piece.blocks)
+      return { ...piece, blocks: together(piece.blocks, found), subscriptions: now }
+    } catch (error) {
+      if (!(error instanceof TooManyLogsError)) throw error
+      return upToDate(await upTo(error.reached, piece))
+    }
+  }
+
+  /** A piece as it would be had it ended there. */
+  async function upTo(end: number, piece: Piece): Promise<Piece> {
+    const blocks = piece.blocks.filter(({ header }) => header.height <= end)
+    if (blocks.at(-1)?.header.height !== end) blocks.push(await source.header(end))
+    return { ...piece, to: end, blocks }
   }
 
   return { fetch, width: () => Math.max(1, Math.min(width, source.widest())), upToDate }

@@ -1,6 +1,6 @@
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
-import { type BlockLogs, type ChainRpc, eachOnce } from './rpc.ts'
+import { type BlockLogs, type ChainRpc, eachOnce, TooManyLogsError } from './rpc.ts'
 import { openLogSelector } from './rpc-block.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
@@ -16,6 +16,8 @@ const ADDRESSES = 500
 export const COMMON = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** Logs that one request gives, about: vendors stop at ten thousand. */
 const LOGS_AT_ONCE = 5_000
+/** Logs of a range that are held: anybody can log as much as he pays for, after days on which nobody did. */
+export const MOST_LOGS = 20_000
 /** Blocks by which it is found out how many logs of some topics there are, and ranges after which it is again. */
 const PROBED = 10
 const RANGES_BETWEEN_PROBES = 50
@@ -24,6 +26,8 @@ const RANGES_BETWEEN_PROBES = 50
  * Asks for the logs of subscriptions in as few requests as there is need of: those that count anywhere by their topics,
  * those of named contracts by lists of them, or, where these are many and the topics rare, by topics as well. Gives what
  * is subscribed to, block by block.
+ *
+ * @throws TooManyLogsError one of the requests has more than `most`
  */
 export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
   /** Logs in a block, by topics. */
@@ -42,7 +46,12 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     return Math.ceil((known.logs * (to - from + 1)) / LOGS_AT_ONCE) < lists
   }
 
-  return async (subscriptions: Subscriptions, from: number, to: number): Promise<BlockLogs[]> => {
+  return async (
+    subscriptions: Subscriptions,
+    from: number,
+    to: number,
+    most?: number,
+  ): Promise<BlockLogs[]> => {
     const { anywhere, named } = groupsOf(subscriptions)
     const filters: Filter[] = anywhere ? [anywhere] : []
     for (const { address, topics } of named) {
@@ -55,7 +64,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
             ...(topics ? { topics: [topics] } : {}),
           })
     }
-    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to })))
+    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to, most })))
     const select = openLogSelector(subscriptions)
     return merged(found.flat()).flatMap(block => {
       const logs = block.logs.filter(log => select(log.topics[0], log.address) !== undefined)
@@ -88,6 +97,19 @@ function groupsOf(subscriptions: Subscriptions) {
       address: [...address],
       topics: topics && [...topics].sort(),
     })),
+  }
+}
+
+/** Logs up to a block, or, where they are too many, up to one before it. */
+export async function withinBounds(
+  to: number,
+  fetch: (to: number) => Promise<BlockLogs[]>,
+): Promise<{ logs: BlockLogs[]; to: number }> {
+  try {
+    return { logs: await fetch(to), to }
+  } catch (error) {
+    if (!(error instanceof TooManyLogsError)) throw error
+    return withinBounds(error.reached, fetch)
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { FinalSource } from './final-blocks.ts'
-import { openLogQueries } from './log-queries.ts'
+import { MOST_LOGS, openLogQueries, withinBounds } from './log-queries.ts'
 import type { BlockLogs, ChainHeader, ChainRpc } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 
@@ -55,9 +55,12 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
     widest: span,
     // The first block is as final as can be, as evm-processor has it.
     top: async () => Math.max(0, (await rpc.head()).number - finality),
-    read: async (subscriptions, from, to) => blocksOf(await logsOf(subscriptions, from, to), [from, to]),
+    async read(subscriptions, from, to) {
+      const found = await withinBounds(to, end => logsOf(subscriptions, from, end, MOST_LOGS))
+      return blocksOf(found.logs, [from, found.to])
+    },
     readMore: async (subscriptions, from, to, known) =>
-      blocksOf(await logsOf(subscriptions, from, to), [], known),
+      blocksOf(await logsOf(subscriptions, from, to, MOST_LOGS), [], known),
     header: height => blockOf(height),
   }
 }

@@ -7,7 +7,7 @@ import { openFailover } from '../../db/chain/failover.ts'
 import { openFoundLimit } from '../../db/chain/found-limit.ts'
 import { type BlockParameter, openStrangerReader } from '../../db/chain/stranger-reader.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
-import { UnavailableError } from '../../db/process/errors.ts'
+import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
 import { openContractReaders } from './contract-readers.ts'
 import { openKeptState } from './kept-state.ts'
@@ -55,8 +55,10 @@ export interface ChainRpc {
   /**
    * Logs of contracts in a range of blocks, grouped by block, ascending, each once. Splits the range where the node
    * refuses its size.
+   *
+   * @throws TooManyLogsError there are more than `most`, and blocks left
    */
-  logs(filter: { address?: string[]; topics?: string[][]; from: number; to: number }): Promise<BlockLogs[]>
+  logs(filter: LogRange): Promise<BlockLogs[]>
   /** A block's header, with whether a contract may have logs in it; undefined when the node does not have the block. */
   bloom(height: number): Promise<BlockBloom | undefined>
   /**
@@ -84,6 +86,27 @@ export interface ChainRpc {
   transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
   /** Reads at the end of a block, or at the newest one where the node has no state of that any more. */
   reader(block: BlockRef): ContractReader
+}
+
+export interface LogRange {
+  address?: string[]
+  topics?: string[][]
+  from: number
+  to: number
+  /** Logs that are held at once, about: a block has as many as it has. */
+  most?: number | undefined
+}
+
+/** A range has more logs than are to be held at once. */
+export class TooManyLogsError extends VaultlogError {
+  readonly code = 'TOO_MANY_LOGS'
+  override readonly retryable = true
+  /** Up to this block they are not. */
+  readonly reached: number
+  constructor({ from, to, most }: LogRange, reached: number) {
+    super(`Blocks ${from} to ${to} have more than ${most} logs. Fetching fewer blocks.`)
+    this.reached = reached
+  }
 }
 
 type OnTrouble = (contract: string, trouble: string) => void
@@ -165,13 +188,10 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     }
   }
 
-  async function logs(filter: {
-    address?: string[]
-    topics?: string[][]
-    from: number
-    to: number
-  }): Promise<BlockLogs[]> {
+  async function logs(filter: LogRange): Promise<BlockLogs[]> {
+    const { most = Number.POSITIVE_INFINITY } = filter
     const blocks = new Map<number, BlockLogs>()
+    let held = 0
     for (let from = filter.from; from <= filter.to; ) {
       const to = Math.min(filter.to, from + widest.now() - 1)
       const answer = await logsAtOnce(filter, from, to)
@@ -179,7 +199,14 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         widest.refused(to - from + 1)
         continue
       }
-      for (const log of z.array(logSchema).parse(answer)) {
+      const found = z.array(logSchema).parse(answer)
+      held += found.length
+      if (held > most && filter.from < filter.to) {
+        // The next answers are not to be as long.
+        if (from < to) widest.refused(to - from + 1)
+        throw new TooManyLogsError(filter, from > filter.from ? from - 1 : lastWithin(most, found, from))
+      }
+      for (const log of found) {
         const number = hexToNumber(log.blockNumber as `0x${string}`)
         const block = blocks.get(number) ?? { number, hash: log.blockHash.toLowerCase(), logs: [] }
         blocks.set(number, block)
@@ -358,6 +385,14 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     transactions,
     reader,
   }
+}
+
+/** The last block up to which there are no more logs than so many, the first one at least. */
+function lastWithin(most: number, found: readonly { blockNumber: string }[], from: number): number {
+  const heights = found
+    .map(({ blockNumber }) => hexToNumber(blockNumber as `0x${string}`))
+    .sort((a, b) => a - b)
+  return Math.max(from, (heights[most] ?? from + 1) - 1)
 }
 
 /** Heights that cut what lies between two into four: half as many round trips as halves take, for half as many questions more. */

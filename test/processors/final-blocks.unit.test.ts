@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Subscription } from '../../processors/handling/decode.ts'
 import { finalBlocks } from '../../processors/source/final-blocks.ts'
-import type { BlockLogs } from '../../processors/source/rpc.ts'
+import { type BlockLogs, TooManyLogsError } from '../../processors/source/rpc.ts'
 import { openRpcFinal, type RpcFinalOptions } from '../../processors/source/rpc-final.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
@@ -42,6 +42,8 @@ function node({
 }: Chain) {
   const asked: Filter[] = []
   const headers: number[] = []
+  /** Logs of the longest answer. */
+  let longest = 0
   const logsOf = (height: number): BlockLogs => {
     const of = (address: string, count: number, first: number) =>
       Array.from({ length: count }, (_, i) => ({
@@ -69,7 +71,7 @@ function node({
       asked.push(filter)
       await sleep(takes(from))
       if (to >= broken) throw new Error(`refused: ${from} to ${to}`)
-      return Array.from({ length: to - from + 1 }, (_, i) => logsOf(from + i))
+      const found = Array.from({ length: to - from + 1 }, (_, i) => logsOf(from + i))
         .map(block => ({
           ...block,
           logs: block.logs.filter(
@@ -79,9 +81,17 @@ function node({
           ),
         }))
         .filter(block => block.logs.length > 0)
+      let held = 0
+      for (const block of found) {
+        held += block.logs.length
+        if (held > (filter.most ?? Number.POSITIVE_INFINITY) && from < to)
+          throw new TooManyLogsError(filter, Math.max(from, block.number - 1))
+      }
+      longest = Math.max(longest, held)
+      return found
     },
   }
-  return { rpc, asked, headers }
+  return { rpc, asked, headers, longest: () => longest }
 }
 
 interface Reading {
@@ -206,6 +216,30 @@ describe('final blocks', () => {
     // Of what was fetched before, the new one's alone are asked for again.
     const vaults = chain.asked.filter(({ address }) => address?.includes(VAULT))
     expect(vaults.map(({ from }) => from)).toEqual([...new Set(vaults.map(({ from }) => from))])
+  })
+
+  test('are held in pieces where days without logs end in blocks full of them, and all of them come', async () => {
+    const burst = (height: number) =>
+      height >= 30_000 && height < 30_040 ? 3_000 : height % 5_000 === 1 ? 1 : 0
+    const known = node({ heads: [40_000], logs: burst })
+    const found = await batches(known)
+    const withLogs = (batch: [number, number][]) => batch.filter(([, count]) => count > 0)
+    const expected = withLogs(range(0, 40_000).map(height => [height, burst(height)]))
+    expect(withLogs(found.flat())).toEqual(expected)
+    expect(Math.max(...known.asked.map(({ from, to }) => to - from))).toBeGreaterThan(5_000)
+    expect(known.longest()).toBeLessThanOrEqual(20_000)
+    // The same where they are of a contract that is met after its blocks were fetched.
+    let subscriptions = ofVault
+    const met = node({ heads: [40_000], late: burst, logs: height => (height % 100 === 0 ? 1 : 0) })
+    const later = await batches(met, { subscriptions: () => subscriptions }, batch => {
+      if ((batch.at(-1)?.[0] ?? 0) > 20_000) subscriptions = [{ topic0: [TOPIC], address: [VAULT, LATE] }]
+    })
+    const meeting = later.findIndex(batch => (batch.at(-1)?.[0] ?? 0) > 20_000)
+    expect(withLogs(later.slice(meeting + 1).flat()).filter(([, count]) => count >= 3_000)).toHaveLength(40)
+    const heights = later.flat().map(([height]) => height)
+    expect(heights).toEqual([...new Set(heights)].sort((a, b) => a - b))
+    expect(heights.at(-1)).toBe(40_000)
+    expect(met.longest()).toBeLessThanOrEqual(20_000)
   })
 
   test('of two branches are refused', async () => {

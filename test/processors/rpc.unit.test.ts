@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { openChainRpc } from '../../processors/source/rpc.ts'
+import { openChainRpc, TooManyLogsError } from '../../processors/source/rpc.ts'
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
 
@@ -12,8 +12,9 @@ interface Ask {
 }
 
 /** A node with a log in each block, which has the block 100 from the n-th request on. */
-async function startNode(hasHeadFrom: number) {
+async function startNode(hasHeadFrom: number, logsOf: (height: number) => number = () => 1) {
   let requests = 0
+  const widths: number[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
@@ -27,15 +28,19 @@ async function startNode(hasHeadFrom: number) {
           return { jsonrpc: '2.0', id, result: height <= head ? block : null }
         }
         const [from, to] = [Number(what.fromBlock), Math.min(head, Number(what.toBlock))]
-        const result = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => ({
-          address: word(1),
-          topics: [],
-          data: '0x',
-          logIndex: '0x0',
-          transactionHash: word(2),
-          blockNumber: `0x${(from + i).toString(16)}`,
-          blockHash: word(from + i),
-        }))
+        widths.push(Number(what.toBlock) - from + 1)
+        const heights = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+        const result = heights.flatMap(height =>
+          Array.from({ length: logsOf(height) }, (_, i) => ({
+            address: word(1),
+            topics: [],
+            data: '0x',
+            logIndex: `0x${i.toString(16)}`,
+            transactionHash: word(2),
+            blockNumber: `0x${height.toString(16)}`,
+            blockHash: word(height),
+          })),
+        )
         return { jsonrpc: '2.0', id, result }
       })
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
@@ -43,7 +48,7 @@ async function startNode(hasHeadFrom: number) {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), stop: () => server.close() }
+  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), widths, stop: () => server.close() }
 }
 
 test('logs of a block that the node does not have yet are not taken for none', async () => {
@@ -56,6 +61,22 @@ test('logs of a block that the node does not have yet are not taken for none', a
 test('nor are they where the node never gets it', async () => {
   const node = await startNode(Number.POSITIVE_INFINITY)
   await expect(node.rpc.logs({ from: 98, to: 100 })).rejects.toThrow('does not have it')
+  node.stop()
+})
+
+test('more logs than are to be held are said to be too many, with how far they are not, and fewer blocks are asked for', async () => {
+  // Five in a block from block 50 on.
+  const node = await startNode(1, height => (height < 50 ? 0 : 5))
+  const tooMany = await node.rpc.logs({ from: 1, to: 100, most: 100 }).catch(error => error)
+  expect(tooMany).toBeInstanceOf(TooManyLogsError)
+  // Blocks 50 to 69 have a hundred.
+  expect(tooMany.reached).toBe(69)
+  const some = await node.rpc.logs({ from: 1, to: 69, most: 100 })
+  expect(some.flatMap(({ logs }) => logs)).toHaveLength(100)
+  expect(node.widths).toEqual([100, 50, 19])
+  // One block has what it has.
+  expect((await node.rpc.logs({ from: 70, to: 70, most: 2 }))[0]?.logs).toHaveLength(5)
+  expect(await node.rpc.logs({ from: 70, to: 71, most: 2 }).catch(error => error.reached)).toBe(70)
   node.stop()
 })
 

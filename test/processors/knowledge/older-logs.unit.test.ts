@@ -5,7 +5,12 @@ import type { OlderSource } from '../../../db/events/older-logs.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { OlderLogs } from '../../../processors/knowledge/older-logs.ts'
-import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import {
+  type BlockLogs,
+  type ChainRpc,
+  type LogRange,
+  TooManyLogsError,
+} from '../../../processors/source/rpc.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const RANGE = 10_000
@@ -205,4 +210,53 @@ test('one that a fork makes unknown for a while loses nothing of what it logged 
     .toBe(0)
   older.stop()
   expect([...found].sort((a, b) => a - b)).toEqual(Array.from({ length: RANGES + 1 }, (_, n) => n * RANGE))
+})
+
+test('what a contract logs is held in pieces: what is beyond them is left to be fetched beside the blocks', async () => {
+  const asked: [number, number][] = []
+  const rpc = {
+    // Three thousand in a block.
+    async logs(filter: LogRange): Promise<BlockLogs[]> {
+      const { from, to, most = Number.POSITIVE_INFINITY } = filter
+      asked.push([from, to])
+      const fits = Math.floor(most / 3_000)
+      if (to - from + 1 > fits) throw new TooManyLogsError(filter, from + fits - 1)
+      return Array.from({ length: to - from + 1 }, (_, i) => ({
+        number: from + i,
+        hash: '0xaa',
+        logs: Array.from({ length: 3_000 }, (_, logIndex) => ({
+          address: HONEST,
+          topics: [],
+          data: '0x',
+          logIndex,
+          transactionHash: '0x1',
+        })),
+      }))
+    },
+  } as unknown as ChainRpc
+  const older = new OlderLogs({
+    rpc,
+    contracts: new KnownContracts([]),
+    finality: 64,
+    perDay: 20_000,
+    topics: () => [],
+    withBesides: sources => [...sources],
+    handle: async () => [],
+    read: async () => [],
+  })
+  const sources = [{ kind: 'vault', contract: HONEST }]
+  const { writer, olderSources } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, { height: 0, hash: '0x' })
+  const since = await older.since(writer, sources, 5_000, 6_000)
+  expect([since.logs[0]?.number, since.logs.at(-1)?.number, since.to]).toEqual([5_000, 5_005, 5_005])
+  const before = await older.near(writer, sources, 1_000, 5_000)
+  const reached = before[0]?.number ?? 0
+  expect(before.map(({ number }) => number)).toEqual(
+    Array.from({ length: 5_000 - reached }, (_, i) => reached + i),
+  )
+  expect(before.length).toBeLessThan(20)
+  expect(olderSources()).toEqual([
+    { kind: 'vault', contract: HONEST, cursor: 5_005, to: 6_000 },
+    { kind: 'vault', contract: HONEST, cursor: 999, to: reached - 1 },
+  ])
+  expect(asked.length).toBeLessThan(12)
 })
