@@ -10,6 +10,7 @@ export const SLOW = [
   'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
   'test/processors/backfill.e2e.test.ts',
+  'test/processors/portal/equal.e2e.test.ts',
 ]
 
 /** Minutes each: begun last, one of them would run alone. */

@@ -1,20 +1,15 @@
 import type { Database } from '@subsquid/util-internal-processor-tools'
 import type pg from 'pg'
-import { encodeFunctionData } from 'viem'
 import { networks } from '../db/networks.ts'
 import { runChain } from '../processors/chain-processor.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
-import { ownArtifacts } from '../test/chain/compile.ts'
-import { calls, deployVault, sendDeployment } from '../test/chain/deploy.ts'
-import { placeMulticall3 } from '../test/chain/multicall.ts'
 import { type Node, startNode } from '../test/chain/node.ts'
 import { runBare } from './bare-processor.ts'
 import { type Bench, perSecond, type Result, type Stage, timed } from './bench.ts'
+import { fillWithDeposits } from './deposits.ts'
 import { indexWithPonder, installPonder, PONDER_VERSION } from './ponder.ts'
 
 const EVENTS = 50_000
-/** A deposit is stored as two events: Deposited and ShareTransferred. */
-const EVENTS_OF_DEPOSIT = 2
 const BUDGET: Record<number, number> = { 10: 26_000, 100: 50_000 }
 
 export const bench: Bench = {
@@ -35,7 +30,7 @@ async function measure(stage: Stage, perBlock: number, ponderFolder: string): Pr
   const node = await startNode()
   stage.afterwards(() => node.stop())
   stage.say(`blocks of ${perBlock} events: filling the chain`)
-  const { vault, first, last } = await fill(node, perBlock)
+  const { vault, first, last } = await fillWithDeposits(node, EVENTS, perBlock)
 
   stage.say(`blocks of ${perBlock}: evm-processor with a bare insert`)
   const bare = await indexBare(stage, node, vault, first, last)
@@ -63,37 +58,6 @@ async function measure(stage: Stage, perBlock: number, ponderFolder: string): Pr
       ratio: sampled.events / sampled.ms / (EVENTS / ponder.ms),
     },
   ]
-}
-
-/** Mines the blocks; gives the vault and the first and last block with deposits. */
-async function fill(node: Node, perBlock: number): Promise<{ vault: string; first: number; last: number }> {
-  await placeMulticall3(node)
-  const vault = await deployVault(node, { assetDecimals: 6, symbol: 'bench' })
-  const [owner] = node.accounts
-  if (!owner) throw new TypeError('a node without accounts')
-  const burst = await sendDeployment(node, ownArtifacts().DepositBurst, [vault.address])
-  await node.mine()
-  await node.send(calls.mintToken(owner, vault.asset.address, burst, 10n ** 30n))
-  await node.mine()
-  const { number } = await node.head()
-  const deposits = perBlock / EVENTS_OF_DEPOSIT
-  const blocks = EVENTS / perBlock
-  for (let i = 0; i < blocks; i++) {
-    await node.send({
-      from: owner,
-      to: burst,
-      data: encodeFunctionData({
-        abi: ownArtifacts().DepositBurst.abi,
-        functionName: 'run',
-        args: [vault.address, BigInt(i * deposits), BigInt(deposits)],
-      }),
-      gas: 250_000_000n,
-    })
-    await node.mine()
-  }
-  // Everything becomes final: evm-processor ends a range when its last block is.
-  await node.mineEmpty(networks.mainnet.finality)
-  return { vault: vault.address, first: number + 1, last: number + blocks }
 }
 
 async function index(

@@ -65,9 +65,11 @@ interface Piece {
   subscriptions: Subscriptions
 }
 
+/** A range that is asked for, or is to be. */
 interface Fetch {
+  from: number
   to: number
-  piece: Promise<Piece>
+  piece?: Promise<Piece>
   isDone: boolean
 }
 
@@ -95,19 +97,27 @@ export async function* finalBlocks(
         if (from > end) isOver = true
         else if (from <= top) {
           const to = Math.min(top, end, from + width() - 1)
-          underWay.push(told(to, fetch(from, to)))
+          underWay.push({ from, to, isDone: false })
           from = to + 1
         } else if (performance.now() - askedAt >= pollInterval) {
           top = await source.top()
           askedAt = performance.now()
         } else if (stopOnHead) isOver = true
-        else return
+        else break
+      }
+      for (let i = 0; i < Math.min(underWay.length, source.sizes.ahead); i++) {
+        const one = underWay[i]
+        if (!one || one.piece) continue
+        const to = Math.min(one.to, one.from + width() - 1)
+        if (to < one.to) underWay.splice(i + 1, 0, { from: to + 1, to: one.to, isDone: false })
+        one.to = to
+        begin(one, fetch(one.from, to))
       }
     }
-    const take = async ({ to, piece }: Pick<Fetch, 'to'> & { piece: Piece | Promise<Piece> }) => {
-      const taken = await upToDate(await piece)
+    const take = async (to: number, found: Piece | Promise<Piece>) => {
+      const taken = await upToDate(await found)
       // It stopped where there is much: the rest is next.
-      if (taken.to < to) underWay.unshift(told(to, fetch(taken.to + 1, to)))
+      if (taken.to < to) underWay.unshift({ from: taken.to + 1, to, isDone: false })
       return taken
     }
 
@@ -117,20 +127,20 @@ export async function* finalBlocks(
         await sleep(pollInterval)
         continue
       }
-      const piece = await take(next)
+      const piece = await take(next.to, next.piece ?? fetch(next.from, next.to))
       const fits = ({ isDone, to }: Fetch) =>
         isDone &&
         to - piece.from < span() &&
         piece.blocks.filter(({ logs }) => logs.length > 0).length < MOST_WITH_LOGS
       for (let more = underWay[0]; more && fits(more); more = underWay[0]) {
         underWay.shift()
-        const other = await take(more)
+        const other = await take(more.to, more.piece ?? fetch(more.from, more.to))
         piece.blocks.push(...other.blocks)
         piece.to = other.to
       }
       for (let rest: Piece | undefined = piece; rest; ) {
         const { now, later }: { now: SqdBlock[]; later: Piece | undefined } = await cut(
-          await take({ to: rest.to, piece: rest }),
+          await take(rest.to, rest),
           Math.max(1, span()),
           source,
         )
@@ -161,15 +171,14 @@ async function cut(
 }
 
 /** What fails is told when it is its turn. */
-function told(to: number, piece: Promise<Piece>): Fetch {
-  const one: Fetch = { to, piece, isDone: false }
+function begin(one: Fetch, piece: Promise<Piece>): void {
+  one.piece = piece
   piece.then(
     () => {
       one.isDone = true
     },
     () => {},
   )
-  return one
 }
 
 /** Fetches ranges of final blocks, and says how many to ask for next. */

@@ -5,15 +5,15 @@ import type { Subscription } from '../handling/decode.ts'
 import { type FinalSource, together } from './final-blocks.ts'
 import { type Portal, PortalForkError } from './portal-client.ts'
 import { type Density, queriesOf, type Selection } from './portal-query.ts'
-import type { ChainRpc } from './rpc.ts'
+import { type ChainRpc, TooManyLogsError } from './rpc.ts'
 import { openLogSelector, type SqdBlock } from './rpc-block.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
 
 /** Blocks that are asked for at once: many, since those without logs weigh nothing. */
-const SIZES = { first: 10_000, least: 10, most: 2_000_000, logs: 10_000, ahead: 3 }
+const SIZES = { first: 1_000, least: 10, most: 2_000_000, logs: 10_000, ahead: 3 }
 /** Logs of a range behind which the rest of it is left to the next one. */
-const MOST_LOGS = 4 * SIZES.logs
+const MOST_LOGS = 2 * SIZES.logs
 /** Answers without a block that is of use, in a row, and the milliseconds after the first. */
 const TRIES = 5
 const PAUSE = 250
@@ -21,13 +21,27 @@ const PAUSE = 250
 const PROBED = 100
 const QUESTIONS_BETWEEN_PROBES = 50
 
-const hex = z.string().regex(/^0x[0-9a-f]*$/)
+const HEX = /^0x[0-9a-f]*$/
+const isHex = (value: unknown) => typeof value === 'string' && HEX.test(value)
+const hex = z.string().regex(HEX)
 const place = z.number().int().nonnegative()
+type Log = SqdBlock['logs'][number]
+/** By hand: there may be a hundred thousand of them in a second, and none is copied. */
+const log = z.custom<Log>(value => {
+  if (typeof value !== 'object' || value === null) return false
+  const { address, topics, data, logIndex, transactionHash } = value as Record<keyof Log, unknown>
+  return (
+    isHex(address) &&
+    Array.isArray(topics) &&
+    topics.every(isHex) &&
+    isHex(data) &&
+    Number.isSafeInteger(logIndex) &&
+    isHex(transactionHash)
+  )
+}, 'no log')
 const blockSchema = z.object({
   header: z.object({ number: place, hash: hex, parentHash: hex, timestamp: place }),
-  logs: z
-    .array(z.object({ address: hex, topics: z.array(hex), data: hex, logIndex: place, transactionHash: hex }))
-    .default([]),
+  logs: z.array(log).default([]),
   transactions: z.array(z.object({ hash: hex, to: hex.nullish(), input: hex })).default([]),
 })
 
@@ -115,7 +129,9 @@ export function openPortalFinal(options: PortalFinalOptions): FinalSource {
   ): Promise<SqdBlock[]> {
     await assertBegun(from)
     const queries = await queriesOf(subscriptions, to - from + 1, densityAt(from, to))
-    const answers = await Promise.all(queries.map(query => readQuery(query, from, to, most)))
+    const answers = await Promise.all(
+      queries.map(query => readQuery(query, from, to, Math.ceil(most / queries.length))),
+    )
     const end = Math.min(...answers.map(blocks => blocks.at(-1)?.header.height ?? from))
     const select = openLogSelector(subscriptions)
     return answers.reduce(together).flatMap(({ header, logs, transactions }) => {
@@ -173,7 +189,12 @@ export function openPortalFinal(options: PortalFinalOptions): FinalSource {
     widest: () => Number.POSITIVE_INFINITY,
     top,
     read: (subscriptions, from, to) => read(subscriptions, from, to, MOST_LOGS),
-    readMore: (subscriptions, from, to) => read(subscriptions, from, to, Number.POSITIVE_INFINITY),
+    async readMore(subscriptions, from, to) {
+      const blocks = await read(subscriptions, from, to, MOST_LOGS)
+      const reached = blocks.at(-1)?.header.height ?? to
+      if (reached < to) throw new TooManyLogsError({ from, to, most: MOST_LOGS }, reached)
+      return blocks
+    },
     header: headerOf,
   }
 }

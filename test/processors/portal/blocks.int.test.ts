@@ -175,6 +175,25 @@ describe('blocks of a Portal', () => {
     expect(new Set(bodies.map(body => body.slice(body.indexOf('"logs"')))).size).toBe(3)
   })
 
+  test('of many contracts come by topics where these are rare, which a few blocks tell of, and seldom', async () => {
+    const blocks = generatedChain(60_000, n =>
+      n % 500 === 0 ? [0, 70_000].map(contract => ({ contract, topic: 2 })) : [],
+    )
+    const portal = await portalOf(evmDataset(blocks, { chunk: 10_000 }))
+    const list = Array.from({ length: 20_000 }, (_, i) => address(i))
+    const source = openPortalFinal({ portal: client([portal]), finality: 0 })
+    const found: string[] = []
+    for (let from = 0; from < 60_000; from += 1_000)
+      for (const { logs } of await source.read([{ topic0: [word(2)], address: list }], from, from + 999))
+        found.push(...logs.map(log => log.address))
+    // Strangers' logs come, and are left out.
+    expect(found).toEqual(Array.from({ length: 120 }, () => address(0)))
+    const streams = portal.requests.filter(({ body }) => body !== '').map(({ body }) => JSON.parse(body))
+    expect(streams.filter(({ fromBlock, toBlock }) => toBlock - fromBlock === 99)).toHaveLength(2)
+    expect(streams).toHaveLength(62)
+    expect(streams.filter(({ logs }) => logs[0].address)).toEqual([])
+  })
+
   test('have the logs of contracts that are met meanwhile, in ranges that were read before too', async () => {
     const blocks = generatedChain(3_000, n => (n % 5 === 0 ? [{ contract: n % 2, topic: 1 }] : []))
     const portal = await portalOf(evmDataset(blocks, { chunk: 100 }))
@@ -195,6 +214,24 @@ describe('blocks of a Portal', () => {
     expect(found).toEqual(expect.arrayContaining([...before, ...later]))
     expect(found).toEqual([...found].sort(([a], [b]) => a - b))
     expect(found.filter(([block, , contract]) => contract === address(1) && block <= metAt)).toEqual([])
+  })
+
+  test('of contracts that are met meanwhile are held in pieces, where these say very much', async () => {
+    const blocks = generatedChain(1_000, n => [
+      ...(n % 10 === 0 ? [{ contract: 0, topic: 1 }] : []),
+      ...(n >= 500 && n < 750 ? Array.from({ length: 100 }, () => ({ contract: 1, topic: 1 })) : []),
+    ])
+    const portal = await portalOf(evmDataset(blocks, { chunk: 100 }))
+    let known = [{ topic0: [word(1)], address: [address(0)] }]
+    const found = await read(client([portal]), {
+      span: 100,
+      subscriptions: () => known,
+      handled() {
+        known = [{ topic0: [word(1)], address: [address(0), address(1)] }]
+      },
+    })
+    expect(found).toEqual(expected(blocks))
+    expect(found.length).toBeGreaterThan(25_000)
   })
 
   test('end where the head is now: it may be lower than it was', async () => {
@@ -248,6 +285,38 @@ describe('blocks of a Portal', () => {
     )
     expect(await read(client([portal]), { from: 500 })).toEqual([])
   })
+})
+
+test('the Portal of these tests refuses what the published one refuses, and pins the ends of what it looked through', async () => {
+  const blocks = generatedChain(100, () => [], { first: 10 })
+  const { url } = await portalOf(evmDataset(blocks, { chunk: 40 }), { mostChunks: 2 })
+  const ask = async (query: object, path = 'finalized-stream') => {
+    const body = JSON.stringify({ type: 'evm', fromBlock: 10, ...query })
+    return fetch(`${url}/${path}`, { method: 'POST', body })
+  }
+  for (const bad of [
+    { fromBlock: 9 },
+    { toBlock: 5 },
+    { type: 'solana' },
+    { extra: 1 },
+    { logs: Array.from({ length: 101 }, () => ({})) },
+    { logs: [{ address: Array.from({ length: 6_000 }, (_, i) => address(i)) }] },
+    { logs: [{ address: [address(0xa).toUpperCase()] }] },
+    { logs: [{ topic0: [word(1)], topics: [] }] },
+  ])
+    expect((await ask(bad)).status).toBe(400)
+  expect((await ask({}, 'nowhere')).status).toBe(404)
+  expect((await ask({ fromBlock: 110 })).status).toBe(204)
+  const conflict = await ask({ fromBlock: 20, parentBlockHash: word(1) })
+  expect([conflict.status, await conflict.json()]).toEqual([
+    409,
+    { previousBlocks: [{ number: 19, hash: blocks[9]?.header.hash }] },
+  ])
+  const answer = await ask({ fromBlock: 20, logs: [{ topic0: [word(1)] }] })
+  expect(answer.headers.get('content-encoding')).toBe('gzip')
+  expect(answer.headers.get('x-sqd-finalized-head-number')).toBe('109')
+  const lines = (await answer.text()).trim().split('\n')
+  expect(lines.map(line => JSON.parse(line).header.number)).toEqual([20, 39, 40, 79])
 })
 
 describe('a Portal', () => {

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import type { GatewayBlock } from '../test/gateway/blocks.ts'
+import { evmDataset } from '../test/portal/evm.ts'
+import { type Query, startPortal } from '../test/portal/server.ts'
+
+/** A Portal in a process of its own, over blocks of a file (a line of JSON each): says its URL, and answers until it is killed. */
+const [file = ''] = process.argv.slice(2)
+const blocks = readFileSync(file, 'utf8')
+  .split('\n')
+  .filter(line => line !== '')
+  .map(line => JSON.parse(line) as GatewayBlock)
+const dataset = evmDataset(blocks, { chunk: 500 })
+const { chunks } = dataset
+// Asked the same again it does not look again: what is measured is who asks.
+const had = new Map<string, string[][]>()
+dataset.chunks = function* (query: Query) {
+  const key = JSON.stringify(query)
+  const kept = had.get(key)
+  if (kept) return yield* kept
+  const found: string[][] = []
+  for (const chunk of chunks(query)) {
+    found.push(chunk)
+    yield chunk
+  }
+  had.set(key, found)
+}
+const portal = await startPortal(dataset, { mostChunks: 100 })
+process.stdout.write(`${portal.url}\n`)
