@@ -21,7 +21,8 @@ const beside = (name: string, group: readonly Stranger[]): OwnCheck => ({
     const problems = [...misled(expected, found), ...swollen(expected, found)]
     if (problems.length > 0)
       throw new CheckFailedError(`${problems.length}: ${problems.slice(0, 5).join('; ')}`)
-    return `${figures(found)}; without strangers ${figures(expected)}`
+    const times = (of: number, than: number) => (of / than).toFixed(1)
+    return `stop nobody, mislead nobody; history takes ${times(found.seconds, expected.seconds)} times as long, the head ${times(found.delays.p50, expected.delays.p50)}; ${figures(found)}; without strangers ${figures(expected)}`
   },
 })
 
