@@ -6,6 +6,7 @@ import type { LendingMarket } from './lending/market.ts'
 import type { ApiProtocol } from './protocol.ts'
 import type { RewardContext, RewardSource } from './rewards/source.ts'
 import type { SvmFamily } from './svm/family.ts'
+import type { AmmFamily } from './transactions/amm/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
 import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
@@ -46,6 +47,9 @@ export function familyOf({ protocol }: LendingMarket): LendingFamily {
 export const fixedTermFamilies: readonly FixedTermFamily[] = protocols.flatMap(
   ({ fixedTerm }) => fixedTerm ?? [],
 )
+
+/** Those of vaults of liquidity; the vault of the index names its protocol. */
+export const ammFamilies: readonly AmmFamily[] = protocols.flatMap(({ amm }) => amm ?? [])
 
 /** Those of vaults on Solana, by slug. */
 export const svmFamilies: ReadonlyMap<string, SvmFamily> = new Map(

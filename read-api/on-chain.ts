@@ -11,6 +11,7 @@ import type { PriceSource } from './nrt/nrt.ts'
 import { createBridge } from './protocols/cctp-v2/bridge.ts'
 import { createRewards } from './rewards/rewards.ts'
 import { createTokenFinder } from './rewards/tokens.ts'
+import { createAmmPreparer } from './transactions/amm/prepare.ts'
 import { createBorrowPreparer } from './transactions/borrow/prepare.ts'
 import type { VaultRef } from './transactions/family.ts'
 import { createFixedTermPreparer } from './transactions/fixed-term/prepare.ts'
@@ -65,6 +66,7 @@ export function createOnChain(options: OnChainOptions) {
     /** Of lending markets. */
     borrowing: createBorrowPreparer(reader, preparer.dryRun),
     fixedTerm: createFixedTermPreparer(reader, preparer.dryRun, tokenOf),
+    amm: createAmmPreparer(reader, preparer.dryRun),
     tokenOf,
     rewards,
     bridge: createBridge({ reader, dryRun: preparer.dryRun, url: services['cctp-v2'], patienceMs }),

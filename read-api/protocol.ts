@@ -1,6 +1,7 @@
 import type { LendingFamily } from './lending/family.ts'
 import type { RewardContext, RewardSource } from './rewards/source.ts'
 import type { SvmFamily } from './svm/family.ts'
+import type { AmmFamily } from './transactions/amm/family.ts'
 import type { BorrowFamily } from './transactions/borrow/family.ts'
 import type { TransactionFamily } from './transactions/family.ts'
 import type { FixedTermFamily } from './transactions/fixed-term/family.ts'
@@ -20,6 +21,8 @@ export interface ApiProtocol {
   rewards?: (context: RewardContext) => RewardSource | undefined
   /** What its contracts revert with, in words. */
   errors?: RevertWords
+  /** What its vaults of liquidity are worth, and how one deposits and withdraws there. */
+  amm?: AmmFamily
   /** How its vaults on Solana are used. */
   svm?: SvmFamily
 }

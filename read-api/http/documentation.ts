@@ -218,6 +218,7 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
 
 const TAGS: Readonly<Record<string, string>> = {
   'advanced-analytics': 'Drawdown, composition, utilization and pauses of vaults.',
+  amm: 'Vaults of concentrated liquidity, wallets in them and their transactions.',
   benchmarks: 'What the largest vaults of a network earn.',
   borrow: 'Lending markets, positions in them and their transactions.',
   'fixed-term':

@@ -33,8 +33,8 @@ export interface Bundle {
 export interface PlanOptions {
   /** The token refuses to change a nonzero allowance. */
   resetAllowance: boolean
-  /** Base units; absent for the run that finds it. */
-  quote?: bigint
+  /** Base units of each token that is quoted; absent for the run that finds them. */
+  quotes?: readonly bigint[]
 }
 
 /** What is to be made into a bundle. */
@@ -49,8 +49,8 @@ export interface Unfinished {
   tokens: readonly Token[]
   /** Pure. */
   plan(options: PlanOptions): Plan
-  /** What the plan is run for twice: how much of it the first run gave is the quote that the second plan stands on. */
-  quoted?: Token
+  /** What the plan is run for twice: how much of each the first run gave are the quotes that the second plan stands on. */
+  quoted?: readonly Token[]
   simulate?: boolean | undefined
   /** The vault that says what its shares are worth, where the plan pays for shares. */
   worth?: { vault: Address; asset: Token; share: Token; by?: 'previewRedeem' | undefined }
@@ -99,8 +99,9 @@ export function createFinisher(dryRun: ReturnType<typeof createDryRunner>) {
     let tried = await attempt(unfinished, { resetAllowance: false })
     check(unfinished, tried.plan, tried.outcome)
     if (quoted) {
-      const quote = gainOf(unfinished, tried.outcome, quoted)
-      tried = await attempt(unfinished, { ...tried.options, quote })
+      const { outcome, options } = tried
+      const quotes = quoted.map(token => gainOf(unfinished, outcome, token))
+      tried = await attempt(unfinished, { ...options, quotes })
       check(unfinished, tried.plan, tried.outcome)
     }
     const { plan, outcome } = tried

@@ -133,6 +133,17 @@ export const contractsOf = ({ ichi }: AmmWorld) => ({
   'ichi-vault-factory': [ichi.factory, ichi.olderFactory],
 })
 
+/** Who vouches for what, and what is known of prices. */
+export const factsOf = ({ ichi, usdc, weth }: AmmWorld, chainId = 1) => [
+  {
+    subject: `contract:${chainId}:${ichi.factory}`,
+    kind: 'ammFactory',
+    value: { deployer: ichi.admin, guard: ichi.guard },
+  },
+  { subject: `asset:${chainId}:${usdc.address}`, kind: 'peg', value: { usd: '1' } },
+  { subject: `asset:${chainId}:${weth.address}`, kind: 'peg', value: { usd: '3000' } },
+]
+
 /** What a vault and its pool say of themselves at a block. */
 export async function chainState(node: Node, { address, pool }: IchiVault, block?: number) {
   const at = block === undefined ? {} : { blockNumber: BigInt(block) }

@@ -14,6 +14,8 @@ const queries = endpoints
 
 /** A query that can be read, with what its schema wants at least. */
 const REQUIRED: Record<string, string> = {
+  amount0: '1',
+  assetAddress0: `0x${'ab'.repeat(20)}`,
   assetAddress: `0x${'ab'.repeat(20)}`,
   burnTxHash: `0x${'ab'.repeat(32)}`,
   claimIds: 'x',

@@ -12,9 +12,11 @@ export const stand: Record<string, string> = {
   '{timestamp}': String(w.START + 5 * w.DAY),
   '{fromDate}': '2025-01-01',
   '{toDate}': '2025-01-08',
-  // Where a world on a node has one: seatWorld says its address.
+  // Where a world on a node has them: seatWorld says their addresses.
   '{fixedTerm}': `0x${'f7'.repeat(20)}`,
   '{fixedTermAsset}': w.USD_ASSET,
+  '{ammVault}': `0x${'a4'.repeat(20)}`,
+  '{ammAsset}': w.USD_ASSET,
   '{market}': MORPHO_MARKET,
   '{marketAsset}': `${w.USD_ASSET}-loan`,
   '{bridgeTo}': 'base',

@@ -6,6 +6,7 @@ import { calls, deployFeed, deployToken, deployVault, sendDeployment, type Token
 import type { MarketParams } from '../chain/morpho.ts'
 import { placeMulticall3 } from '../chain/multicall.ts'
 import type { Node } from '../chain/node.ts'
+import { seatAmm } from './amm-world.ts'
 import { type FixedTermSeat, seatFixedTerm } from './fixed-term-world.ts'
 import { MORPHO, MORPHO_PARAMS } from './lending-world.ts'
 import { stand } from './stand.ts'
@@ -15,7 +16,7 @@ const hex = z.custom<Hex>()
 
 /**
  * The made-up world's addresses with real contracts behind them: tokens, OpenZeppelin vaults and feeds, deployed and
- * then moved. `fixedTerm`: a market of Pendle besides, on a node of Cancun. ALICE holds a million whole units of each asset, and has put one into the USD vault.
+ * then moved. `fixedTerm`: a market of Pendle and a vault of liquidity besides, on a node of Cancun. ALICE holds a million whole units of each asset, and has put one into the USD vault.
  */
 export async function seatWorld(
   node: Node,
@@ -76,7 +77,9 @@ export async function seatWorld(
   if (!options.fixedTerm) return undefined
   const seated = await seatFixedTerm(node, w.USD_VAULT as Address, seat(w.USD_ASSET, 6))
   stand['{fixedTerm}'] = seated.market.market
-  return seated
+  const amm = await seatAmm(node, seat(w.USD_ASSET, 6), seat(w.ETH_ASSET, 18), alice)
+  stand['{ammVault}'] = amm.vault
+  return { ...seated, events: [...seated.events, ...amm.events] }
 }
 
 /** Morpho Blue with the one market of the world. */

@@ -243,8 +243,16 @@ export async function seed(
   const wrappers = world.blocks
     .flatMap(({ events }) => events)
     .flatMap(({ type, data }) => (type === 'FixedTermTokensNamed' ? [data.sy] : []))
+  const factories = world.blocks
+    .flatMap(({ events }) => events)
+    .flatMap(({ type, contract, data }) => (type === 'AmmVaultCreated' ? [{ contract, ...data }] : []))
   await api.recordFacts(
     [
+      ...factories.map(({ contract, creator }) => ({
+        subject: `contract:1:${contract}`,
+        kind: 'ammFactory',
+        value: { deployer: creator },
+      })),
       ...wrappers.map(sy => ({ subject: `contract:1:${sy}`, kind: 'wrapper', value: {} })),
       { subject: `asset:1:${USD_ASSET}`, kind: 'feed', value: { feed: USD_FEED, decimals: 8 } },
       { subject: `asset:1:${ETH_ASSET}`, kind: 'feed', value: { feed: ETH_FEED, decimals: 8 } },

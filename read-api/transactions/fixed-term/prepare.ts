@@ -83,8 +83,8 @@ export function createFixedTermPreparer(
       action,
       block: standing.block.number,
       tokens: [token, received].filter(({ address: of }) => of !== zeroAddress),
-      quoted: received,
-      plan: ({ resetAllowance, quote }) =>
+      quoted: [received],
+      plan: ({ resetAllowance, quotes: [quote] = [] }) =>
         standing.build({ action, amount, slippage: scaled, quote, resetAllowance }, spent, received),
       simulate,
       suffix,
