@@ -9,6 +9,7 @@ export const SLOW = [
   'test/faults/reorgs.e2e.test.ts',
   'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
+  'test/pendle/kills.e2e.test.ts',
   'test/processors/backfill.e2e.test.ts',
   'test/processors/portal/equal.e2e.test.ts',
 ]

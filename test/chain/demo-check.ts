@@ -1,5 +1,9 @@
 import { z } from 'zod'
+import type { ClickHouse } from '../../db/clickhouse/client.ts'
+import { figuresAt } from '../pendle/figures.ts'
+import { balanceOf } from '../pendle/world.ts'
 import type { DemoFile } from './demo-facts.ts'
+import type { DemoMarkets } from './demo-pendle.ts'
 import type { DemoSolana } from './demo-solana.ts'
 import type { Guests } from './guests.ts'
 import type { Node } from './node.ts'
@@ -18,18 +22,29 @@ const balancesSchema = z.object({
   data: z.array(z.object({ address: z.string(), lpToken: z.object({ balanceNative: z.string() }) })),
 })
 
+/** What there is to be compared. */
+interface Lived {
+  scenario: Scenario
+  guests: Guests
+  markets: DemoMarkets
+  solana: DemoSolana
+  clickhouse: ClickHouse
+}
+
+type Get = (path: string) => Promise<unknown>
+type Compare = (what: string, found: unknown, expected: unknown) => void
+
 /**
  * Asks the running API for what it serves and the contracts for what is true: current total assets and supply, share
  * prices, and every holder's balance at every checkpoint. Gives the number of differences.
  */
 export async function checkDemo(
   node: Node,
-  { vaults: played, holders: players, checkpoints }: Scenario,
-  guests: Guests,
-  solana: DemoSolana,
+  { scenario, guests, markets, solana, clickhouse }: Lived,
   file: DemoFile,
   say: (text: string) => void,
 ): Promise<number> {
+  const { vaults: played, holders: players, checkpoints } = scenario
   const get = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${file.baseUrl}${path}`, { headers: { 'x-api-key': file.apiKey } })
     if (!answer.ok) throw new TypeError(`${path}: ${answer.status} ${await answer.text()}`)
@@ -91,10 +106,59 @@ export async function checkDemo(
       }
     }
   }
+  await compareMarkets(node, markets, clickhouse, get, compare)
   await compareSolana(solana, get, compare)
   for (const line of wrong.slice(0, 20)) say(line)
   say(`\n${compared} figures compared with the contracts' own view functions, ${wrong.length} differ.`)
   return wrong.length
+}
+
+const amountsSchema = z.object({ native: z.string() })
+const marketSchema = z.object({ tvl: amountsSchema, liquidity: amountsSchema, apy: z.number() })
+const marketsSchema = z.object({ data: z.array(z.object({ vaultId: z.string() })) })
+
+/** Of an exponential that is taken in floats. */
+const APY_TOLERANCE = 1e-12
+
+/** Fixed-term markets by Pendle's own contracts and library, at the block of the last state; PT of everybody at the head. */
+async function compareMarkets(
+  node: Node,
+  { short, long, holders }: DemoMarkets,
+  clickhouse: ClickHouse,
+  get: Get,
+  compare: Compare,
+): Promise<void> {
+  const { data: running } = marketsSchema.parse(await get('/beta/fixed-term'))
+  compare(
+    'fixed-term markets that run',
+    running.map(({ vaultId }) => vaultId.toLowerCase()),
+    long.market,
+  )
+  const { timestamp } = await node.head()
+  for (const market of [short, long]) {
+    const shown = marketSchema.parse(await get(`/beta/fixed-term/detailed/mainnet/${market.market}`))
+    const [last] = await clickhouse.query<{ block: number }>(
+      'demo',
+      'SELECT toUInt32(max(block_number)) AS block FROM fixed_term_state WHERE market = {market:String}',
+      { market: market.market },
+    )
+    const then = await figuresAt(node, market, last?.block ?? 0, timestamp)
+    const { symbol } = market.pt
+    compare(`liquidity of ${symbol}`, shown.liquidity.native, then.liquidity)
+    compare(`tvl of ${symbol}`, shown.tvl.native, then.tvl)
+    const apy = Math.abs(shown.apy - then.apy) < APY_TOLERANCE ? then.apy : shown.apy
+    compare(`apy of ${symbol}`, apy, then.apy)
+    const held = await clickhouse.query<{ holder: string; balance: string }>(
+      'demo',
+      'SELECT holder, toString(balance_raw) AS balance FROM pt_holders WHERE pt = {pt:String}',
+      { pt: market.pt.address },
+    )
+    const balances = new Map(held.map(({ holder, balance }) => [holder, balance]))
+    for (const account of [...holders, market.market, market.yt]) {
+      const balance = await balanceOf(node, market.pt.address, account)
+      compare(`${symbol} of ${account}`, balances.get(account.toLowerCase()) ?? '0', balance)
+    }
+  }
 }
 
 const poolsSchema = z.object({
@@ -105,11 +169,7 @@ const heldSchema = z.object({
 })
 
 /** Stake pools: what lies in each, and what each wallet's shares are worth, by their accounts. */
-async function compareSolana(
-  { pools, wallets }: DemoSolana,
-  get: (path: string) => Promise<unknown>,
-  compare: (what: string, found: unknown, expected: unknown) => void,
-): Promise<void> {
+async function compareSolana({ pools, wallets }: DemoSolana, get: Get, compare: Compare): Promise<void> {
   const { data: shown } = poolsSchema.parse(await get('/beta/svm/detailed-vaults'))
   for (const { pool, state } of pools.map(pool => ({ pool, state: pool.state() }))) {
     const found = shown.find(({ address }) => address === pool.pool)

@@ -16,6 +16,8 @@ export interface DemoFile {
   strangers: { address: string; what: string }[]
   users: string[]
   markets: { marketId: string; assetIds: string[] }[]
+  /** Markets of Pendle; the first has ended. */
+  fixedTerm: string[]
   /** Of Solana; the node is of the demo's own. */
   svm: { vaults: string[]; users: string[]; rpcUrl: string }
   rpcUrl: string
@@ -178,6 +180,11 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
     {
       what: 'the vaults of one curator that have a tag',
       curl: get('/v2/detailed-vaults?curators=northlight&tags=stablecoins'),
+    },
+    { what: 'fixed-term markets that run', curl: get('/beta/fixed-term') },
+    {
+      what: 'one that has ended, whose principal tokens are redeemed',
+      curl: get(`/beta/fixed-term/detailed/mainnet/${file.fixedTerm[0]}`),
     },
     { what: 'stake pools on Solana', curl: get('/beta/svm/detailed-vaults') },
     {

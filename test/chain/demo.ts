@@ -23,6 +23,7 @@ import { startProofServer } from '../read-api/rewards/proof-server.ts'
 import { checkDemo } from './demo-check.ts'
 import { type DemoFile, demoFacts, exampleRequests, rewardAnswers } from './demo-facts.ts'
 import { createGallery } from './demo-gallery.ts'
+import { createDemoMarkets } from './demo-pendle.ts'
 import { refuseTakenPorts } from './demo-ports.ts'
 import { DemoSolana } from './demo-solana.ts'
 import { createGuests } from './guests.ts'
@@ -64,16 +65,18 @@ async function demo(): Promise<void> {
   await migratePostgres(pool)
 
   say(`Databases are up after ${seconds()}. A local node stands in for mainnet; its contracts are real.`)
-  const node = await startNode()
+  // Of a time at which the contracts of Pendle run.
+  const node = await startNode({ hardfork: 'cancun' })
   onShutdown('node', () => node.stop())
   const days = Number(values.days)
   const living = progress.start('living', days, 'days')
   const guests = createGuests()
   const gallery = createGallery(node)
+  const markets = createDemoMarkets()
   const scenario = await runScenario(node, {
     days,
     onProgress: done => living.update(done),
-    companions: [guests, gallery],
+    companions: [guests, gallery, markets],
   })
   living.finish()
 
@@ -87,9 +90,17 @@ async function demo(): Promise<void> {
   const folder = join(env.VAULTLOG_DIR, 'demo')
   await mkdir(folder, { recursive: true })
   const contractsFile = join(folder, 'contracts.json')
-  const contracts = { ...scenarioContracts(scenario), 'metamorpho-factory': [guests.factory] }
+  const contracts = {
+    ...scenarioContracts(scenario),
+    'metamorpho-factory': [guests.factory],
+    'pendle-v2-factory': [markets.factory],
+  }
   await writeFile(contractsFile, JSON.stringify({ mainnet: contracts }, null, 2))
-  await recordFacts(pool, [...demoFacts(scenario, guests), ...solana.facts()], scenario.start)
+  await recordFacts(
+    pool,
+    [...demoFacts(scenario, guests), ...markets.facts(), ...solana.facts()],
+    scenario.start,
+  )
   const proofs = await startProofServer()
   onShutdown('proofs of rewards', async () => {
     await proofs.stop()
@@ -155,6 +166,7 @@ async function demo(): Promise<void> {
       marketId: id,
       assetIds: [params.loanToken, params.collateralToken],
     })),
+    fixedTerm: [markets.short.market, markets.long.market],
     svm: {
       vaults: solana.pools.map(({ pool }) => pool),
       users: solana.wallets.map(({ address }) => address),
@@ -173,7 +185,7 @@ async function demo(): Promise<void> {
   say(`\nReady after ${seconds()}. What happened:`)
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
-    const wrong = await checkDemo(node, scenario, guests, solana, file, say)
+    const wrong = await checkDemo(node, { scenario, guests, markets, solana, clickhouse }, file, say)
     await pool.end()
     await clickhouse.close()
     await shutdown('checked', wrong === 0 ? 0 : 1)

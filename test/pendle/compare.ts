@@ -3,13 +3,11 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { erc20 } from '../chain/abis.ts'
 import type { Node } from '../chain/node.ts'
-import { ORACLE, pendleAbi, ROUTER } from '../chain/pendle.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { ApiHarness } from '../read-api/harness.ts'
-import { FixedX18, MarketState } from './published-math.ts'
+import { figuresAt, stateAt } from './figures.ts'
 import { balanceOf, type VaultMarket } from './world.ts'
 
-const WAD = 10n ** 18n
 const HOUR = 3_600
 
 const amountShape = z.object({ usd: z.string(), native: z.string() })
@@ -36,33 +34,6 @@ interface Stage {
   pipeline: Pipeline
 }
 
-/** What the contracts say at a block. */
-async function stateAt(node: Node, of: VaultMarket, block: number) {
-  const at = { abi: pendleAbi, blockNumber: BigInt(block) } as const
-  const read = node.client.readContract
-  return {
-    state: await read({ ...at, address: of.market, functionName: 'readState', args: [ROUTER] }),
-    rate: await read({ ...at, address: of.sy, functionName: 'exchangeRate' }),
-    index: await read({ ...at, address: of.yt, functionName: 'pyIndexStored' }),
-    supply: await read({
-      address: of.pt.address,
-      abi: erc20,
-      functionName: 'totalSupply',
-      blockNumber: BigInt(block),
-    }),
-    oracle: await read({ ...at, address: ORACLE, functionName: 'getPtToAssetRate', args: [of.market, 0] }),
-  }
-}
-
-/** What a PT is worth by Pendle's own library. */
-function priceOf(lnRate: bigint, left: number, rate: bigint, index: bigint): bigint {
-  const raw =
-    left <= 0
-      ? WAD
-      : WAD ** 2n / MarketState.getExchangeRateFromImpliedRate(new FixedX18(lnRate), BigInt(left)).rawRate
-  return rate < index ? (raw * rate) / index : raw
-}
-
 /** The answers about a market at the head against the contracts at the block of its last state, to the unit. */
 export async function compareMarket(stage: Stage, of: VaultMarket, counted: Compared): Promise<void> {
   const { node, api, pipeline } = stage
@@ -81,17 +52,13 @@ export async function compareMarket(stage: Stage, of: VaultMarket, counted: Comp
   const logs = block < head.number ? await node.logs({ address: of.market, fromBlock: block + 1 }) : []
   expect(logs, 'logs of the market after its last state').toEqual([])
   if (head.timestamp < of.expiry) expect(head.timestamp - (last?.at ?? 0)).toBeLessThanOrEqual(HOUR + 12)
-  const { state, rate, index, supply } = await stateAt(node, of, block)
-  const price = priceOf(state.lastLnImpliedRate, of.expiry - head.timestamp, rate, index)
-  const liquidity = (state.totalSy * rate) / WAD + (state.totalPt * price) / WAD
-  const tvl = liquidity + ((supply - state.totalPt) * price) / WAD
+  const { read, price, liquidity, tvl, apy } = await figuresAt(node, of, block, head.timestamp)
   expect([shown.liquidity.native, shown.tvl.native]).toEqual([`${liquidity}`, `${tvl}`])
-  const apy = state.totalLp === 0n ? 0 : Number(new FixedX18(state.lastLnImpliedRate).exp().value) / 1e18 - 1
   counted.apy = Math.max(counted.apy, Math.abs(shown.apy - apy))
   expect(Math.abs(shown.apy - apy)).toBeLessThan(1e-12)
   counted.values += 3
   const now = await stateAt(node, of, head.number)
-  if (now.rate === rate && now.index === index) {
+  if (now.rate === read.rate && now.index === read.index) {
     expect(price).toBe(now.oracle)
     counted.oracle++
   }

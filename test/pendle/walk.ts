@@ -5,13 +5,16 @@ import { listStreams } from '../../jobs/checkpoints.ts'
 import { replay } from '../../jobs/replay.ts'
 import { catchUpAll } from '../../jobs/work.ts'
 import { calls } from '../chain/deploy.ts'
-import { type Call, type Node, startNode } from '../chain/node.ts'
-import { pendleCalls } from '../chain/pendle.ts'
+import { type Node, startNode } from '../chain/node.ts'
 import { type Random, seededRandom } from '../chain/random.ts'
 import { createPipeline, differencesFromChain, type Pipeline } from '../pipeline.ts'
 import { type ApiHarness, startApi } from '../read-api/harness.ts'
 import { type Compared, compareLedgers, compareMarket, listed } from './compare.ts'
+import { stateAt } from './figures.ts'
+import { costOfMost } from './published-math.ts'
+import { sums } from './sums.ts'
 import { askBundle, newTrader, trade } from './traders.ts'
+import { Wanderers } from './wanderers.ts'
 import { balanceOf, buildPendleWorld, contractsOf, DAY, type PendleWorld, type VaultMarket } from './world.ts'
 
 /**
@@ -25,8 +28,6 @@ export interface Walked extends Compared {
   forks: number
 }
 
-const TABLES = ['market', 'description', 'state', 'rate', 'trade'].map(name => `fixed_term_${name}`)
-
 class Walk {
   readonly counted: Walked = { values: 0, oracle: 0, apy: 0, steps: {}, forks: 0 }
   private readonly random: Random
@@ -35,6 +36,7 @@ class Walk {
   private readonly pipeline: Pipeline
   private readonly api: ApiHarness
   private readonly traders: PrivateKeyAccount[]
+  private readonly wanderers: Wanderers
 
   constructor(of: {
     seed: number
@@ -50,6 +52,7 @@ class Walk {
     this.pipeline = of.pipeline
     this.api = of.api
     this.traders = of.traders
+    this.wanderers = new Wanderers(of.node, of.world, this.random, this.accounts)
   }
 
   private get markets(): VaultMarket[] {
@@ -114,62 +117,44 @@ class Walk {
       expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('ended')])
       return 'refused after the expiry'
     }
-    const most = market === this.world.short ? 20_000 : 8
+    const largest = market === this.world.short ? 20_000 : 8
     const amount = isSelling
       ? this.random.chance(0.3)
         ? pt
         : (pt * BigInt(1 + this.random.below(999))) / 1_000n
-      : (unit * BigInt(Math.round(this.random.between(0.001, most) * 1_000))) / 1_000n
+      : (unit * BigInt(Math.round(this.random.between(0.001, largest) * 1_000))) / 1_000n
     const action = isSelling ? 'swap-out' : 'swap-in'
     const slippage = this.random.pick([0.005, 0.001, 0.05]) ?? 0.005
-    const done = await trade(this.node, this.api, { user, market, action, amount, slippage })
+    const wish = { user, market, action, amount, slippage } as const
+    const { most, less } = isSelling ? { most: undefined, less: undefined } : await this.forSale(market)
+    if (less !== undefined && amount > less) {
+      const { status, body } = await askBundle(this.api, wish)
+      if (status === 422) {
+        expect(body.message).toMatch(/the pool has no price for so much|there is nothing in the pool/)
+        return 'refused: more than the pool sells'
+      }
+      expect(amount).toBeLessThanOrEqual(most)
+    }
+    const done = await trade(this.node, this.api, wish)
     expect(done.landed, `${action} of ${amount}`).toBe(true)
     return done.by
   }
 
-  private async callsOf(market: VaultMarket, hasEnded: boolean): Promise<[string, Call[]]> {
-    const user = this.random.pick(this.world.users) as Address
-    const acts = pendleCalls(market)
-    const unit = 10n ** BigInt(market.asset.decimals)
-    const scale = market === this.world.short ? 5_000 : 3
-    const some = (unit * BigInt(1 + this.random.below(scale * 100))) / 100n
-    const has = (token: Address) => balanceOf(this.node, token, user)
-    const [sy, pt, yt, lp] = [
-      await has(market.sy),
-      await has(market.pt.address),
-      await has(market.yt),
-      await has(market.market),
-    ]
-    const both = pt < yt ? pt : yt
-    const part = (amount: bigint) => (amount * BigInt(1 + this.random.below(99))) / 100n
-    const { admin } = this.world.pendle
-    const asset = market.asset.address
-    const choices: [string, () => Call[]][] = [
-      ['wrap', () => acts.wrap(user, some)],
-      ['yield', () => [calls.mintToken(admin, asset, market.vault.address, some)]],
-      ['loss', () => [calls.burnToken(admin, asset, market.vault.address, some / 4n)]],
-    ]
-    if (sy > 100n && !hasEnded)
-      choices.push(['split', () => acts.split(user, part(sy))], ['split', () => acts.split(user, part(sy))])
-    if (pt > 100n && sy > 100n && !hasEnded)
-      choices.push(['add', () => acts.addLiquidity(user, part(sy), part(pt))])
-    if (lp > 100n) choices.push(['remove', () => acts.removeLiquidity(user, part(lp))])
-    if (pt > 100n)
-      choices.push([
-        'move',
-        () => [calls.transfer(user, market.pt.address, this.random.pick(this.accounts) ?? user, part(pt))],
-      ])
-    if ((hasEnded ? pt : both) > 100n)
-      choices.push(['unite', () => acts.unite(user, part(hasEnded ? pt : both), hasEnded)])
-    const [name, make] = this.random.pick(choices) ?? ['none', () => []]
-    return [name, make().map(call => ({ ...call, mayFail: true }))]
+  /** What the pool asks for about as much as it can sell, in base units of the asset. */
+  private async forSale(market: VaultMarket): Promise<{ most: bigint; less: bigint }> {
+    const { number, timestamp } = await this.node.head()
+    const { state, rate, index } = await stateAt(this.node, market, number)
+    const highest = rate > index ? rate : index
+    const cost = costOfMost(state, highest, timestamp)
+    const inAssets = (sy: bigint) => (sy * rate) / 10n ** 18n
+    return { most: inAssets(cost.most), less: inAssets(cost.less) }
   }
 
   /** One to three acts in one block. */
   private async acts(market: VaultMarket, hasEnded: boolean): Promise<string> {
     const names: string[] = []
     for (let n = 1 + this.random.below(3); n > 0; n--) {
-      const [name, made] = await this.callsOf(market, hasEnded)
+      const [name, made] = await this.wanderers.next(market, hasEnded)
       names.push(name)
       for (const call of made) await this.node.send(call)
     }
@@ -189,7 +174,7 @@ class Walk {
     await this.index()
     await this.node.reorg(1 + this.random.below(3))
     this.counted.forks++
-    const [, made] = await this.callsOf(market, hasEnded)
+    const [, made] = await this.wanderers.next(market, hasEnded)
     for (const call of made) await this.node.send(call)
     await this.node.mine()
     return 'fork'
@@ -212,19 +197,6 @@ class Walk {
     expect(await sums(other)).toEqual(before)
     await other.drop()
   }
-}
-
-/** Checksums of what a reader sees, positions left out. */
-async function sums(pipeline: Pipeline): Promise<Record<string, string>> {
-  const found: Record<string, string> = {}
-  for (const table of [...TABLES, 'pt_balance']) {
-    const [row] = await pipeline.rows<{ sum: string }>(
-      `SELECT concat(toString(count()), ' ', toString(sum(cityHash64(toString(tuple(* EXCEPT position)))))) AS sum FROM ${table} FINAL
-       WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)`,
-    )
-    found[table] = row?.sum ?? ''
-  }
-  return found
 }
 
 /** Everything that a walk needs, and its end. */

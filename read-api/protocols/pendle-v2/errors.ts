@@ -1,6 +1,8 @@
 import type { RevertWords } from '../../transactions/revert-reason.ts'
 
-/** @see Errors.sol of @pendle/core-v2 */
+const TOO_MUCH = 'the pool has no price for so much: the trade is too large or too small'
+
+/** @see Errors.sol, ApproxStateLib.sol and MarketApproxLibOnchain.sol of @pendle/core-v2 */
 export const errors: RevertWords = {
   abi: [
     'error MarketExpired()',
@@ -20,6 +22,11 @@ export const errors: RevertWords = {
     MarketZeroTotalPtOrTotalAsset: 'there is nothing in the pool',
     MarketZeroNetLPFee:
       'so shortly before the expiry the fee of so small a trade rounds to nothing, which the market refuses: from the expiry on PT are redeemed',
-    ApproxFail: 'the pool has no price for so much: the trade is too large or too small',
+    ApproxFail: TOO_MUCH,
+  },
+  strings: {
+    'Slippage: search range overflow': TOO_MUCH,
+    'Slippage: search range underflow': TOO_MUCH,
+    'Slippage: APPROX_EXHAUSTED': TOO_MUCH,
   },
 }
