@@ -37,13 +37,10 @@ export class Catalogue {
   readonly identity: readonly Vault[]
   readonly assets: ReadonlyMap<string, AssetInfo>
   readonly parts: CatalogueParts
-  /** The same object for all catalogues of one moment of the core face. */
-  readonly core: object
   private readonly lazy: { all?: Shown; vouchedFor?: Shown }
 
   constructor(parts: CatalogueParts, same?: Catalogue) {
     this.parts = parts
-    this.core = same?.core ?? {}
     this.lazy = same?.lazy ?? {}
     this.moment = parts.moment
     this.facts = parts.facts

@@ -30,18 +30,8 @@ export interface EntityTags {
 export function createEntityTags(): EntityTags {
   const nonce = randomBytes(9).toString('base64url')
 
-  const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Face): string => {
-    const { chains, faces, registryPosition, replays } = catalogue.moment
-    const all = () => [...new Set([...chains.keys(), ...((face && faces.get(face)?.keys()) ?? [])])]
-    const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
-    const places = ids
-      .sort((a, b) => a - b)
-      .map(id => {
-        const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}
-        return `${id}:${position}:${blockNumber}${face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''}`
-      })
-    return digest(`${nonce} ${url} ${registryPosition} ${replays} ${places.join(' ')}`)
-  }
+  const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Face): string =>
+    digest(`${nonce} ${url} ${standOf(catalogue, ground, face)}`)
 
   return {
     make(url, catalogue, ground, text, face) {
@@ -83,6 +73,31 @@ function partsOf(header: string | undefined): string[][] {
 
 function digest(text: string): string {
   return createHash('sha1').update(text).digest('base64url').slice(0, 16)
+}
+
+const stands = new WeakMap<Catalogue, Map<string, string>>()
+
+/** Where everything stands that an answer on this ground is made of: while it is the same, the answer is. */
+export function standOf(catalogue: Catalogue, ground: Ground, face: Face | undefined): string {
+  const known = stands.get(catalogue) ?? new Map<string, string>()
+  stands.set(catalogue, known)
+  const key = `${face} ${ground}`
+  const found = known.get(key) ?? placesOf(catalogue, ground, face)
+  known.set(key, found)
+  return found
+}
+
+function placesOf(catalogue: Catalogue, ground: Ground, face: Face | undefined): string {
+  const { chains, faces, registryPosition, replays } = catalogue.moment
+  const all = () => [...new Set([...chains.keys(), ...((face && faces.get(face)?.keys()) ?? [])])]
+  const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
+  const places = ids
+    .sort((a, b) => a - b)
+    .map(id => {
+      const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}
+      return `${id}:${position}:${blockNumber}${face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''}`
+    })
+  return `${registryPosition} ${replays} ${places.join(' ')}`
 }
 
 const priceGrounds = new WeakMap<Catalogue, Map<number, Set<number>>>()

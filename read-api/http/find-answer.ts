@@ -20,7 +20,7 @@ export async function findAnswer(exchange: Exchange, signal: AbortSignal): Promi
   const input = await validate(exchange)
   await secure(exchange, input, signal)
   exchange.catalogue = exchange.deps.catalogue.current()
-  return paidBefore(exchange) ?? stillHeld(exchange) ?? (await work(exchange, input, signal))
+  return paidBefore(exchange) ?? stillHeld(exchange, input) ?? (await work(exchange, input, signal))
 }
 
 /** Who asks, by key or by address, and whether they may ask now. */
@@ -71,13 +71,15 @@ function paidBefore({ payment }: Exchange): Outcome | undefined {
 }
 
 /** Where nothing has moved since the caller's answer was made, it is not made again. */
-function stillHeld(exchange: Exchange): Outcome | undefined {
+function stillHeld(exchange: Exchange, { params }: Input): Outcome | undefined {
   const { endpoint, options, request, catalogue, touched, ifNoneMatch } = exchange
   if (!ifNoneMatch || !catalogue || !exchange.key || !exchange.isConditional) return undefined
   const held = options.tags.stillHolds(ifNoneMatch, request.originalUrl, catalogue, endpoint.face)
   if (!held) return undefined
   const { ground, tag } = held
-  for (const chainId of ground === 'all' ? catalogue.moment.chains.keys() : ground) touched.add(chainId)
+  const { network } = (params ?? {}) as { network?: { chainId: number } }
+  const all = network ? [network.chainId] : catalogue.moment.chains.keys()
+  for (const chainId of ground === 'all' ? all : ground) touched.add(chainId)
   return { kind: 'unchanged', tag }
 }
 

@@ -8,6 +8,7 @@ import type { Face } from '../../db/faces.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { authenticate } from './auth.ts'
 import type { ApiDeps } from './endpoint.ts'
+import { type Ground, standOf } from './entity-tags.ts'
 import { sendError } from './error-answers.ts'
 import { admit, charge, type Head, sayRemaining } from './limits.ts'
 import type { Notes } from './request-log.ts'
@@ -37,6 +38,10 @@ interface Form {
 }
 
 interface ReadyAnswer {
+  ground: Ground
+  face: Face | undefined
+  /** Where its ground stood when it was made. */
+  stand: string
   path: string
   route: string
   credits: number
@@ -48,11 +53,18 @@ interface ReadyAnswer {
 export interface ReadyAnswers {
   /** Answers a request whose answer is at hand; false: it is for the endpoints. */
   answer(request: IncomingMessage, response: ServerResponse, notes: Notes): boolean
-  /** Keeps an answer that is true until a projection moves, with the headers that `response` has by now. */
+  /** Keeps an answer that is true until a projection of its ground moves, with the headers that `response` has by now. */
   keep(
     request: Request,
     response: Response,
-    answer: { catalogue: Catalogue; face: Face | undefined; route: string; credits: number; text: string },
+    answer: {
+      catalogue: Catalogue
+      ground: Ground
+      face: Face | undefined
+      route: string
+      credits: number
+      text: string
+    },
   ): void
 }
 
@@ -68,7 +80,7 @@ class RequestHead implements Head {
 }
 
 /**
- * Answers as bytes, by URL, for as long as the catalogue stands: what was worked out, serialised and compressed for one
+ * Answers as bytes, by URL, for as long as the chains stand that they are made of: what was worked out, serialised and compressed for one
  * caller is sent to the next as it is, before Express has looked at the request. Key, rate and credits of every request
  * are checked and booked all the same.
  */
@@ -76,25 +88,20 @@ export function createReadyAnswers(
   deps: Pick<ApiDeps, 'verifyKey' | 'rates' | 'credits' | 'catalogue'>,
   options: { isForEveryOrigin: boolean },
 ): ReadyAnswers {
-  const open = () =>
-    new LRUCache<string, ReadyAnswer>({
-      maxSize: MAX_TOTAL_BYTES / 2,
-      maxEntrySize: 3 * MAX_BODY_BYTES,
-      // The body as it is and compressed, the address, and the headers of either form.
-      sizeCalculation: ({ plain }, url) => 2 * plain.bytes.length + url.length + 4_096,
-    })
-  const answers = open()
-  /** Of another face too: they stand on more than the others. */
-  const ofFaces = open()
-  let stands: Catalogue | undefined
+  const answers = new LRUCache<string, ReadyAnswer>({
+    maxSize: MAX_TOTAL_BYTES,
+    maxEntrySize: 3 * MAX_BODY_BYTES,
+    // The body as it is and compressed, the address, and the headers of either form.
+    sizeCalculation: ({ plain }, url) => 2 * plain.bytes.length + url.length + 4_096,
+  })
 
-  /** The catalogue that is served now. With one that has gone, everything made of it goes: it would be held in memory. */
-  const current = (): Catalogue | undefined => {
-    const catalogue = deps.catalogue.isServed ? deps.catalogue.current() : undefined
-    if (catalogue !== stands) ofFaces.clear()
-    if (catalogue?.core !== stands?.core) answers.clear()
-    stands = catalogue
-    return catalogue
+  /** An answer for as long as everything stands where it did that it is made of, whatever other chains do. */
+  const standing = (url: string): ReadyAnswer | undefined => {
+    const answer = answers.get(url)
+    if (!answer || !deps.catalogue.isServed) return undefined
+    if (standOf(deps.catalogue.current(), answer.ground, answer.face) === answer.stand) return answer
+    answers.delete(url)
+    return undefined
   }
 
   /** Only what does not depend on anything else than URL, key and encoding. */
@@ -141,9 +148,7 @@ export function createReadyAnswers(
 
   return {
     answer(request, response, notes) {
-      current()
-      const url = request.url ?? ''
-      const answer = isPlain(request) ? (answers.get(url) ?? ofFaces.get(url)) : undefined
+      const answer = isPlain(request) ? standing(request.url ?? '') : undefined
       if (!answer) return false
       notes.route = answer.route
       notes.path = answer.path
@@ -160,10 +165,8 @@ export function createReadyAnswers(
       })
       return true
     },
-    keep(request, response, { catalogue, face, route, credits, text }) {
-      const now = current()
-      const stillStands = face ? catalogue === now : catalogue.core === now?.core
-      if (!isPlain(request) || text.length > MAX_BODY_BYTES || !stillStands) return
+    keep(request, response, { catalogue, ground, face, route, credits, text }) {
+      if (!isPlain(request) || text.length > MAX_BODY_BYTES) return
       const headers = Object.entries(response.getHeaders()).flatMap(
         ([name, value]): ReadyAnswer['headers'] =>
           value === undefined || PER_REQUEST.test(name)
@@ -171,8 +174,10 @@ export function createReadyAnswers(
             : [[name, typeof value === 'number' ? String(value) : value]],
       )
       const bytes = Buffer.from(text)
-      const kept = face ? ofFaces : answers
-      kept.set(request.originalUrl, {
+      answers.set(request.originalUrl, {
+        ground,
+        face,
+        stand: standOf(catalogue, ground, face),
         path: request.path,
         route,
         credits,

@@ -65,13 +65,15 @@ async function settle(
 }
 
 function write(exchange: Exchange, { text, credits }: Extract<Outcome, { kind: 'made' }>): void {
-  const { endpoint, options, request, response, catalogue } = exchange
+  const { endpoint, options, request, response, catalogue, touched } = exchange
   response.type('application/json')
   // What was charged or paid for is sent: Express would make a 304 of it by itself, for If-None-Match: * even.
   Object.defineProperty(request, 'fresh', { value: false })
   if (exchange.key && exchange.isConditional && catalogue) {
     const route = String(response.locals['route'])
-    options.ready.keep(request, response, { catalogue, face: endpoint.face, route, credits, text })
+    const { face } = endpoint
+    const ground = groundOf(endpoint, touched)
+    options.ready.keep(request, response, { catalogue, ground, face, route, credits, text })
   }
   response.send(text)
 }

@@ -130,6 +130,34 @@ describe('an answer that is at hand', () => {
       .toBe(true)
   })
 
+  it('outlives moves of other chains, and falls when its own moves', async () => {
+    const query = vi.spyOn(api.clickhouse, 'query')
+    const made = async () => {
+      const before = query.mock.calls.length
+      const answer = await asked(`/v2/historical/mainnet/${w.USD_VAULT}?perPage=11`, 'identity')
+      expect(answer.status).toBe(200)
+      return query.mock.calls.length > before
+    }
+    const move = async (chainId: number, name: string) => {
+      const { blockNumber = 0, blockTime = w.START } = api.deps.catalogue.current().chain(chainId) ?? {}
+      const hash = `0x${(blockNumber + 1).toString(16).padStart(64, '0')}`
+      const block = { number: blockNumber + 1, hash, timestamp: blockTime + 1 }
+      const data = { account: `0x${'7'.repeat(40)}` }
+      const event = { contract: `0x${'8'.repeat(40)}`, protocol: 'erc-4626', logIndex: 1 } as const
+      await api.append(chainId, name, [
+        { block, events: [{ ...event, type: 'Paused', data, transactionHash: `0x${'9'.repeat(64)}` }] },
+      ])
+      await api.catchUp()
+    }
+    expect(await made()).toBe(true)
+    expect(await made()).toBe(false)
+    await move(10, 'optimism')
+    expect(await made()).toBe(false)
+    await move(1, 'mainnet')
+    expect(await made()).toBe(true)
+    query.mockRestore()
+  })
+
   it('is for keys only', async () => {
     await asked(list, 'identity')
     const refused = await asked(list, 'identity', 'vl_nobody')
