@@ -317,7 +317,7 @@ export class ChainHandler {
     const joining = await this.options.history?.take(batch.store, batch.last.number)
     if (!joining) return
     this.watchesMore = true
-    for (const found of joining) await this.merge(found, batch)
+    await this.merge(joining, batch)
   }
 
   /** These contracts as these kinds alone: what they were watched as before has its earlier events already. */
@@ -331,20 +331,20 @@ export class ChainHandler {
     }
   }
 
-  /** Adds logs to the block of the batch that they are in, each once. */
-  private async merge(found: BlockLogs, { queue, numbers }: Batch): Promise<void> {
-    let block = queue.get(found.number)
-    if (!block) {
-      const [header] = await this.withHeaders([found])
-      if (!header) throw new BranchMismatchError(found.number)
-      block = { ref: header.ref, logs: [] }
-      queue.set(found.number, block)
-      numbers.push(found.number)
-      numbers.sort((a, b) => a - b)
+  /** Adds logs to the blocks of the batch that they are in, each once. */
+  private async merge(all: readonly BlockLogs[], { queue, numbers }: Batch): Promise<void> {
+    const missing = all.filter(({ number }) => !queue.has(number))
+    for (const { ref } of await this.withHeaders(missing)) {
+      queue.set(ref.number, { ref, logs: [] })
+      numbers.push(ref.number)
     }
-    if (block.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
-    const have = new Set(block.logs.map(({ logIndex }) => logIndex))
-    block.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
+    numbers.sort((a, b) => a - b)
+    for (const found of all) {
+      const block = queue.get(found.number)
+      if (block?.ref.hash !== found.hash) throw new BranchMismatchError(found.number)
+      const have = new Set(block.logs.map(({ logIndex }) => logIndex))
+      block.logs.push(...found.logs.filter(({ logIndex }) => !have.has(logIndex)))
+    }
   }
 
   /** @param isFound somebody's log brought them up, whoever that was and however old they are */
@@ -388,7 +388,10 @@ export class ChainHandler {
       view,
       batch,
     )
-    for (const found of all) if (found.number >= block.ref.number) await this.merge(found, batch)
+    await this.merge(
+      all.filter(({ number }) => number >= block.ref.number),
+      batch,
+    )
   }
 
   /** Events of logs from before the discovery of contracts that are known by these kinds. */
