@@ -53,7 +53,7 @@ const routes = endpoints
     tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
   )
 /** What is read on chain in passing has a moment of its own, and a suffix is made of the key. */
-const OF_ITS_OWN = /\/(nrt|transactions)\//
+const OF_ITS_OWN = /\/(nrt|transactions|deep\/deposit|deep\/withdraw)\//
 
 const filled = (value: string) => stand[value] ?? value
 
