@@ -88,14 +88,16 @@ export function standOf(catalogue: Catalogue, ground: Ground, face: Face | undef
 }
 
 function placesOf(catalogue: Catalogue, ground: Ground, face: Face | undefined): string {
-  const { chains, faces, registryPosition, replays } = catalogue.moment
+  const { chains, faces, filling, registryPosition, replays } = catalogue.moment
   const all = () => [...new Set([...chains.keys(), ...((face && faces.get(face)?.keys()) ?? [])])]
   const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
   const places = ids
     .sort((a, b) => a - b)
     .map(id => {
       const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}
-      return `${id}:${position}:${blockNumber}${face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''}`
+      const own = face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''
+      // A table that gets its older rows changes answers while nothing moves.
+      return `${id}:${position}:${blockNumber}${own}:${[...(filling.get(id) ?? [])].sort()}`
     })
   return `${registryPosition} ${replays} ${places.join(' ')}`
 }

@@ -7,7 +7,7 @@ import { type Node, startNode } from '../chain/node.ts'
 import { newTrader, send } from '../pendle/traders.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { type ApiHarness, startApi } from '../read-api/harness.ts'
-import { ask, compareVault, deepShape, readAt, shown, worthAt } from './compare.ts'
+import { ask, compareVault, deepShape, readAt, shown } from './compare.ts'
 import { rootAt } from './uniswap.ts'
 import {
   type AmmWorld,
@@ -20,6 +20,7 @@ import {
   type IchiVault,
   ticksAround,
 } from './world.ts'
+import { worthAt } from './worth.ts'
 
 /** Vaults of liquidity on Uniswap's own pools, as the API shows them and has them used. */
 

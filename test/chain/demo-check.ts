@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { ClickHouse } from '../../db/clickhouse/client.ts'
+import { worthAt } from '../amm/worth.ts'
 import { figuresAt } from '../pendle/figures.ts'
 import { balanceOf } from '../pendle/world.ts'
+import type { DemoLiquidity } from './demo-amm.ts'
 import type { DemoFile } from './demo-facts.ts'
 import type { DemoMarkets } from './demo-pendle.ts'
 import type { DemoSolana } from './demo-solana.ts'
@@ -27,6 +29,7 @@ interface Lived {
   scenario: Scenario
   guests: Guests
   markets: DemoMarkets
+  liquidity: DemoLiquidity
   solana: DemoSolana
   clickhouse: ClickHouse
 }
@@ -40,7 +43,7 @@ type Compare = (what: string, found: unknown, expected: unknown) => void
  */
 export async function checkDemo(
   node: Node,
-  { scenario, guests, markets, solana, clickhouse }: Lived,
+  { scenario, guests, markets, liquidity, solana, clickhouse }: Lived,
   file: DemoFile,
   say: (text: string) => void,
 ): Promise<number> {
@@ -59,7 +62,7 @@ export async function checkDemo(
     if (String(found) !== String(expected)) wrong.push(`${what}: API says ${found}, the contract ${expected}`)
   }
 
-  const { data: listed } = listSchema.parse(await get('/v2/vaults?perPage=100'))
+  const { data: listed } = listSchema.parse(await get('/v2/vaults?perPage=100&allowCorrupted=true'))
   const addresses = (list: readonly string[]) => list.map(address => address.toLowerCase()).sort()
   compare(
     'the vaults that somebody vouches for',
@@ -91,7 +94,7 @@ export async function checkDemo(
       expected.set(vault.address, await balancesOf(node, vault.address, holders, block))
     for (const holder of holders) {
       const { data } = balancesSchema.parse(
-        await get(`/alpha/historical-balances/${holder}/${timestamp}?allowUnlisted=true`),
+        await get(`/alpha/historical-balances/${holder}/${timestamp}?allowUnlisted=true&allowCorrupted=true`),
       )
       const held = new Map(
         data.map(position => [position.address.toLowerCase(), position.lpToken.balanceNative]),
@@ -107,6 +110,7 @@ export async function checkDemo(
     }
   }
   await compareMarkets(node, markets, clickhouse, get, compare)
+  await compareLiquidity(node, liquidity, clickhouse, get, compare)
   await compareSolana(solana, get, compare)
   for (const line of wrong.slice(0, 20)) say(line)
   say(`\n${compared} figures compared with the contracts' own view functions, ${wrong.length} differ.`)
@@ -158,6 +162,40 @@ async function compareMarkets(
       const balance = await balanceOf(node, market.pt.address, account)
       compare(`${symbol} of ${account}`, balances.get(account.toLowerCase()) ?? '0', balance)
     }
+  }
+}
+
+const deepSchema = z.object({
+  asset0: z.object({ balanceInVault: z.string() }),
+  asset1: z.object({ balanceInVault: z.string() }),
+  totalSupply: z.string(),
+  tvl: amountsSchema,
+  userBalance: z.string(),
+})
+
+/** The vault of liquidity by its contract and Uniswap's SDK, at the block at which it was read; shares of everybody at the head. */
+async function compareLiquidity(
+  node: Node,
+  { vault, holders }: DemoLiquidity,
+  clickhouse: ClickHouse,
+  get: Get,
+  compare: Compare,
+): Promise<void> {
+  const [last] = await clickhouse.query<{ block: number }>(
+    'demo',
+    'SELECT toUInt32(max(block_number)) AS block FROM amm_state WHERE vault = {vault:String}',
+    { vault: vault.address },
+  )
+  const then = await worthAt(node, vault, last?.block ?? 0)
+  for (const holder of holders) {
+    const path = `/beta/amm/deep/positions/${holder}/mainnet/${vault.address}`
+    const shown = deepSchema.parse(await get(path))
+    compare('token0 in the vault of liquidity', shown.asset0.balanceInVault, then.total0)
+    compare('token1 in the vault of liquidity', shown.asset1.balanceInVault, then.total1)
+    compare('supply of the vault of liquidity', shown.totalSupply, then.supply)
+    compare('tvl of the vault of liquidity', shown.tvl.native, then.value)
+    const balance = await balanceOf(node, vault.address, holder)
+    compare(`shares of the vault of liquidity of ${holder}`, shown.userBalance, balance)
   }
 }
 

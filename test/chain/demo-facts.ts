@@ -18,6 +18,8 @@ export interface DemoFile {
   markets: { marketId: string; assetIds: string[] }[]
   /** Markets of Pendle; the first has ended. */
   fixedTerm: string[]
+  /** Vaults of liquidity. */
+  amm: string[]
   /** Of Solana; the node is of the demo's own. */
   svm: { vaults: string[]; users: string[]; rpcUrl: string }
   rpcUrl: string
@@ -186,6 +188,7 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
       what: 'one that has ended, whose principal tokens are redeemed',
       curl: get(`/beta/fixed-term/detailed/mainnet/${file.fixedTerm[0]}`),
     },
+    { what: 'vaults of liquidity', curl: get('/beta/amm/deep/detailed-vaults') },
     { what: 'stake pools on Solana', curl: get('/beta/svm/detailed-vaults') },
     {
       what: 'what a wallet did there',

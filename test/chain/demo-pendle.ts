@@ -1,8 +1,9 @@
 import { type Address, encodeFunctionData, parseAbi } from 'viem'
 import type { Fact } from '../../db/registry/registry.ts'
+import { hasTimeBefore, quickly } from './demo-time.ts'
 import { calls } from './deploy.ts'
 import { ScenarioError } from './errors.ts'
-import type { Call, Node } from './node.ts'
+import type { Call } from './node.ts'
 import { createMarket, deployPendle, deploySy, type PendleMarket, pendleCalls, seedMarket } from './pendle.ts'
 import type { Day, Play } from './play.ts'
 import type { Companions } from './scenario.ts'
@@ -20,8 +21,6 @@ export interface DemoMarkets extends Companions {
 
 const COMES = 10
 const DAY = 86_400
-/** What it takes to deploy everything, a block a second. */
-const NEEDS_SECONDS = 60
 /** Who trades; they stay to the end of every scenario. */
 const PARTICIPANTS = [0, 1, 2, 4, 5]
 
@@ -60,8 +59,7 @@ export function createDemoMarkets(): DemoMarkets {
         value: {},
       })),
     async onDay(play, day) {
-      const { timestamp } = await play.node.head()
-      if (!opened && day.index >= COMES && (day.times[0] ?? 0) - timestamp > NEEDS_SECONDS)
+      if (!opened && day.index >= COMES && (await hasTimeBefore(play.node, day)))
         opened = await open(play, day)
       else if (opened) live(play, day, since++, opened)
     },
@@ -69,9 +67,7 @@ export function createDemoMarkets(): DemoMarkets {
 }
 
 async function open({ node, world, days }: Play, day: Day): Promise<Open> {
-  const quick: Node = Object.create(node, {
-    mine: { value: async (at?: number) => node.mine(at ?? (await node.head()).timestamp + 1) },
-  })
+  const quick = quickly(node)
   const { admin, users } = world.actors
   const pendle = await deployPendle(quick)
   const today = Math.floor(day.start / DAY) * DAY

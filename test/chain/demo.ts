@@ -20,6 +20,7 @@ import { supervise } from '../../jobs/supervisor.ts'
 import { dropDatabase } from '../drop-database.ts'
 import { scenarioContracts } from '../pipeline.ts'
 import { startProofServer } from '../read-api/rewards/proof-server.ts'
+import { createDemoLiquidity } from './demo-amm.ts'
 import { checkDemo } from './demo-check.ts'
 import { type DemoFile, demoFacts, exampleRequests, rewardAnswers } from './demo-facts.ts'
 import { createGallery } from './demo-gallery.ts'
@@ -73,10 +74,11 @@ async function demo(): Promise<void> {
   const guests = createGuests()
   const gallery = createGallery(node)
   const markets = createDemoMarkets()
+  const liquidity = createDemoLiquidity()
   const scenario = await runScenario(node, {
     days,
     onProgress: done => living.update(done),
-    companions: [guests, gallery, markets],
+    companions: [guests, gallery, markets, liquidity],
   })
   living.finish()
 
@@ -94,11 +96,12 @@ async function demo(): Promise<void> {
     ...scenarioContracts(scenario),
     'metamorpho-factory': [guests.factory],
     'pendle-v2-factory': [markets.factory],
+    'ichi-vault-factory': [liquidity.factory],
   }
   await writeFile(contractsFile, JSON.stringify({ mainnet: contracts }, null, 2))
   await recordFacts(
     pool,
-    [...demoFacts(scenario, guests), ...markets.facts(), ...solana.facts()],
+    [...demoFacts(scenario, guests), ...markets.facts(), ...liquidity.facts(), ...solana.facts()],
     scenario.start,
   )
   const proofs = await startProofServer()
@@ -167,6 +170,7 @@ async function demo(): Promise<void> {
       assetIds: [params.loanToken, params.collateralToken],
     })),
     fixedTerm: [markets.short.market, markets.long.market],
+    amm: [liquidity.vault.address],
     svm: {
       vaults: solana.pools.map(({ pool }) => pool),
       users: solana.wallets.map(({ address }) => address),
@@ -185,7 +189,12 @@ async function demo(): Promise<void> {
   say(`\nReady after ${seconds()}. What happened:`)
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
-    const wrong = await checkDemo(node, { scenario, guests, markets, solana, clickhouse }, file, say)
+    const wrong = await checkDemo(
+      node,
+      { scenario, guests, markets, liquidity, solana, clickhouse },
+      file,
+      say,
+    )
     await pool.end()
     await clickhouse.close()
     await shutdown('checked', wrong === 0 ? 0 : 1)

@@ -237,10 +237,6 @@ describe('redirects', () => {
     expect((await ask('/alpha/borrowed')).status).toBe(404)
   })
 
-  it('leads nowhere for families that are not served', async () => {
-    await expectError(await ask('/beta/amm/deep/detailed-vaults'), 404, /./)
-  })
-
   it('carries a whole request through', async () => {
     const answer = await fetch(
       `${replica.url}/experimental/historical/mainnet/${w.USD_VAULT}/daily-flows?fromDate=2025-01-01&toDate=2025-01-08`,
