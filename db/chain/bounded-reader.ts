@@ -2,12 +2,14 @@ import { concatHex, type Hex, hexToNumber, numberToHex, size, slice } from 'viem
 
 /** Code of bounded-reader.yul, by solc 0.8.37 with 200 optimizer runs, for paris. A test compiles it again and compares. */
 export const boundedReaderCode: Hex =
-  '0x60ee80380380916000396000516020519060405190606051925a600583901c808403918760805b808281101560dd5790818b6018935160601c85601484015160e01c95869401921160a1575b5a9460009283928dfa925a900391016018019a863d8402921183151692600593609a575b888311608f575b81538160e01b60018201528160008483013e0101986026565b506000915060036076565b506002606f565b90915060fa8b0287018a015a1060ca578b5a87031160ca578a89868f03011160ca57908391604b565b5050505097955050505050508291500390f35b505097955050505050508291500390f3'
+  '0x60f78038038091600039600051906020519160405190606051905a94846080968360051c91828503975b898281101560e7578087915160601c6018601483015160e01c92019085851160aa575b9160008082601894600998965a98fa935a90039d01019b3d8302928c821181151660a3575b8884116098575b82538260e01b600183015260e01b60058201528160008483013e01016029565b506000925060036078565b5060026071565b9091925060fa8b02870189015a1060d557895a87031160d5578a88868603011160d55790889291604c565b50505081900398509650505050505050f35b5081900398509650505050505050f3'
 
 /** Gas that one call may use. A vault of thirty markets answers with a fifth of it. */
 export const CALL_GAS = 5_000_000
 /** The same for what is asked again and again of a vault that nobody vouches for: twice what thirty markets take. */
 export const STRANGER_GAS = 2_000_000
+/** What all that is asked of such a vault in a block may use together: three such calls. One of thirty markets takes two thirds of it. */
+export const SAMPLE_GAS = 3 * STRANGER_GAS
 /** Bytes of an answer that are read: what is longer is nothing that is asked for. */
 export const ANSWER_BYTES = 4_096
 /** Bytes of answers of one request, a little less than a contract's code may have. */
@@ -27,6 +29,8 @@ export interface BoundedAnswer {
   data: Hex | undefined
   /** What is wrong with a contract that neither answered nor reverted in the ordinary way. */
   trouble?: string
+  /** What the call used, where the node told. */
+  gas?: number
 }
 
 export function encodeReads(calls: readonly BoundedCall[], gas = CALL_GAS): Hex {
@@ -51,6 +55,9 @@ export const TOO_LONG = `it answered more than ${ANSWER_BYTES} bytes`
 const troubleOf = (how: number, gas: number): string | undefined =>
   how === 2 ? `it used all of ${gas} gas` : how === 3 ? TOO_LONG : undefined
 
+/** Bytes before each answer: how the call ended, the answer's length, the gas. */
+const HEAD = 9
+
 /**
  * The answers to the first of the calls, to one at least; those after them were not made. Undefined where the answer is
  * not the reader's.
@@ -59,14 +66,15 @@ export function decodeReads(answer: Hex, calls: number, gas = CALL_GAS): Bounded
   const answers: BoundedAnswer[] = []
   const total = size(answer)
   for (let at = 0; at < total; ) {
-    if (at + 5 > total || answers.length === calls) return undefined
+    if (at + HEAD > total || answers.length === calls) return undefined
     const how = hexToNumber(slice(answer, at, at + 1))
     const length = hexToNumber(slice(answer, at + 1, at + 5))
-    if (how > 3 || length > ANSWER_BYTES || at + 5 + length > total) return undefined
+    if (how > 3 || length > ANSWER_BYTES || at + HEAD + length > total) return undefined
+    const used = hexToNumber(slice(answer, at + 5, at + HEAD))
     const trouble = troubleOf(how, gas)
-    const data = how === 1 && length > 0 ? slice(answer, at + 5, at + 5 + length) : undefined
-    answers.push(trouble ? { data, trouble } : { data })
-    at += 5 + length
+    const data = how === 1 && length > 0 ? slice(answer, at + HEAD, at + HEAD + length) : undefined
+    answers.push({ data, gas: used, ...(trouble ? { trouble } : {}) })
+    at += HEAD + length
   }
   return answers.length > 0 ? answers : undefined
 }

@@ -7,8 +7,8 @@
 /// Behind the code: gas of a call (32 bytes), bytes of an answer at most (32), bytes of all answers after which it stops
 ///                  (32), gas after which it stops (32), then of each call: address (20), length of the data (4), the data.
 /// Answered:        of each call: how it ended (1: 0 failed, 1 answered, 2 failed with all its gas used, 3 answered more
-///                  than wanted, which is left out), length of what follows (4), the answer. What is missing at the end was not asked. The
-///                  first call always is.
+///                  than wanted, which is left out), length of the answer (4), gas that the call used (4), the answer. What is missing
+///                  at the end was not asked. The first call always is.
 object "BoundedReader" {
   code {
     let size := sub(codesize(), datasize("BoundedReader"))
@@ -41,7 +41,8 @@ object "BoundedReader" {
       }
       mstore8(out, how)
       mstore(add(out, 1), shl(224, answer))
-      out := add(out, 5)
+      mstore(add(out, 5), shl(224, used))
+      out := add(out, 9)
       returndatacopy(out, 0, answer)
       out := add(out, answer)
     }

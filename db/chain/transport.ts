@@ -166,29 +166,37 @@ const toAnswer = ({ error, result }: Single): Answer => (error ? { error } : { r
 const secondsOf = (header: string | null) =>
   header !== null && /^\d{1,4}$/.test(header) ? Number(header) * 1000 : undefined
 
+const tooLong = (maxBytes: number) =>
+  new NoAnswerError(`an answer of more than ${maxBytes} bytes`, { isTooLong: true })
+
 async function readBounded(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length
-    if (length > maxBytes)
-      throw new NoAnswerError(`an answer of more than ${maxBytes} bytes`, { isTooLong: true })
+    if (length > maxBytes) throw tooLong(maxBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Calls of a WebSocket go one by one: there is nothing that a batch would save. */
+/**
+ * Calls of a WebSocket go one by one: there is nothing that a batch would save. A message comes whole, however long it is: one
+ * that is too long is left aside, and the connection stays for what others asked over it.
+ */
 export function sendByWebSocket(url: string): Send {
-  return (calls, { timeoutMs }) =>
+  return (calls, { timeoutMs, maxBytes }) =>
     Promise.all(
       calls.map(async ({ method, params }): Promise<Answer> => {
         try {
           const client = await getWebSocketRpcClient(url, { keepAlive: true, reconnect: true })
           const answer = await client.requestAsync({ body: { method, params }, timeout: timeoutMs })
+          const words: unknown[] = [answer.result, answer.error?.message, answer.error?.data]
+          if (words.some(said => typeof said === 'string' && said.length > maxBytes)) throw tooLong(maxBytes)
           if (answer.error) return { error: said.parse(answer.error) }
           return { result: answer.result }
         } catch (error) {
+          if (error instanceof NoAnswerError) throw error
           const isLate = (error as Error).name === 'TimeoutError'
           const words =
             ((error as { details?: string }).details ?? (error as Error).message).split('\n')[0] ?? ''

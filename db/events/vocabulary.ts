@@ -146,9 +146,9 @@ export const vocabulary = {
   }),
   /**
    * Nobody held a share of the vault, it did not say what its shares were, or it used up what calls may cost: from here on it is
-   * sampled less and less often.
+   * sampled less and less often. `isDear`: it used up what calls may cost, and what happens in it is no reason to ask it either.
    */
-  SamplingSlowed: z.object({ vault: address }),
+  SamplingSlowed: z.object({ vault: address, isDear: z.literal(true).optional() }),
   /** It is not so any more: it is sampled hourly. */
   SamplingResumed: z.object({ vault: address }),
   /** A vault was given rewards to pay out; what it makes of them is in RewardStreamSampled of the same block. */

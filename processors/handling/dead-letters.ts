@@ -5,12 +5,15 @@ import { cleanText } from '../../db/events/event-json.ts'
 import type { Network } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { deadLetters } from '../metrics.ts'
+import type { RawLog } from '../protocol.ts'
 import type { DeadLetter } from './block.ts'
 
 /** Letters that are kept of a contract, of one stage and day of the chain; what comes after them is counted. */
 const KEPT = 10
 /** And of all contracts together: there may be any number of them. */
 const KEPT_OF_ALL = 1_000
+/** Bytes of a log's data that are kept: a letter of a megabyte costs who logs it cents. The whole log is on the chain. */
+const KEPT_BYTES = 4_096
 const DAY = 86_400
 /** Contracts and days that are remembered at most, and days of all contracts. */
 const REMEMBERED = 10_000
@@ -71,7 +74,7 @@ export class DeadLetterBox {
         logIndex: raw?.logIndex,
         contract,
         reason,
-        payload: raw ? { topics: raw.topics, data: raw.data } : {},
+        payload: raw ? payloadOf(raw) : {},
         attempts: times,
       })),
     )
@@ -103,6 +106,13 @@ export class DeadLetterBox {
     const isFirst = admit(this.kept, `${stage} ${of} ${day} counted`, '', 1) === 'new'
     return { letter: counting, isNew: isFirst }
   }
+}
+
+/** `bytes`: how many the data has, where not all of them are kept. */
+function payloadOf({ topics, data }: RawLog): { topics: string[]; data: string; bytes?: number } {
+  const bytes = (data.length - 2) / 2
+  if (bytes <= KEPT_BYTES) return { topics, data }
+  return { topics, data: data.slice(0, 2 + KEPT_BYTES * 2), bytes }
 }
 
 /** Whether a letter is among those that are kept of a kind. */

@@ -36,6 +36,13 @@ const learnedKey = (event: DomainEvent) =>
   // What a factory says is of the vault.
   `${event.type} ${event.type === 'VaultCreated' ? event.data.vault : event.contract}`
 
+export interface Slowness {
+  /** Unix seconds. */
+  since: number
+  /** It uses up what calls may cost; else nobody holds a share of it, or it does not say. */
+  isDear: boolean
+}
+
 interface StandingRead extends Learned {
   read: StateRead
   opened?: string | undefined
@@ -65,7 +72,7 @@ export class KnownContracts {
   /** Vaults that gave a market a cap. */
   private readonly caps = new Map<string, (Learned & { vault: string })[]>()
   /** Vaults that are sampled less often, since when (unix seconds), and those that are not any more. */
-  private readonly slowed = new Map<string, (Learned & { since: number | undefined })[]>()
+  private readonly slowed = new Map<string, (Learned & Partial<Slowness>)[]>()
   private readonly forgotten = new Set<string>()
   private undo: (() => void)[] = []
   /** The newest block that anything was learned from, or a later one: forks above it take nothing back. */
@@ -184,8 +191,9 @@ export class KnownContracts {
       this.judge(vault, { block, at: timestamp, until })
     }
     if (event.type === 'SamplingSlowed' || event.type === 'SamplingResumed') {
-      const since = event.type === 'SamplingSlowed' ? timestamp : undefined
-      this.add(this.slowed, event.data.vault, { block, since })
+      const slowness =
+        event.type === 'SamplingSlowed' ? { since: timestamp, isDear: event.data.isDear ?? false } : {}
+      this.add(this.slowed, event.data.vault, { block, ...slowness })
     }
     if (event.type === 'CapChanged' && event.data.market !== undefined)
       this.add(this.caps, event.data.market, { block, vault: event.contract })
@@ -336,9 +344,10 @@ export class KnownContracts {
     return this.vaults.size - slow + reads
   }
 
-  /** Since when a vault is known to be empty and sampled less often, unix seconds. */
-  emptySince(vault: string): number | undefined {
-    return this.slowed.get(vault)?.at(-1)?.since
+  /** Since when, and why, a vault is sampled less often. */
+  slowness(vault: string): Slowness | undefined {
+    const { since, isDear = false } = this.slowed.get(vault)?.at(-1) ?? {}
+    return since === undefined ? undefined : { since, isDear }
   }
 
   vault(contract: string): KnownVault | undefined {

@@ -186,7 +186,7 @@ export class SampleBudget {
     for (const vault of contracts.allVaults()) {
       const order = this.isListed(vault) ? undefined : orders.get(this.standingOf(vault))
       if (!order) continue
-      if (contracts.emptySince(vault) === undefined) order.ranks.set(vault, order.awake++)
+      if (contracts.slowness(vault) === undefined) order.ranks.set(vault, order.awake++)
       else slow.push([order, vault])
     }
     const markets = orders.get('market')

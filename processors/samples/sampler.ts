@@ -1,33 +1,22 @@
-import { STRANGER_GAS } from '../../db/chain/bounded-reader.ts'
+import { SAMPLE_GAS, STRANGER_GAS } from '../../db/chain/bounded-reader.ts'
 import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter, SourceBlock } from '../handling/block.ts'
-import type { KnownContracts } from '../knowledge/known-contracts.ts'
+import type { KnownContracts, Slowness } from '../knowledge/known-contracts.ts'
 import { ofProtocol, type Protocol, type SampledVault, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
+import { ACTIVITY, activityOf } from './activity.ts'
 import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
 import type { SampleBudget } from './sample-budget.ts'
-import { follow, type HourlyBlock, isDue, isEmpty, type Timeline, told } from './slow-samples.ts'
+import { follow, type HourlyBlock, isDue, isEmpty, type Quiet, type Timeline, told } from './slow-samples.ts'
 import { type Readings, readingsOf, readVault } from './vault-state.ts'
 
-/** Events of vaults after which their state is worth a sample. */
-const ACTIVITY = new Set<DomainEvent['type']>([
-  'Deposited',
-  'Redeemed',
-  'ShareTransferred',
-  'FeeChanged',
-  'RequestClaimed',
-  'RewardAdded',
-  // Of a lending market that is itself a vault.
-  'Supplied',
-  'Withdrawn',
-  'BaseTransferred',
-])
 const CONCURRENCY = 16
+const TOO_DEAR = `its sample used more than ${SAMPLE_GAS} gas`
 
 interface Task {
   block: BlockRef
@@ -126,11 +115,10 @@ export class Sampler {
     for (const { block } of hours) hourly.add(block.hash)
     for (const hour of hours) {
       for (const vault of this.contracts.allVaults()) {
-        // Listed vaults are sampled hourly, whatever they say.
-        const since = this.budget?.isListed(vault) ? undefined : this.contracts.emptySince(vault)
+        const slowness = this.slownessOf(vault)
         const isAwake = (active.get(vault)?.[0]?.number ?? Number.POSITIVE_INFINITY) <= hour.block.number
-        if ((since === undefined || isAwake || isDue(since, hour)) && this.hasTurn(vault, hour.block))
-          want(hour.block, vault, 'hourly')
+        const isDueHere = !slowness || (isAwake && !slowness.isDear) || isDue(slowness.since, hour)
+        if (isDueHere && this.hasTurn(vault, hour.block)) want(hour.block, vault, 'hourly')
       }
       const isDueNow = (market: string) => this.budget?.hasMarketTurn(market, hour.block) ?? true
       const reads = this.contracts
@@ -145,7 +133,8 @@ export class Sampler {
       const subjects = new Set<string>()
       for (const event of events) {
         if (event.type === 'VaultDiscovered') want(block, event.data.vault, 'discovery')
-        else if (ACTIVITY.has(event.type)) want(block, event.contract, 'activity')
+        else if (ACTIVITY.has(event.type) && !this.slownessOf(event.contract)?.isDear)
+          want(block, event.contract, 'activity')
         if (event.type === 'RewardAdded') taskOf(block).rewarded.add(event.contract)
         for (const protocol of this.protocols) {
           const wanted = protocol.wants?.(event)
@@ -168,8 +157,8 @@ export class Sampler {
       await this.sampleAll([...tasks.values()], letters, output)
       tasks.clear()
       for (const { vault, missing } of this.timelines(hours, output, active, tried)) {
-        for (const { block } of missing) {
-          want(block, vault, 'hourly')
+        for (const { block, reason } of missing) {
+          want(block, vault, reason)
           tried.set(block.hash, (tried.get(block.hash) ?? new Set()).add(vault))
         }
       }
@@ -228,25 +217,14 @@ export class Sampler {
     }
     return [...samples].flatMap(([vault, own]) => {
       if (this.budget?.isListed(vault)) return []
-      const since = this.contracts.emptySince(vault)
-      if (since === undefined && !own.some(({ event }) => this.isQuiet(event))) return []
-      const activeAt = new Set(active.get(vault)?.map(({ hash }) => hash))
+      const slowness = this.slownessOf(vault)
+      const quietOf = (event: DomainEvent<'StateSampled'>) => this.quietOf(event)
+      if (!slowness && !own.some(({ event }) => quietOf(event))) return []
       const wasTried = ({ hash }: BlockRef) => tried.get(hash)?.has(vault) ?? false
       const born = this.contracts.vault(vault)?.block ?? 0
       const later = hours.filter(({ block }) => block.number >= born && this.hasTurn(vault, block))
-      return [
-        {
-          vault,
-          ...follow(
-            since,
-            later,
-            own,
-            wasTried,
-            ({ hash }) => activeAt.has(hash),
-            event => this.isQuiet(event),
-          ),
-        },
-      ]
+      const of = { slowness, hours: later, samples: own, active: active.get(vault) ?? [], wasTried, quietOf }
+      return [{ vault, ...follow(of) }]
     })
   }
 
@@ -254,8 +232,14 @@ export class Sampler {
     return this.budget?.hasTurn(vault, block) ?? true
   }
 
-  private isQuiet(event: DomainEvent<'StateSampled'>): boolean {
-    return isEmpty(event) || this.troubled.has(event)
+  /** Listed vaults are sampled hourly, whatever they say. */
+  private slownessOf(vault: string): Slowness | undefined {
+    return this.budget?.isListed(vault) ? undefined : this.contracts.slowness(vault)
+  }
+
+  private quietOf(event: DomainEvent<'StateSampled'>): Quiet {
+    if (this.troubled.has(event)) return 'dear'
+    return isEmpty(event) ? 'empty' : undefined
   }
 
   private tellRhythms(timelines: readonly Timeline[], output: BlockEvents[]): void {
@@ -265,7 +249,7 @@ export class Sampler {
     output.sort((a, b) => a.block.number - b.block.number)
     for (const entry of output) {
       const { number, timestamp } = entry.block
-      entry.events = told(entry, drop, turns, event => this.isQuiet(event))
+      entry.events = told(entry, drop, turns, event => this.quietOf(event))
       for (const event of entry.events)
         if (event.type === 'SamplingSlowed' || event.type === 'SamplingResumed')
           this.contracts.learn(event, number, timestamp)
@@ -325,16 +309,22 @@ export class Sampler {
         letters.push({ stage: 'sample', block, contract, reason: trouble })
       }
       // What a stranger's contract costs a request is not at the cost of others.
+      const used = found.map(() => 0)
+      const count = (i: number, gas: number) => {
+        used[i] = (used[i] ?? 0) + gas
+      }
       const ask = async (groups: readonly StateCall[][]) =>
         (
           await Promise.all([
-            this.answersTo(groups.slice(0, found.length), block, onTrouble, STRANGER_GAS),
+            this.answersTo(groups.slice(0, found.length), block, onTrouble, STRANGER_GAS, count),
             this.answersTo(groups.slice(found.length, others), block, onTrouble),
             this.answersTo(groups.slice(others), block, onTrouble),
           ])
         ).flat()
       const first = await ask(list.map(({ calls }) => calls))
       const followed = await ask(list.map((read, i) => read.follow?.(first[i] ?? []) ?? []))
+      for (const [i, { vault }] of found.entries())
+        if ((used[i] ?? 0) > SAMPLE_GAS) onTrouble(vault, TOO_DEAR)
       const events: DomainEvent[] = []
       const by = (number: number) => (fact: string) => this.contracts.learnedBy(number, fact)
       const entries = output.filter(entry => entry.block.hash === block.hash)
@@ -382,8 +372,12 @@ export class Sampler {
     block: BlockRef,
     onTrouble?: (contract: string, trouble: string) => void,
     gas?: number,
+    onUsed?: (group: number, gas: number) => void,
   ): Promise<(string | undefined)[][]> {
-    const answers = await this.rpc.calls(groups.flat(), block, onTrouble, gas)
+    const groupOf = groups.flatMap((calls, i) => calls.map(() => i))
+    const answers = await this.rpc.calls(groups.flat(), block, onTrouble, gas, each => {
+      for (const [i, one] of each.entries()) onUsed?.(groupOf[i] ?? -1, one)
+    })
     let at = 0
     return groups.map(({ length }) => {
       at += length
@@ -414,20 +408,6 @@ export class Sampler {
       return header
     }
   }
-}
-
-/** Blocks in which something else than the hour has a vault sampled, ascending. */
-function activityOf(output: readonly BlockEvents[]): Map<string, BlockRef[]> {
-  const active = new Map<string, BlockRef[]>()
-  for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
-    for (const event of events) {
-      const isDiscovery = event.type === 'VaultDiscovered'
-      if (!isDiscovery && !ACTIVITY.has(event.type)) continue
-      const vault = isDiscovery ? event.data.vault : event.contract
-      active.set(vault, [...(active.get(vault) ?? []), block])
-    }
-  }
-  return active
 }
 
 /** Accounts that got collateral in a contract by these events. */

@@ -55,13 +55,13 @@ export class CrossCheck {
   wrap(rpc: ChainRpc): ChainRpc {
     return {
       ...rpc,
-      calls: async (calls, block, onTrouble, gas) => {
+      calls: async (calls, block, onTrouble, gas, onUsed) => {
         const troubled = new Set<string>()
         const note: typeof onTrouble = (contract, trouble) => {
           troubled.add(contract)
           onTrouble?.(contract, trouble)
         }
-        const answers = await rpc.calls(calls, block, note, gas)
+        const answers = await rpc.calls(calls, block, note, gas, onUsed)
         for (const drawn of draw(calls, answers, block, troubled, gas)) this.add(drawn, block)
         return answers
       },

@@ -11,6 +11,7 @@ import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import type { ContractReader, RawLog, StateCall } from '../protocol.ts'
 import { openContractReaders } from './contract-readers.ts'
 import { openKeptState } from './kept-state.ts'
+import { beginningOf, weightOf } from './log-weight.ts'
 import { openLostState } from './lost-state.ts'
 import { type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 
@@ -72,6 +73,7 @@ export interface ChainRpc {
     block: BlockRef,
     onTrouble?: OnTrouble,
     gas?: number,
+    onUsed?: OnUsed,
   ): Promise<(string | undefined)[]>
   /** Which of these contracts exist at the end of a block; none where the node has no state of it. */
   haveCode(contracts: readonly string[], block: BlockRef): Promise<Set<string>>
@@ -93,7 +95,7 @@ export interface LogRange {
   topics?: string[][]
   from: number
   to: number
-  /** Logs that are held at once, about: a block has as many as it has. */
+  /** Logs that are held at once, about: a block has as many as it has. One with much data counts for several. */
   most?: number | undefined
 }
 
@@ -110,6 +112,8 @@ export class TooManyLogsError extends VaultlogError {
 }
 
 type OnTrouble = (contract: string, trouble: string) => void
+/** Told what each call used; 0 where the node does not say. */
+type OnUsed = (gas: readonly number[]) => void
 
 export interface TransactionCall {
   /** Absent where a contract is created. */
@@ -200,7 +204,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         continue
       }
       const found = z.array(logSchema).parse(answer)
-      held += found.length
+      for (const log of found) held += weightOf(log)
       if (held > most && filter.from < filter.to) {
         // The next answers are not to be as long.
         if (from < to) widest.refused(to - from + 1)
@@ -215,7 +219,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
         block.logs.push({
           address: log.address.toLowerCase(),
           topics: log.topics.map(topic => topic.toLowerCase()),
-          data: log.data.toLowerCase(),
+          data: beginningOf(log.data).toLowerCase(),
           logIndex: hexToNumber(log.logIndex as `0x${string}`),
           transactionHash: log.transactionHash.toLowerCase(),
         })
@@ -252,8 +256,10 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
     block: BlockRef,
     onTrouble?: OnTrouble,
     gas?: number,
+    onUsed?: OnUsed,
   ): Promise<(string | undefined)[]> {
     const found = await answers(list, block, gas)
+    onUsed?.(found.map(({ gas: used = 0 }) => used))
     for (const [i, { trouble }] of found.entries()) if (trouble) onTrouble?.(list[i]?.to ?? '', trouble)
     return found.map(({ data }) => data)
   }
@@ -388,11 +394,20 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
 }
 
 /** The last block up to which there are no more logs than so many, the first one at least. */
-function lastWithin(most: number, found: readonly { blockNumber: string }[], from: number): number {
-  const heights = found
-    .map(({ blockNumber }) => hexToNumber(blockNumber as `0x${string}`))
-    .sort((a, b) => a - b)
-  return Math.max(from, (heights[most] ?? from + 1) - 1)
+function lastWithin(
+  most: number,
+  found: readonly { blockNumber: string; data: string }[],
+  from: number,
+): number {
+  const ascending = found
+    .map(log => ({ height: hexToNumber(log.blockNumber as `0x${string}`), weight: weightOf(log) }))
+    .sort((a, b) => a.height - b.height)
+  let held = 0
+  const over = ascending.find(({ weight }) => {
+    held += weight
+    return held > most
+  })
+  return Math.max(from, (over?.height ?? from + 1) - 1)
 }
 
 /** Heights that cut what lies between two into four: half as many round trips as halves take, for half as many questions more. */

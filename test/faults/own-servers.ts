@@ -105,7 +105,7 @@ async function redis(folder: string): Promise<Server> {
 }
 
 /** Room for an empty store and a few minutes of life. */
-const SMALL_DISK_MIB = 320
+const SMALL_DISK_MIB = 640
 
 export interface OwnServers {
   servers: Partial<Record<OwnName, Server>>

@@ -330,6 +330,65 @@ export const strangersOf = (scale: number): readonly Stranger[] => [
       }
     },
   },
+  single('lies', 'another answer to each caller, and by the gas that is left', 'AnswersByCaller', stage => [
+    usdc(stage),
+    stage.world.vaults.usdc.address,
+  ]),
+  {
+    name: 'a token whose decimals and symbol change by the day, as the asset of three vaults',
+    family: 'strange assets',
+    come(stage) {
+      const token = stage.deploy('FickleToken')
+      const vaults = [1, 2, 3].map(() => stage.deploy('Impostor', token))
+      // One is met each day.
+      return {
+        contracts: [token, ...vaults],
+        act: day => vaults.slice(0, day).map(vault => stage.call('Impostor', vault, 'act')),
+      }
+    },
+  },
+  {
+    name: 'a token that another stranger makes dear later, as the asset of six vaults',
+    family: 'change',
+    come(stage) {
+      const good = stage.deploy('FickleToken')
+      const dear = stage.deploy('DearToken', 2n)
+      const proxy = stage.deploy('Changeling', good)
+      const vaults = Array.from({ length: 6 }, () => stage.deploy('Impostor', proxy))
+      return {
+        contracts: [proxy, ...vaults],
+        act: day => [
+          ...vaults.map(vault => stage.call('Impostor', vault, 'act')),
+          stage.call('Changeling', proxy, 'change', day % 4 < 2 ? good : dear),
+        ],
+      }
+    },
+  },
+  {
+    name: 'vaults that live for one transaction',
+    family: 'change',
+    come(stage) {
+      const nest = stage.deploy('Mayflies')
+      return {
+        contracts: [nest],
+        act: () => [stage.call('Mayflies', nest, 'act', usdc(stage), 10n)],
+      }
+    },
+  },
+  {
+    name: 'logs of known names with topics and data that nobody expects, and of 1 MB each',
+    family: 'logs',
+    come(stage) {
+      const address = stage.deploy('Misshapen', usdc(stage))
+      return {
+        contracts: [address],
+        act: day => [
+          stage.call('Impostor', address, 'act'),
+          ...(day % 5 === 2 ? [stage.call('Misshapen', address, 'heavy', 6n, MB)] : []),
+        ],
+      }
+    },
+  },
 ]
 
 export const strangers = strangersOf(1)

@@ -110,3 +110,21 @@ it('a letter that was resolved is open again where it is met again', async () =>
   await box.keep([letter(LOUD, 1, 50_000)])
   expect((await open()).map(({ id, attempts }) => [id, attempts])).toEqual([[first?.id, 2]])
 })
+
+it('keeps the beginning of data that is long: a day of letters of a megabyte each stops nobody', async () => {
+  const box = new DeadLetterBox(postgres.pool, networks.arbitrum)
+  const contract = (i: number) => `0x${(i % 60).toString(16).padStart(40, 'c')}`
+  const data = `0x${'7f'.repeat(1_000_000)}`
+  await box.keep(
+    Array.from({ length: 600 }, (_, i) => {
+      const { log: raw, ...rest } = letter(contract(i), i, 60_000)
+      return raw ? { ...rest, log: { ...raw, data } } : rest
+    }),
+  )
+  const { rows } = await postgres.pool.query(
+    `SELECT count(*)::int AS n, max(length(payload->>'data')) AS longest, min(payload->>'bytes') AS bytes
+     FROM dead_letter WHERE stream = $1 AND block_number = 60000`,
+    [networks.arbitrum.chainId],
+  )
+  expect(rows).toEqual([{ n: 600, longest: 2 + 2 * 4_096, bytes: '1000000' }])
+})

@@ -12,7 +12,11 @@ interface Ask {
 }
 
 /** A node with a log in each block, which has the block 100 from the n-th request on. */
-async function startNode(hasHeadFrom: number, logsOf: (height: number) => number = () => 1) {
+async function startNode(
+  hasHeadFrom: number,
+  logsOf: (height: number) => number = () => 1,
+  data: `0x${string}` = '0x',
+) {
   let requests = 0
   const widths: number[] = []
   const server = createServer((request, response) => {
@@ -34,7 +38,7 @@ async function startNode(hasHeadFrom: number, logsOf: (height: number) => number
           Array.from({ length: logsOf(height) }, (_, i) => ({
             address: word(1),
             topics: [],
-            data: '0x',
+            data,
             logIndex: `0x${i.toString(16)}`,
             transactionHash: word(2),
             blockNumber: `0x${height.toString(16)}`,
@@ -77,6 +81,22 @@ test('more logs than are to be held are said to be too many, with how far they a
   // One block has what it has.
   expect((await node.rpc.logs({ from: 70, to: 70, most: 2 }))[0]?.logs).toHaveLength(5)
   expect(await node.rpc.logs({ from: 70, to: 71, most: 2 }).catch(error => error.reached)).toBe(70)
+  node.stop()
+})
+
+test('a log counts once more for each 256 bytes of its data', async () => {
+  const node = await startNode(1, () => 1, `0x${'00'.repeat(9 * 256)}`)
+  // Ten each.
+  const tooMany = await node.rpc.logs({ from: 1, to: 100, most: 100 }).catch(error => error)
+  expect(tooMany.reached).toBe(10)
+  expect(await node.rpc.logs({ from: 1, to: 10, most: 100 })).toHaveLength(10)
+  node.stop()
+})
+
+test('of the data of a log no more is held than any event has', async () => {
+  const node = await startNode(1, () => 1, `0x${'AB'.repeat(100_000)}`)
+  const [found] = await node.rpc.logs({ from: 1, to: 1 })
+  expect(found?.logs[0]?.data).toBe(`0x${'ab'.repeat(16_384)}`)
   node.stop()
 })
 

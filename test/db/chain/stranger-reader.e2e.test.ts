@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StateMissingError } from '../../../db/chain/errors.ts'
 import { openFailover } from '../../../db/chain/failover.ts'
@@ -102,9 +103,10 @@ describe.each(vendors)('a node %s', (_, refuses) => {
     ]
     const answers = await reader.read(calls, { blockHash: hash })
     const [good, reverting, nobody, ...rest] = answers.slice(strangers.length)
-    expect(good).toEqual({ data: ANSWER })
-    expect([reverting, nobody]).toEqual([{ data: undefined }, { data: undefined }])
-    expect(rest).toEqual(Array.from({ length: 30 }, () => ({ data: ANSWER })))
+    expect(good).toMatchObject({ data: ANSWER })
+    expect(rest.map(({ data }) => data)).toEqual(Array.from({ length: 30 }, () => ANSWER))
+    expect([reverting?.data, nobody?.data]).toEqual([undefined, undefined])
+    expect([good, reverting, nobody, ...rest].filter(answer => answer?.trouble)).toEqual([])
     const wrong = strangers.flatMap(({ what }, i) => {
       const answer = answers[i]
       // A short answer is one, whatever is in it, and a revert is one, whatever it says.
@@ -133,9 +135,12 @@ test.each(vendors.slice(0, 2))(
       [undefined, 5_000_000],
       [2_000_000, 2_000_000],
     ] as const) {
-      for (const { data } of await reader.read(calls, at, gas)) {
+      for (const { data, gas: used } of await reader.read(calls, at, gas)) {
         expect(Number(data)).toBeLessThanOrEqual(most)
         expect(Number(data)).toBeGreaterThan(most * 0.95)
+        if (refuses === needsReceiver) expect(used).toBeUndefined()
+        else expect(used).toBeGreaterThan(100)
+        expect(used ?? 0).toBeLessThan(10_000)
       }
     }
     vendor.stop()
@@ -157,7 +162,7 @@ test('a limit of calls a second, in words that nobody knows, is no verdict on a 
   const { hash } = await node.head()
   const calls = Array.from({ length: 120 }, () => ({ to: GOOD, data: '0x01' }))
   const answers = await reader.read(calls, { blockHash: hash })
-  expect(answers).toEqual(calls.map(() => ({ data: ANSWER })))
+  expect(answers.map(({ data, trouble }) => [data, trouble])).toEqual(calls.map(() => [ANSWER, undefined]))
   vendor.stop()
 })
 
@@ -197,4 +202,41 @@ test('four hundred calls are one request, and a hundred burners some more', asyn
   expect(answers.filter(({ data }) => data === ANSWER)).toHaveLength(300)
   expect(vendor.requests.length - asked).toBeLessThanOrEqual(30)
   vendor.stop()
+})
+
+test('an answer without end is cut off after its bound, and is no answer of the one contract that it is of', async () => {
+  const culprit = addressOf(0xb1c)
+  const piece = Buffer.alloc(64 * 1024, 'f')
+  /** Bytes of each answer without end that were sent before the connection was cut. */
+  const sent: number[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const headers = { 'content-type': 'application/json' }
+    response.writeHead(200, headers)
+    if (!body.includes(culprit.slice(2))) {
+      return void response.end(await (await fetch(node.rpcUrl, { method: 'POST', headers, body })).text())
+    }
+    const n = sent.push(0) - 1
+    const endless = function* () {
+      yield '{"jsonrpc":"2.0","id":1,"result":"0x'
+      for (let bytes = 0; bytes < 64 * 1024 * 1024; bytes += piece.length) {
+        sent[n] = bytes
+        yield piece
+      }
+    }
+    await pipeline(endless, response).catch(() => {})
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const reader = openStrangerReader(openFailover([url]))
+  const calls = Array.from({ length: 40 }, (_, i) => ({ to: i === 17 ? culprit : GOOD, data: '0x01' }))
+  const answers = await reader.read(calls, { blockHash: (await node.head()).hash })
+  expect(answers.map(({ data }) => data)).toEqual(calls.map((_, i) => (i === 17 ? undefined : ANSWER)))
+  expect(answers.flatMap(({ trouble }, i) => (trouble ? [i] : []))).toEqual([17])
+  expect(sent.length).toBeGreaterThan(2)
+  // What is read at most, and what the two ends of a connection hold back.
+  expect(Math.max(...sent)).toBeLessThan(8 * 1024 * 1024)
+  server.close()
+  server.closeAllConnections()
 })

@@ -4,6 +4,7 @@ import { openWriter } from '../../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
+import { SampleBudget } from '../../../processors/samples/sample-budget.ts'
 import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
 import { handlerOf } from '../handler.ts'
 
@@ -66,10 +67,11 @@ const logsOf = (number: number): BlockLogs => ({
   logs: [{ address: VAULT, topics: [DEPOSIT], data: '0x', logIndex: 3, transactionHash: '0x1' }],
 })
 
+const nobody = { vaults: new Set<string>(), markets: new Set<string>() }
 let calls = 0
 /** From this block to the next the vault burns what a call may cost, whatever it answers. */
 const noTrouble: readonly [number, number] = [LAST + 1, LAST + 1]
-const rpcOf = (trouble: readonly [number, number]) =>
+const rpcOf = (trouble: readonly [number, number], gas: number) =>
   ({
     header: async (number: number) => ref(number),
     logs: async () => [],
@@ -78,9 +80,13 @@ const rpcOf = (trouble: readonly [number, number]) =>
       list: { to: string; data: string }[],
       { number }: { number: number },
       onTrouble: (contract: string, trouble: string) => void,
+      _: number,
+      onUsed: (gas: number[]) => void,
     ) => {
       calls += list.length
-      if (number >= trouble[0] && number < trouble[1]) onTrouble(VAULT, 'it used all of its gas')
+      const isTroubled = number >= trouble[0] && number < trouble[1]
+      if (isTroubled && gas === 0) onTrouble(VAULT, 'it used all of its gas')
+      onUsed(list.map(() => (isTroubled ? gas : 30_000)))
       return list.map(({ data }) => {
         const isAssets = data.startsWith(TOTAL_ASSETS)
         const isSupply = data.startsWith(TOTAL_SUPPLY)
@@ -93,8 +99,12 @@ const rpcOf = (trouble: readonly [number, number]) =>
   }) as unknown as ChainRpc
 
 /** What is stored of the chain, handled in batches of so many blocks, by one process or by a new one for each batch. */
-async function stored(cut: number, restarts: boolean, trouble = noTrouble, last = LAST): Promise<string[]> {
-  const rpc = rpcOf(trouble)
+async function stored(
+  cut: number,
+  restarts: boolean,
+  { trouble = noTrouble, last = LAST, deposits = EVENTS, gas = 0 } = {},
+): Promise<string[]> {
+  const rpc = rpcOf(trouble, gas)
   calls = 0
   const events: BlockEvents[] = []
   const open = () => {
@@ -107,6 +117,9 @@ async function stored(cut: number, restarts: boolean, trouble = noTrouble, last 
       contracts,
       rpc,
       samples: true,
+      ...(gas > 0
+        ? { sampleBudget: new SampleBudget({ contracts, perHour: 1e6, listed: nobody, taken: [] }) }
+        : {}),
     })
     return { contracts, handler }
   }
@@ -115,10 +128,12 @@ async function stored(cut: number, restarts: boolean, trouble = noTrouble, last 
     const to = Math.min(last, from + cut - 1)
     const parent = { height: from - 1, hash: ref(from - 1).hash }
     const { writer, blocks } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, parent)
-    const batch = EVENTS.filter(number => number >= from && number <= to).map(number => ({
-      ref: ref(number),
-      logs: logsOf(number).logs,
-    }))
+    const batch = deposits
+      .filter(number => number >= from && number <= to)
+      .map(number => ({
+        ref: ref(number),
+        logs: logsOf(number).logs,
+      }))
     if (batch.at(-1)?.ref.number !== to) batch.push({ ref: ref(to), logs: [] })
     await process.handler.handle(writer, batch)
     process.contracts.commit()
@@ -170,9 +185,42 @@ test('what is not stored is not asked, either', async () => {
 
 test.each([1, 7])('one that burns what a call may cost is, too, in batches of %i blocks', async cut => {
   // Seen in hour 3 (block 18); from block 30 on nobody holds a share either.
-  expect(await stored(cut, false, [18, 60], 84)).toEqual([
+  expect(await stored(cut, false, { trouble: [18, 60], last: 90 })).toEqual([
     ...hourly(12, 18),
     '18 SamplingSlowed',
     ...at(24, 30, 42, 66),
+    '66 SamplingSlowed',
+    ...at(72, 78, 90),
   ])
+})
+
+/** Deposits in every block, as whoever wants it dear for others would make them. */
+const BUSY = Array.from({ length: 40 }, (_, i) => 3_340 + i)
+
+const burning = { trouble: [3_350, 3_362] as const, last: 3_379, deposits: [12, ...BUSY] }
+
+test.each([1, 7, 100, LAST])(
+  'what happens in one that burns what calls may cost is no reason to ask it, in batches of %i blocks',
+  async cut => {
+    const expected = [
+      '3340 SamplingResumed',
+      ...at(...BUSY.filter(number => number > 3_340 && number <= 3_350)),
+      '3350 SamplingSlowed',
+      // One, two and four full hours later.
+      ...at(3_354, 3_360, 3_372),
+      '3372 SamplingResumed',
+      ...at(...BUSY.filter(number => number > 3_372)),
+    ]
+    const inBusy = (all: string[]) => all.slice(all.indexOf('3340 StateSampled') + 1)
+    expect(inBusy(await stored(cut, false, burning))).toEqual(expected)
+    expect(inBusy(await stored(cut, true, burning))).toEqual(expected)
+  },
+)
+
+test('so is one whose calls cost together more than a sample may, each a little less than a call may', async () => {
+  const slowed = async (gas: number) =>
+    (await stored(7, false, { ...burning, gas })).filter(said => said.startsWith('3350 Sampling'))
+  expect(await slowed(1_900_000)).toEqual(['3350 SamplingSlowed'])
+  // What a vault of thirty markets takes.
+  expect(await slowed(900_000)).toEqual([])
 })

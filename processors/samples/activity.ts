@@ -1,0 +1,30 @@
+import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
+
+/** Events of vaults after which their state is worth a sample. */
+export const ACTIVITY = new Set<DomainEvent['type']>([
+  'Deposited',
+  'Redeemed',
+  'ShareTransferred',
+  'FeeChanged',
+  'RequestClaimed',
+  'RewardAdded',
+  // Of a lending market that is itself a vault.
+  'Supplied',
+  'Withdrawn',
+  'BaseTransferred',
+])
+
+/** Blocks in which something else than the hour has a vault sampled, ascending. */
+export function activityOf(output: readonly BlockEvents[]): Map<string, BlockRef[]> {
+  const active = new Map<string, BlockRef[]>()
+  for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
+    for (const event of events) {
+      const isDiscovery = event.type === 'VaultDiscovered'
+      if (!isDiscovery && !ACTIVITY.has(event.type)) continue
+      const vault = isDiscovery ? event.data.vault : event.contract
+      active.set(vault, [...(active.get(vault) ?? []), block])
+    }
+  }
+  return active
+}
