@@ -9,10 +9,18 @@ import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores } from '../db/stores.ts'
 import { SOLANA } from '../db/streams.ts'
 import { type ProcessSpec, supervise } from './supervisor.ts'
+import { refuseTakenPorts } from './taken-ports.ts'
 
 /** Everything on one machine: what has no URL embedded, a processor per enabled network, worker, API, GraphQL. */
 async function main(): Promise<void> {
   const env = readEnv()
+  const networks = [
+    ...networkIds
+      .map(({ name }) => name)
+      .filter(name => env.rpc[name] || env.portal[name] || env.gateway[name]),
+    ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [SOLANA.name] : []),
+  ]
+  await refuseTakenPorts(env, { command: 'npm run dev', networks, databases: false, said: process.env })
   const embedded = await startEmbedded(env)
   onShutdown('databases', () => embedded.stop())
   const urls = { DATABASE_URL: embedded.databaseUrl, CLICKHOUSE_URL: embedded.clickhouseUrl }
@@ -22,12 +30,6 @@ async function main(): Promise<void> {
   if (facts > 0) log.info({ facts }, 'registry of curated facts recorded')
   await stores.close()
 
-  const networks = [
-    ...networkIds
-      .map(({ name }) => name)
-      .filter(name => env.rpc[name] || env.portal[name] || env.gateway[name]),
-    ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [SOLANA.name] : []),
-  ]
   if (networks.length === 0) {
     log.warn(
       'no network is enabled: set RPC_<NETWORK> or PORTAL_<NETWORK> (see .env.example), or try npm run demo',

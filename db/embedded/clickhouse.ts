@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import { ConfigError, PortInUseError, UnavailableError } from '../process/errors
 import { identityHeader } from './clickhouse-http.ts'
 import type { ServerOptions } from './clickhouse-server.ts'
 import { DirectoryLock } from './directory-lock.ts'
-import { openFolder } from './folder.ts'
+import { assertRoom, openFolder } from './folder.ts'
 import { passwordsOf } from './passwords.ts'
 import { isPortTaken } from './ports.ts'
 import { end, type Run, type Supervised, supervise } from './supervise.ts'
@@ -77,6 +77,7 @@ export async function startClickHouse(
   const identity = createHash('sha256').update(realpathSync(dir)).digest('hex').slice(0, 16)
   const running = await findRunning(dir, identity, env.EMBEDDED_CLICKHOUSE_PORT, password)
   if (running) return running
+  assertRoom(dir, !existsSync(join(dir, 'data')))
 
   const memoryBytes = env.EMBEDDED_CLICKHOUSE_MEMORY_MB * 1024 * 1024
   const isDetached = options.isDetached ?? false

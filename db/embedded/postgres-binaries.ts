@@ -37,11 +37,8 @@ export function findBinaries(): PostgresBinaries {
       { cause: error },
     )
   }
-  hydrateSymlinks(manifest)
   const binaries = binariesIn(join(manifest, 'native'))
-  for (const file of [binaries.initdb, binaries.postgres]) {
-    if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755)
-  }
+  makeWhole(binaries)
   return binaries
 }
 
@@ -57,21 +54,43 @@ function packageRoot(entry: string): string {
   return dir
 }
 
-/** npm archives hold no links: the package restores them in an install script, which npm may have been told to skip. */
-function hydrateSymlinks(root: string): void {
-  const file = join(root, 'native', 'pg-symlinks.json')
-  if (!existsSync(file)) return
-  const links = z
+/**
+ * npm archives hold no links and may lose the right to run: the package mends that in an install script, which npm may
+ * have been told to skip. False where something is missing in a folder that this user may only read.
+ */
+export function makeWhole({ folder, initdb, postgres }: PostgresBinaries): boolean {
+  try {
+    for (const { link, to } of linksOf(folder)) if (!existsSync(link)) makeLink(link, to)
+    for (const file of [initdb, postgres]) {
+      if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755)
+    }
+    return true
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}
+
+/** Links that the package says there are, by paths below the folder above this one. */
+function linksOf(folder: string): { link: string; to: string }[] {
+  const file = join(folder, 'pg-symlinks.json')
+  if (!existsSync(file)) return []
+  const place = (path: string) => join(folder, relative('native', path))
+  return z
     .array(z.object({ source: z.string(), target: z.string() }))
     .parse(JSON.parse(readFileSync(file, 'utf8')))
-  for (const { source, target } of links) {
-    const link = join(root, target)
-    if (existsSync(link)) continue
-    try {
-      symlinkSync(relative(dirname(link), join(root, source)), link)
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
+    .map(({ source, target }) => ({
+      link: place(target),
+      to: relative(dirname(place(target)), place(source)),
+    }))
+}
+
+function makeLink(link: string, to: string): void {
+  try {
+    symlinkSync(to, link)
+  } catch (error) {
+    // Another start was first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../process/errors.ts'
 import { log } from '../process/log.ts'
-import { binariesIn, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
+import { binariesIn, makeWhole, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
 
 /** Where a folder for root's servers can be: kept between starts of the machine, where that is possible. */
 const STATE = ['/var/lib/vaultlog', '/var/tmp/vaultlog', join(tmpdir(), 'vaultlog')]
@@ -57,13 +57,14 @@ export async function makeHome(dir: string, user: PostgresUser): Promise<string>
   return outside
 }
 
-/** The server's files where its user can run them: in their package, or a copy. */
+/** The server's files where its user can run them: in their package, or a copy, for oneself in `dir`. */
 export async function makeRunnable(
   binaries: PostgresBinaries,
   user: PostgresUser,
+  dir: string,
 ): Promise<PostgresBinaries> {
-  if (user.uid === undefined || (await canRun(binaries, user))) return binaries
-  const state = await findState(user)
+  if (makeWhole(binaries) && (user.uid === undefined || (await canRun(binaries, user)))) return binaries
+  const state = user.uid === undefined ? dir : await findState(user)
   const manifest = readFileSync(join(binaries.folder, '..', 'package.json'))
   const name = `server-${createHash('sha256').update(manifest).digest('hex').slice(0, 16)}`
   const copy = binariesIn(join(state, name))
@@ -71,6 +72,7 @@ export async function makeRunnable(
     const fresh = mkdtempSync(join(state, 'copy-'))
     cpSync(binaries.folder, fresh, { recursive: true, verbatimSymlinks: true })
     await openForAll(fresh)
+    makeWhole(binariesIn(fresh))
     try {
       renameSync(fresh, copy.folder)
     } catch (error) {
@@ -81,7 +83,9 @@ export async function makeRunnable(
   }
   if (await canRun(copy, user)) return copy
   throw new ConfigError(
-    `The user \`postgres\` can run the server neither in ${binaries.folder} nor in ${copy.folder}. Run as another user than root, or set DATABASE_URL.`,
+    user.uid === undefined
+      ? `The server can be run neither in ${binaries.folder} nor in ${copy.folder}: does its file system allow that? Set VAULTLOG_DIR to a folder elsewhere, or set DATABASE_URL.`
+      : `The user \`postgres\` can run the server neither in ${binaries.folder} nor in ${copy.folder}. Run as another user than root, or set DATABASE_URL.`,
   )
 }
 

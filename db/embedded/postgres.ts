@@ -16,7 +16,7 @@ import pg from 'pg'
 import type { Env } from '../process/env.ts'
 import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
 import { DirectoryLock, isAlive } from './directory-lock.ts'
-import { openFolder } from './folder.ts'
+import { assertRoom, openFolder } from './folder.ts'
 import { type Passwords, passwordsOf } from './passwords.ts'
 import { isPortTaken } from './ports.ts'
 import { findBinaries, findUser, type PostgresBinaries, type PostgresUser } from './postgres-binaries.ts'
@@ -107,9 +107,12 @@ async function startOwn(
   const port = env.EMBEDDED_POSTGRES_PORT
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const user = await findUser()
-  const binaries = await makeRunnable(findBinaries(), user)
+  assertRoom(dir, !existsSync(join(clusterOf(dir), 'PG_VERSION')))
+  const binaries = await makeRunnable(findBinaries(), user, dir)
   const home = await makeHome(dir, user)
-  if (!existsSync(join(home, 'data', 'PG_VERSION'))) await initialise(binaries, user, home, passwords)
+  const isNew = !existsSync(join(home, 'data', 'PG_VERSION'))
+  if (home !== dir) assertRoom(home, isNew)
+  if (isNew) await initialise(binaries, user, home, passwords)
   const urls = urlsOf(port, passwords)
   const isDetached = options.isDetached ?? false
   const start = () => startServer(binaries, user, dir, port, urls, isDetached)

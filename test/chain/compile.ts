@@ -133,17 +133,23 @@ function fromCacheOrCompiler(set: ContractSet): Record<string, Artifact> {
   const cached = readCache(file)
   if (cached) return cached
   const artifacts = compile(set.compiler, input)
+  keep(file, JSON.stringify(artifacts))
+  return artifacts
+}
+
+/** Writes a file of the cache, where that can be: in a checkout that this user may only read it is compiled again next time. */
+export function keep(file: string, text: string): void {
   try {
-    mkdirSync(cacheDirectory, { recursive: true })
+    mkdirSync(dirname(file), { recursive: true })
     // Several test processes may compile at once: rename is atomic.
     const temporary = `${file}.${process.pid}`
-    writeFileSync(temporary, JSON.stringify(artifacts))
+    writeFileSync(temporary, text)
     renameSync(temporary, file)
   } catch (error) {
-    // A checkout that this user may only read: compiled again next time.
-    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    // Of a folder that cannot be made on a read-only file system Node says that it is not there.
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error
   }
-  return artifacts
 }
 
 function readCache(file: string): Record<string, Artifact> | undefined {

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { openClickHouse } from '../../db/clickhouse/client.ts'
 import { dropClickHouse, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { assertRoom, openFolder } from '../../db/embedded/folder.ts'
 import { startEmbedded } from '../../db/embedded/up.ts'
 import { createKey } from '../../db/keys/keys.ts'
 import { migratePostgres, openPostgres } from '../../db/postgres.ts'
@@ -17,15 +18,16 @@ import { readStatus } from '../../db/status.ts'
 import { openProgress } from '../../jobs/progress.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { supervise } from '../../jobs/supervisor.ts'
+import { refuseTakenPorts } from '../../jobs/taken-ports.ts'
 import { dropDatabase } from '../drop-database.ts'
 import { scenarioContracts } from '../pipeline.ts'
 import { startProofServer } from '../read-api/rewards/proof-server.ts'
 import { createDemoLiquidity } from './demo-amm.ts'
-import { checkDemo } from './demo-check.ts'
+import { DemoBridge } from './demo-bridge.ts'
+import { asking, checkDemo } from './demo-check.ts'
 import { type DemoFile, demoFacts, exampleRequests, rewardAnswers } from './demo-facts.ts'
 import { createGallery } from './demo-gallery.ts'
 import { createDemoMarkets } from './demo-pendle.ts'
-import { refuseTakenPorts } from './demo-ports.ts'
 import { DemoSolana } from './demo-solana.ts'
 import { createGuests } from './guests.ts'
 import { startNode } from './node.ts'
@@ -49,12 +51,14 @@ async function demo(): Promise<void> {
   const env = readEnv()
   // Nothing of this folder runs yet where there is none: what has the databases' ports is another's.
   const isNew = !existsSync(join(env.VAULTLOG_DIR, 'postgres'))
-  await refuseTakenPorts(env, { databases: isNew, said: process.env })
+  const ports = { command: 'npm run demo', networks: ['mainnet', 'base', 'solana'], said: process.env }
+  await refuseTakenPorts(env, { ...ports, databases: isNew })
+  if (!env.DATABASE_URL || !env.CLICKHOUSE_URL) assertRoom(openFolder(env.VAULTLOG_DIR), true)
   const progress = openProgress()
 
   say('Starting Postgres and ClickHouse, unless their URLs are set.')
   const embedded = await startEmbedded(env).catch(async (error: unknown) => {
-    if (error instanceof PortInUseError) await refuseTakenPorts(env, { databases: true, said: process.env })
+    if (error instanceof PortInUseError) await refuseTakenPorts(env, { ...ports, databases: true })
     throw error
   })
   onShutdown('databases', () => embedded.stop())
@@ -82,6 +86,9 @@ async function demo(): Promise<void> {
   })
   living.finish()
 
+  const bridge = await DemoBridge.create(node, scenario.users[0] ?? '0x')
+  onShutdown('bridge', () => bridge.stop())
+
   const solana = await DemoSolana.create(SOLANA_DAYS)
   onShutdown('Solana', () => solana.stop())
   await solana.live(pool, SOLANA_DAYS)
@@ -97,8 +104,12 @@ async function demo(): Promise<void> {
     'metamorpho-factory': [guests.factory],
     'pendle-v2-factory': [markets.factory],
     'ichi-vault-factory': [liquidity.factory],
+    ...bridge.contracts,
   }
-  await writeFile(contractsFile, JSON.stringify({ mainnet: contracts }, null, 2))
+  await writeFile(
+    contractsFile,
+    JSON.stringify({ mainnet: contracts, base: { ...bridge.contracts, 'chainlink-feed': [] } }, null, 2),
+  )
   await recordFacts(
     pool,
     [...demoFacts(scenario, guests), ...markets.facts(), ...liquidity.facts(), ...solana.facts()],
@@ -119,6 +130,7 @@ async function demo(): Promise<void> {
     CLICKHOUSE_DATABASE: DATABASE,
     RPC_MAINNET: node.rpcUrl,
     RPC_SOLANA: solana.node.url,
+    ...bridge.settings,
     CONTRACTS_FILE: contractsFile,
     MERKL_URL: proofs.baseUrl,
     POLL_INTERVAL_MS: '100',
@@ -131,6 +143,7 @@ async function demo(): Promise<void> {
   const processes = supervise(
     [
       { name: 'processor', args: ['processors/main.ts', 'mainnet'], env: shared },
+      { name: 'base', args: ['processors/main.ts', 'base'], env: shared },
       { name: 'solana', args: ['processors/main.ts', 'solana'], env: shared },
       { name: 'worker', args: ['jobs/main.ts'], env: shared },
       { name: 'api', args: API_COMMAND, env: shared },
@@ -156,8 +169,12 @@ async function demo(): Promise<void> {
 
   const apiKey = (await createKey(pool, { name: 'demo', plan: 'unlimited' })).key
   const adminKey = (await createKey(pool, { name: 'demo admin', plan: 'unlimited', admin: true })).key
+  const baseUrl = `http://127.0.0.1:${env.API_PORT}`
+  await untilReady(baseUrl, apiKey, head)
+  say(`The API answers after ${seconds()}. USDC goes from mainnet to base, which is another local node.`)
+  await bridge.live(asking({ baseUrl, apiKey }))
   const file: DemoFile = {
-    baseUrl: `http://127.0.0.1:${env.API_PORT}`,
+    baseUrl,
     apiKey,
     adminKey,
     network: 'mainnet',
@@ -176,6 +193,7 @@ async function demo(): Promise<void> {
       users: solana.wallets.map(({ address }) => address),
       rpcUrl: solana.node.url,
     },
+    bridge: { user: bridge.user, usdc: bridge.usdc, ...bridge.burns, rpcUrl: bridge.base.rpcUrl },
     rpcUrl: node.rpcUrl,
     databaseUrl,
     clickhouseUrl: embedded.clickhouseUrl,
@@ -184,14 +202,14 @@ async function demo(): Promise<void> {
   const demoFile = join(env.VAULTLOG_DIR, 'demo.json')
   await rm(demoFile, { force: true })
   await writeFile(demoFile, JSON.stringify(file, null, 2), { mode: 0o600 })
-  await untilReady(file.baseUrl, apiKey, head)
+  await untilReady(file.baseUrl, apiKey, (await node.head()).number)
 
   say(`\nReady after ${seconds()}. What happened:`)
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
     const wrong = await checkDemo(
       node,
-      { scenario, guests, markets, liquidity, solana, clickhouse },
+      { scenario, guests, markets, liquidity, solana, bridge, clickhouse },
       file,
       say,
     )
@@ -213,6 +231,7 @@ async function demo(): Promise<void> {
   await pool.end()
   await clickhouse.close()
   await node.setIntervalMining(12)
+  await bridge.goOn()
   solana.goOn()
 }
 

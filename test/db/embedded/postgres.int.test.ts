@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -11,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../../db/embedded/postgres.ts'
@@ -19,6 +21,7 @@ import { binariesIn, findBinaries, findUser } from '../../../db/embedded/postgre
 import { makeRunnable } from '../../../db/embedded/postgres-place.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
+import { canMount, mountSmallDisk } from '../../faults/small-disk.ts'
 import { ownPlace } from './places.ts'
 
 let place: { env: Env; remove(): void }
@@ -177,7 +180,7 @@ describe('embedded Postgres', () => {
       cpSync(findBinaries().folder, join(checkout, 'native'), { recursive: true, verbatimSymlinks: true })
       cpSync(join(findBinaries().folder, '../package.json'), join(checkout, 'package.json'))
       const user = await findUser()
-      const runnable = await makeRunnable(binariesIn(join(checkout, 'native')), user)
+      const runnable = await makeRunnable(binariesIn(join(checkout, 'native')), user, own.env.VAULTLOG_DIR)
       expect(runnable.folder.startsWith(checkout)).toBe(false)
       expect(readdirSync(runnable.folder).sort()).toEqual(['bin', 'lib', 'pg-symlinks.json', 'share'])
       const link = join(own.env.VAULTLOG_DIR, 'postgres/data')
@@ -207,6 +210,34 @@ describe('embedded Postgres', () => {
     await expect(startPostgres(env)).rejects.toThrow(/Cannot write in .*file .*Set VAULTLOG_DIR/)
     own.remove()
   })
+
+  it.skipIf(!canMount)(
+    'runs from a checkout that may only be read, with a copy of the server whose links are there',
+    async () => {
+      const own = await ownPlace()
+      const checkout = join(own.env.VAULTLOG_DIR, 'checkout')
+      const disk = mountSmallDisk(checkout, 256)
+      try {
+        const native = join(checkout, 'native')
+        const isNoLink = (file: string) => !lstatSync(file).isSymbolicLink()
+        cpSync(findBinaries().folder, native, { recursive: true, filter: isNoLink })
+        cpSync(join(findBinaries().folder, '../package.json'), join(checkout, 'package.json'))
+        execFileSync('mount', ['-o', 'remount,ro', checkout])
+        const dir = join(own.env.VAULTLOG_DIR, 'postgres')
+        mkdirSync(dir)
+        const runnable = await makeRunnable(binariesIn(native), {}, dir)
+        expect(runnable.folder.startsWith(dir)).toBe(true)
+        const links: { target: string }[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
+        expect(links.length).toBeGreaterThan(5)
+        for (const { target } of links)
+          expect(existsSync(join(runnable.folder, relative('native', target))), target).toBe(true)
+        expect(await makeRunnable(binariesIn(native), {}, dir)).toEqual(runnable)
+      } finally {
+        disk.unmount()
+        own.remove()
+      }
+    },
+  )
 
   it('restores the links of the package when its install script did not run', () => {
     const { postgres } = findBinaries()

@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isAlive, startOf } from '../../../db/embedded/directory-lock.ts'
+import { assertRoom } from '../../../db/embedded/folder.ts'
 import { startEmbedded } from '../../../db/embedded/up.ts'
 import type { Env } from '../../../db/process/env.ts'
 import { PortInUseError } from '../../../db/process/errors.ts'
+import { canMount, mountSmallDisk } from '../../faults/small-disk.ts'
 import { signed } from './clickhouse-place.ts'
 import { ownPlace } from './places.ts'
 
@@ -94,6 +98,23 @@ describe('everything embedded', () => {
     const up = await startEmbedded(env)
     expect(up.pids()).toHaveLength(2)
     await up.stop()
+  })
+
+  it.skipIf(!canMount)('says what to do where the disk is too full, and writes nothing there', async () => {
+    const env = await place()
+    const small = join(env.VAULTLOG_DIR, 'small')
+    const disk = mountSmallDisk(small, 200)
+    try {
+      await expect(startEmbedded({ ...env, VAULTLOG_DIR: small })).rejects.toThrow(
+        /^(199|200) MiB are free in \S+small\S*, where .* they need 512 to begin\. .* VAULTLOG_DIR/,
+      )
+      expect(existsSync(join(small, 'postgres/data'))).toBe(false)
+      assertRoom(small, false)
+      disk.fill(10 * 2 ** 20)
+      expect(() => assertRoom(small, false)).toThrow(/^10 MiB are free .* they need 64 to go on\./)
+    } finally {
+      disk.unmount()
+    }
   })
 
   it('dies with its main when that is killed, and starts again without repair', async () => {
