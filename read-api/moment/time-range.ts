@@ -8,12 +8,16 @@ export const SECONDS_OF_DAY = 86_400
 /** The last second that ClickHouse's DateTime can say. */
 export const LAST_SECOND = 4_294_967_295
 
-/** Unix seconds, both inclusive; absent bounds are open. */
-export function readRange(query: { fromTimestamp?: number; toTimestamp?: number }): {
-  from: number
-  to: number
-} {
+/**
+ * Unix seconds, both inclusive; absent bounds are open. A window that begins in the future is refused: it is most often one in
+ * milliseconds.
+ */
+export function readRange(
+  query: { fromTimestamp?: number; toTimestamp?: number },
+  moment: Moment,
+): { from: number; to: number } {
   const { fromTimestamp = 0, toTimestamp = LAST_SECOND } = query
+  refuseFuture('fromTimestamp', fromTimestamp, moment)
   return { from: Math.min(fromTimestamp, LAST_SECOND), to: Math.min(toTimestamp, LAST_SECOND) }
 }
 

@@ -79,7 +79,7 @@ export async function valuedSeries<T>(
   make: (row: BucketRow, tvl: { usd: string; native: string }, apy: RateWire) => T,
 ) {
   const { asset } = found.vault
-  const expected = whereRowsLie(found, query)
+  const expected = whereRowsLie(found, query, context)
   const [rows, pricesThere] = await Promise.all([
     readRows(found, query, needs, context),
     expected.from <= expected.to ? readPrices(asset, expected, context) : undefined,
@@ -119,7 +119,7 @@ function readRows({ vault, pinned }: FoundVault, query: SeriesQuery, needs: Need
       vault: vault.state.address,
       needs_price: Number(needs.price ?? false),
       needs_apy: Number(needs.apy ?? false),
-      ...bucketRange(readRange(query), query.granularity),
+      ...bucketRange(readRange(query, context.catalogue.moment), query.granularity),
       ...limits(query),
     },
     context.signal,
@@ -127,9 +127,9 @@ function readRows({ vault, pinned }: FoundVault, query: SeriesQuery, needs: Need
 }
 
 /** Where the page's rows lie (unix seconds, inclusive) if hardly a bucket is empty: prices need not wait for them. */
-function whereRowsLie({ vault, chain }: FoundVault, query: SeriesQuery) {
+function whereRowsLie({ vault, chain }: FoundVault, query: SeriesQuery, { catalogue }: EndpointContext) {
   const seconds = SECONDS[query.granularity]
-  const range = bucketRange(readRange(query), query.granularity)
+  const range = bucketRange(readRange(query, catalogue.moment), query.granularity)
   const first = Math.max(range.from, Math.floor(vault.state.seenAt / seconds) * seconds)
   const { offset, limit } = limits(query)
   const from = first + offset * seconds

@@ -4,6 +4,7 @@ import { worthAt } from '../amm/worth.ts'
 import { figuresAt } from '../pendle/figures.ts'
 import { balanceOf } from '../pendle/world.ts'
 import type { DemoLiquidity } from './demo-amm.ts'
+import type { DemoBridge, Get } from './demo-bridge.ts'
 import type { DemoFile } from './demo-facts.ts'
 import type { DemoMarkets } from './demo-pendle.ts'
 import type { DemoSolana } from './demo-solana.ts'
@@ -31,11 +32,20 @@ interface Lived {
   markets: DemoMarkets
   liquidity: DemoLiquidity
   solana: DemoSolana
+  bridge: DemoBridge
   clickhouse: ClickHouse
 }
 
-type Get = (path: string) => Promise<unknown>
 type Compare = (what: string, found: unknown, expected: unknown) => void
+
+/** Requests to the demo's API, by its key. */
+export function asking({ baseUrl, apiKey }: Pick<DemoFile, 'baseUrl' | 'apiKey'>): Get {
+  return async path => {
+    const answer = await fetch(`${baseUrl}${path}`, { headers: { 'x-api-key': apiKey } })
+    if (!answer.ok) throw new TypeError(`${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+}
 
 /**
  * Asks the running API for what it serves and the contracts for what is true: current total assets and supply, share
@@ -43,16 +53,12 @@ type Compare = (what: string, found: unknown, expected: unknown) => void
  */
 export async function checkDemo(
   node: Node,
-  { scenario, guests, markets, liquidity, solana, clickhouse }: Lived,
+  { scenario, guests, markets, liquidity, solana, bridge, clickhouse }: Lived,
   file: DemoFile,
   say: (text: string) => void,
 ): Promise<number> {
   const { vaults: played, holders: players, checkpoints } = scenario
-  const get = async (path: string): Promise<unknown> => {
-    const answer = await fetch(`${file.baseUrl}${path}`, { headers: { 'x-api-key': file.apiKey } })
-    if (!answer.ok) throw new TypeError(`${path}: ${answer.status} ${await answer.text()}`)
-    return answer.json()
-  }
+  const get = asking(file)
   const all = [...played, ...guests.vaults]
   const holders = [...players, ...guests.vaults.map(({ address }) => address)]
   const wrong: string[] = []
@@ -112,6 +118,7 @@ export async function checkDemo(
   await compareMarkets(node, markets, clickhouse, get, compare)
   await compareLiquidity(node, liquidity, clickhouse, get, compare)
   await compareSolana(solana, get, compare)
+  await bridge.compare(get, compare)
   for (const line of wrong.slice(0, 20)) say(line)
   say(`\n${compared} figures compared with the contracts' own view functions, ${wrong.length} differ.`)
   return wrong.length

@@ -22,6 +22,8 @@ export interface DemoFile {
   amm: string[]
   /** Of Solana; the node is of the demo's own. */
   svm: { vaults: string[]; users: string[]; rpcUrl: string }
+  /** USDC on its way to Base: one transfer was claimed, one waits for it. The node stands in for Base. */
+  bridge: { user: string; usdc: string; claimed: string; waiting: string; rpcUrl: string }
   rpcUrl: string
   databaseUrl: string
   clickhouseUrl: string
@@ -193,6 +195,16 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
     {
       what: 'what a wallet did there',
       curl: get(`/beta/svm/portfolio/events/${file.svm.users[0]}`),
+    },
+    {
+      what: 'USDC that is on its way to Base, with what claims it',
+      curl: get(`/alpha/transactions/cctp/money-in-transit/${file.bridge.user}`),
+    },
+    {
+      what: 'a transaction that bridges 5 more, ready to be signed',
+      curl: get(
+        `/alpha/transactions/cctp/transactions/bridge/${file.bridge.user}/mainnet/base?assetAddress=${file.bridge.usdc}&amount=5000000`,
+      ),
     },
     { what: 'rewards that a wallet can claim', curl: get(`/v2/transactions/rewards/context/${user}`) },
     { what: 'who holds it', curl: get(`/alpha/mainnet/${vault}/holders?perPage=5`) },

@@ -65,7 +65,12 @@ export class DemoSolana {
       ...this.pools.map(({ pool }) => ({
         subject: `vault:${SOLANA.id}:${fromBase58(pool)}`,
         kind: 'listed',
-        value: { protocol: 'spl-stake-pool' },
+        value: {
+          protocol: 'spl-stake-pool',
+          description: 'Stakes SOL, on the chain of the demo.',
+          lendUrl: `https://demo.example/pools/${pool}`,
+          protocolVaultUrl: `https://demo.example/pools/${pool}/about`,
+        },
       })),
     ]
   }

@@ -283,6 +283,15 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
     })
   }
 
+  if (endpoint.query?.shape['fromTimestamp'] && !endpoint.path.startsWith('/svm/')) {
+    it('refuses a window that begins in the future, as one in milliseconds does', async () => {
+      const asked = { ...queryOf(endpoint), fromTimestamp: '4102444800', toTimestamp: '4102444900' }
+      const answer = await send(tier, endpoint).query(asked)
+      expect(answer.status).toBe(422)
+      expect(answer.body.message).toMatch(/"fromTimestamp".* in the future/)
+    })
+  }
+
   if (endpoint.query?.shape['page']) {
     it.each([{ page: '-1' }, { page: '1.5' }, { perPage: '0' }, { perPage: '999999' }, { page: ['1', '2'] }])(
       'refuses %o',

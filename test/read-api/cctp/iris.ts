@@ -36,7 +36,11 @@ export interface LoopbackIris {
   stop(): Promise<void>
 }
 
-export async function startIris(nodes: Record<number, Node>): Promise<LoopbackIris> {
+/** @param options what it says of burns that nobody said anything of */
+export async function startIris(
+  nodes: Record<number, Node>,
+  { unsaid }: { unsaid?: Said } = {},
+): Promise<LoopbackIris> {
   const iris: LoopbackIris = {
     url: '',
     said: new Map(),
@@ -51,7 +55,7 @@ export async function startIris(nodes: Record<number, Node>): Promise<LoopbackIr
   }
 
   async function messages(domain: number, transaction: Hex): Promise<object | undefined> {
-    const said = iris.said.get(transaction)
+    const said = iris.said.get(transaction) ?? unsaid
     const node = nodes[domain]
     if (!said || !node) return undefined
     const emitted = await messagesOf(node, transaction)

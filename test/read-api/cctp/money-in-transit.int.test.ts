@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { transferKey, ZERO_WORD } from '../../../abi/cctp-v2/message.ts'
 import type { BlockEvents } from '../../../db/events/event-store.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
+import { loadProjections } from '../../../jobs/projection.ts'
 import { seededRandom } from '../../chain/random.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 
@@ -176,7 +177,8 @@ function eventOf(move: Move, n: number): DomainEvent {
 
 let api: ApiHarness
 beforeAll(async () => {
-  api = await startApi()
+  const others = (await loadProjections()).filter(({ face }) => face !== 'core' && face !== 'bridge')
+  api = await startApi({ without: others.map(({ name }) => name) })
 })
 afterAll(() => api?.stop())
 

@@ -52,7 +52,10 @@ const journey: Journey = {
   price: 1,
   least: 950_000n,
 }
-const connect = () => rhinestone({ baseUrl: service.url, key: 'rhinestone-key', timeoutMs: 300 })
+/** Milliseconds: of a provider that answers, and of one that a test has hang. */
+const [PATIENT, HASTY] = [30_000, 300]
+const connect = (timeoutMs = PATIENT) =>
+  rhinestone({ baseUrl: service.url, key: 'rhinestone-key', timeoutMs })
 /** As another process on the same database has it. */
 const open = (patienceMs = 5_000) => createExecutor(createQuoteBook(postgres.pool), reader, { patienceMs })
 
@@ -72,9 +75,9 @@ async function quote(expiresAt = now() + 60) {
   const signature = await user.signTypedData(offer.payload as never)
   return { id, signature, reference: offer.reference }
 }
-const request = (signature: Hex, quoteId?: string, key = keyId) => ({
+const request = (signature: Hex, quoteId?: string, key = keyId, timeoutMs = PATIENT) => ({
   keyId: key,
-  provider: connect(),
+  provider: connect(timeoutMs),
   signature,
   quoteId,
 })
@@ -112,7 +115,7 @@ describe('a quote is executed once', () => {
     const { id, signature, reference } = await quote()
     const before = service.executions()
     service.fail('hang', /^\/intents$/)
-    await expect(open()(request(signature, id))).rejects.toMatchObject({ status: 409 })
+    await expect(open()(request(signature, id, keyId, HASTY))).rejects.toMatchObject({ status: 409 })
     expect(service.submitted.has(reference)).toBe(false)
     service.fail('none')
     expect(await open()(request(signature, id))).toBe(reference)
@@ -144,11 +147,11 @@ describe('a quote is executed once', () => {
   it('and not at all while the provider cannot say what became of it', async () => {
     const { id, signature, reference } = await quote()
     service.fail('hang', /^\/intents$/)
-    await expect(open()(request(signature, id))).rejects.toMatchObject({ status: 409 })
+    await expect(open()(request(signature, id, keyId, HASTY))).rejects.toMatchObject({ status: 409 })
     const before = service.executions()
     for (const fault of ['500', 'hang', 'shape', '429'] as const) {
       service.fail(fault)
-      await expect(open()(request(signature, id))).rejects.toMatchObject({ status: 409 })
+      await expect(open()(request(signature, id, keyId, HASTY))).rejects.toMatchObject({ status: 409 })
     }
     expect(since(before)).toBe(0)
     service.fail('none')

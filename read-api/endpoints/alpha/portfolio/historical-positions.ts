@@ -44,7 +44,11 @@ export default defineEndpoint({
     const rows = await ask(
       deps.clickhouse,
       positionsInWindow,
-      { account: params.userAddress, as_of: asOfParameter(catalogue.moment), ...readRange(query) },
+      {
+        account: params.userAddress,
+        as_of: asOfParameter(catalogue.moment),
+        ...readRange(query, catalogue.moment),
+      },
       signal,
     )
     const held = rows.flatMap(row => {

@@ -37,7 +37,7 @@ export default defineEndpoint({
     const asset = findMarketAsset(market, params.assetId)
     const window = {
       seconds: SECONDS[query.granularity],
-      ...bucketRange(readRange(query), query.granularity),
+      ...bucketRange(readRange(query, context.catalogue.moment), query.granularity),
       ...limits(query),
     }
     const points = await familyOf(market).history(market, asset, window, context)

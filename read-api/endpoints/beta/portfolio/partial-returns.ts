@@ -2,7 +2,7 @@ import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { timestamp, userAddress } from '../../../http/parameters.ts'
 import { widened, z } from '../../../http/zod.ts'
-import { readRange, refuseFuture } from '../../../moment/time-range.ts'
+import { readRange } from '../../../moment/time-range.ts'
 import { partialReturns } from '../../../portfolio/returns.ts'
 import { AssetReturns } from '../../../portfolio/schemas.ts'
 
@@ -29,9 +29,9 @@ export default defineEndpoint({
   cost: 1,
   cache: 'moment',
   async handler({ params, query }, context) {
-    refuseFuture('fromTimestamp', query.fromTimestamp, context.catalogue.moment)
+    const range = readRange(query, context.catalogue.moment)
     const found = findVault(params, context)
-    const { returns, from, to } = await partialReturns(params.userAddress, found, readRange(query), context)
+    const { returns, from, to } = await partialReturns(params.userAddress, found, range, context)
     return {
       ...found.vault.asset.wire,
       returnsNative: returns.toString(),

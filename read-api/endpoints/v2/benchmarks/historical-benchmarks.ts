@@ -33,7 +33,7 @@ export default defineEndpoint({
     if (!chain) return pageOfAll<never>([], query)
     context.touch(params.network.chainId)
     const { blockTime } = chain
-    const range = bucketRange(readRange(query), '1day')
+    const range = bucketRange(readRange(query, context.catalogue.moment), '1day')
     const vaults = vaultsOf(context.shown, params.network.chainId, query.code)
     context.leaveOut(leftOutOf(context.shown, params.network.chainId, query.code), vaults.length === 0)
     const seen = vaults.reduce((first, { state }) => Math.min(first, state.seenAt), blockTime)

@@ -40,7 +40,7 @@ export default defineEndpoint({
     const { chainId, name } = params.network
     const { catalogue } = context
     const asset = params.assetAddress
-    const range = bucketRange(readRange(query), query.granularity)
+    const range = bucketRange(readRange(query, catalogue.moment), query.granularity)
     const periods = plansOver(catalogue, { chainId, address: asset }, { from: range.from, to: range.to - 1 })
     if (periods.every(({ plan }) => !plan)) {
       if (catalogue.asset(chainId, asset)) return { itemsOnPage: 0, nextPage: null, data: [] }
