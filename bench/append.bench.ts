@@ -8,6 +8,7 @@ import { runBare } from './bare-processor.ts'
 import { type Bench, perSecond, type Result, type Stage, timed } from './bench.ts'
 import { fillWithDeposits } from './deposits.ts'
 import { indexWithPonder, installPonder, PONDER_VERSION } from './ponder.ts'
+import { wanderOverTerms } from './terms.ts'
 
 const EVENTS = 50_000
 const BUDGET: Record<number, number> = { 10: 26_000, 100: 50_000 }
@@ -17,11 +18,13 @@ export const bench: Bench = {
     'A local anvil over JSON-RPC → decoded → event store with its cursor in the same transaction: 50,000 events of one ' +
     'OpenZeppelin vault. Beside it, in the same run on the same node: evm-processor with a bare insert of the same logs, ' +
     'without cursor, order or hot blocks; and Ponder with one insert for each event (from its first line of output to the last ' +
-    'row). With samples, the state of the vault is read by a multicall after every block as well.',
+    'row). With samples, the state of the vault is read by a multicall after every block as well. Last, users who wander over fixed-term ' +
+    'markets of Pendle’s own contracts: trades, splits, transfers of principal tokens, and the state of each market after every block.',
   async run(stage) {
     const results: Result[] = []
     const ponder = await installPonder(stage)
     for (const perBlock of [10, 100]) results.push(...(await measure(stage, perBlock, ponder)))
+    results.push(await measureTerms(stage))
     return results
   },
 }
@@ -58,6 +61,34 @@ async function measure(stage: Stage, perBlock: number, ponderFolder: string): Pr
       ratio: sampled.events / sampled.ms / (EVENTS / ponder.ms),
     },
   ]
+}
+
+async function measureTerms(stage: Stage): Promise<Result> {
+  stage.say('fixed-term markets: users wander over them')
+  const { node, contracts, last } = await wanderOverTerms()
+  stage.afterwards(() => node.stop())
+  const runs = await Promise.all(
+    [false, true].map(async samples => ({ samples, ...(await stage.postgres()) })),
+  )
+  const rates: string[] = []
+  for (const { samples, pool } of runs) {
+    const { ms } = await timed(async () =>
+      runChain({
+        network: networks.mainnet,
+        protocols: await loadProtocols(),
+        pool,
+        rpcUrls: [node.rpcUrl],
+        contracts: { ...contracts, 'chainlink-feed': [] },
+        startBlock: 0,
+        endBlock: last,
+        samples,
+      }),
+    )
+    const { rows } = await pool.query<{ events: number }>('SELECT count(*)::int AS events FROM event_log')
+    rates.push(`${perSecond(rows[0]?.events ?? 0, ms)} (${rows[0]?.events} events)`)
+  }
+  const [without = '', withStates = ''] = rates
+  return { what: 'fixed-term markets', ours: withStates, beside: `without states ${without}` }
 }
 
 async function index(

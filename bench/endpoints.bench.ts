@@ -32,7 +32,8 @@ export const bench: Bench = {
   async run(stage) {
     const ask = await fillAndStart(stage)
     const results: Result[] = []
-    const endpoints = (await loadEndpoints()).map(({ endpoint }) => endpoint)
+    // What asks services that are not configured has nothing to answer.
+    const endpoints = (await loadEndpoints()).flatMap(({ endpoint }) => (endpoint.needs ? [] : [endpoint]))
     for (const endpoint of endpoints) {
       for (const tier of tiersOf(endpoint)) {
         const what = `${endpoint.method.toUpperCase()} /${tier}${endpoint.path}`
@@ -113,7 +114,7 @@ async function fillAndStart(stage: Stage): Promise<Ask> {
   }
 }
 
-function requestOf(tier: string, { method, path, example }: Endpoint): Asked {
+function requestOf(tier: string, { method, path, example, query: takes }: Endpoint): Asked {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = example.params?.[name] ?? ''
     return encodeURIComponent(stand[value] ?? value)
@@ -123,6 +124,8 @@ function requestOf(tier: string, { method, path, example }: Endpoint): Asked {
       [values].flat().map((value): [string, string] => [name, stand[value] ?? value]),
     ),
   )
+  // No registry lists what a bench has.
+  if (takes?.shape['allowUnlisted']) query.set('allowUnlisted', 'true')
   return {
     method,
     path: `/${tier}${filled}${query.size > 0 ? `?${query}` : ''}`,

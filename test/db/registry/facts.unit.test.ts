@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { ChainlinkEthereum } from '@aave-dao/aave-address-book'
 import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
@@ -22,6 +23,21 @@ describe('the registry of facts as it is', () => {
     const facts = await readFacts(FACTS)
     expect(listedVaults(facts, 1)).toContain('0x83f20f44975d03b1b09e64809b757c47f942beea')
     expect(listedVaults(facts, 100)).toContain('0xaf204776c7245bf4147c2612bf6e5972ee483701')
+  })
+
+  it('vouches for what is wrapped in the markets that Pendle’s own package lists', async () => {
+    const facts = await readFacts(FACTS)
+    const vouched = new Set(facts.filter(({ kind }) => kind === 'wrapper').map(({ subject }) => subject))
+    const packaged = new URL('../../../node_modules/pendle-sy/deployments/', import.meta.url)
+    let markets = 0
+    for (const chain of [1, 10, 56, 42161])
+      for (const file of readdirSync(new URL(`${chain}-markets/`, packaged))) {
+        if (!file.endsWith('.json')) continue
+        const { SY } = JSON.parse(readFileSync(new URL(`${chain}-markets/${file}`, packaged), 'utf8'))
+        expect(vouched, file).toContain(`contract:${chain}:${SY.toLowerCase()}`)
+        markets++
+      }
+    expect(markets).toBeGreaterThan(100)
   })
 
   it('prices every asset that Chainlink prices, by the feed that processors follow', async () => {
