@@ -8,6 +8,7 @@ export const SLOW = [
   'test/faults/kills.e2e.test.ts',
   'test/faults/reorgs.e2e.test.ts',
   'test/faults/suite.e2e.test.ts',
+  'test/jobs/rebuild.int.test.ts',
   'test/jobs/replay.int.test.ts',
   'test/pendle/kills.e2e.test.ts',
   'test/processors/backfill.e2e.test.ts',
