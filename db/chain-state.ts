@@ -15,6 +15,7 @@ export function stateOf(stream: StreamStatus, head: number | undefined): string 
   if (isQuiet && (behind === undefined ? (stream.age ?? 0) > PATIENCE : behind > 0))
     return `STUCK ${spoken(stream.quiet)}`
   if (stream.headBlock < 0 || (behind ?? 0) > NEAR) return 'indexing'
+  if ((behind ?? 0) < -NEAR) return 'node behind'
   return behind === undefined ? 'node silent' : 'live'
 }
 

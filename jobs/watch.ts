@@ -91,6 +91,7 @@ export function statusTable(now: Look, before?: Look): string {
     ...all.flatMap(turnsOf),
     ...all.flatMap(olderOf),
     ...all.flatMap(stream => stuckOf(stream, now.heads?.get(stream.name))),
+    ...all.flatMap(stream => nodeBehindOf(stream, now.heads?.get(stream.name))),
     ...all.flatMap(archiveOf),
     ...all.flatMap(uncomparedOf),
     ...all.flatMap(differingOf),
@@ -143,6 +144,14 @@ function stuckOf(stream: StreamStatus, head: number | undefined): string[] {
   if (!stateOf(stream, head).startsWith('STUCK')) return []
   return [
     `${stream.name}: nothing was stored for ${spoken(stream.quiet)}${head === undefined ? '' : ` while the chain went on to block ${head}`}. The log of its processor says why; another endpoint in RPC_<NETWORK> helps where the node does.`,
+  ]
+}
+
+/** A node that has not got what was stored from it or from another. */
+function nodeBehindOf(stream: StreamStatus, head: number | undefined): string[] {
+  if (head === undefined || stateOf(stream, head) !== 'node behind') return []
+  return [
+    `${stream.name}: the node is at block ${head}, ${stream.headBlock - head} behind what is stored: nothing is taken back, and nothing comes until it is further. Another endpoint in RPC_<NETWORK> helps.`,
   ]
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { NEAR } from '../../db/chain-state.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 
@@ -85,6 +86,7 @@ export async function followHead(
     let failures = 0
     let stuck: { at: number; since: number } | undefined
     let isTold = false
+    let wasBehind = false
     let head: Head | undefined
     while (!isEnd()) {
       const asked = head === undefined
@@ -92,6 +94,13 @@ export async function followHead(
         headSchema.nullable().parse(await client.call('eth_getBlockByNumber', ['latest', false])) ?? undefined
       if (head) {
         pace.saw({ at: performance.now(), height: head.height })
+        const isBehind = height() - head.height > NEAR
+        if (isBehind && !wasBehind)
+          log.warn(
+            { node: head.height, stored: height() },
+            'the node is behind what is stored: waiting for it',
+          )
+        wasBehind = isBehind
         // Found by a look: the node did not tell of it.
         if (asked && head.hash !== reached) isTold = false
       }

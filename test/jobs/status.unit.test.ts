@@ -62,6 +62,10 @@ it('knows who follows, who waits and who is stuck', () => {
   expect(stateOf(stream(), undefined)).toBe('node silent')
   expect(stateOf(stream({ quiet: 600, age: 700 }), undefined)).toBe('STUCK 10m')
   expect(stateOf(stream({ headBlock: -1 }), undefined)).toBe('indexing')
+  // A balancer may answer by a node that is a few blocks behind.
+  expect(stateOf(stream(), 980)).toBe('live')
+  expect(stateOf(stream(), 979)).toBe('node behind')
+  expect(stateOf(stream({ quiet: 600 }), 979)).toBe('node behind')
   expect(stateOf(stream({ retired: true, quiet: 9_000 }), 5_000)).toBe('retired')
   expect(stateOf(stream({ kind: 'registry', isFollowed: false }), undefined)).toBe('')
 })
@@ -70,6 +74,12 @@ it('says what to do about a chain that is stuck', () => {
   const text = statusTable(look(0, stream({ quiet: 600 }), 1_300))
   expect(text).toContain('optimism: nothing was stored for 10m while the chain went on to block 1300.')
   expect(statusTable(look(0, stream(), 1_300))).not.toContain('nothing was stored')
+})
+
+it('says that a node has not got what is stored', () => {
+  const text = statusTable(look(0, stream({ quiet: 600 }), 700))
+  expect(text).toContain('optimism: the node is at block 700, 300 behind what is stored')
+  expect(statusTable(look(0, stream(), 999))).not.toContain('behind what is stored')
 })
 
 it('speaks of time in one unit', () => {
