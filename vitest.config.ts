@@ -11,6 +11,7 @@ export const SLOW = [
   'test/jobs/rebuild.int.test.ts',
   'test/jobs/replay.int.test.ts',
   'test/pendle/kills.e2e.test.ts',
+  'test/processors/added-family.e2e.test.ts',
   'test/processors/backfill.e2e.test.ts',
   'test/processors/portal/equal.e2e.test.ts',
 ]

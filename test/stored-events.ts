@@ -24,3 +24,16 @@ export const storedEvents =
       data: decodeEventData(type, row.data) as DomainEvent<T>['data'],
     }))
   }
+
+/** Every canonical event of mainnet below a block, in words; samples too, by which block and of what state. */
+export async function eventsInWords(pool: pg.Pool, below = Number.MAX_SAFE_INTEGER): Promise<string[]> {
+  const { rows } = await pool.query<{ event: string }>(
+    `SELECT concat_ws(' ', block_number, encode(block_hash, 'hex'), log_index, type, encode(contract, 'hex'), data) AS event
+     FROM event_log e WHERE stream = 1 AND type <> 'BlockRetracted' AND block_number < $1 AND NOT EXISTS (
+       SELECT FROM event_log r WHERE r.stream = 1 AND r.type = 'BlockRetracted'
+         AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint)
+     ORDER BY event`,
+    [below],
+  )
+  return rows.map(({ event }) => event)
+}

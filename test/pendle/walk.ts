@@ -7,12 +7,12 @@ import { catchUpAll } from '../../jobs/work.ts'
 import { calls } from '../chain/deploy.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { type Random, seededRandom } from '../chain/random.ts'
+import { familySums } from '../family-sums.ts'
 import { createPipeline, differencesFromChain, type Pipeline } from '../pipeline.ts'
 import { type ApiHarness, startApi } from '../read-api/harness.ts'
 import { type Compared, compareLedgers, compareMarket, listed } from './compare.ts'
 import { stateAt } from './figures.ts'
 import { costOfMost } from './published-math.ts'
-import { sums } from './sums.ts'
 import { askBundle, newTrader, trade } from './traders.ts'
 import { Wanderers } from './wanderers.ts'
 import { balanceOf, buildPendleWorld, contractsOf, DAY, type PendleWorld, type VaultMarket } from './world.ts'
@@ -185,16 +185,16 @@ class Walk {
     const { clickhouse } = this.pipeline
     const { pool } = this.pipeline.postgres
     const projections = this.pipeline.projections.filter(({ face }) => face === 'fixed-term')
-    const before = await sums(this.pipeline)
+    const before = await familySums(this.pipeline, 'fixed-term')
     const progress = { start: () => ({ update() {}, finish() {} }), close() {} }
     await replay({ pool, clickhouse, projections, streams: await listStreams(pool), progress, batch: 300 })
-    expect(await sums(this.pipeline)).toEqual(before)
+    expect(await familySums(this.pipeline, 'fixed-term')).toEqual(before)
     const head = (await this.node.head()).number
     expect(await differencesFromChain(pool, this.node.rpcUrl, head, contractsOf(this.world))).toEqual([])
     const other = await createPipeline()
     await other.indexTo(head, { rpcUrl: this.node.rpcUrl, contracts: contractsOf(this.world) })
     await catchUpAll({ pool: other.postgres.pool, clickhouse: other.clickhouse.client, projections })
-    expect(await sums(other)).toEqual(before)
+    expect(await familySums(other, 'fixed-term')).toEqual(before)
     await other.drop()
   }
 }

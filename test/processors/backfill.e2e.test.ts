@@ -10,6 +10,7 @@ import { deposit } from '../chain/deploy.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { runScenario, type Scenario } from '../chain/scenario.ts'
 import { createPipeline, differencesFromChain, type Pipeline, scenarioContracts } from '../pipeline.ts'
+import { eventsInWords } from '../stored-events.ts'
 
 const FINALITY = 20
 /** Far below the length of the chain, so that history takes many requests and many batches. */
@@ -43,18 +44,7 @@ afterAll(async () => {
   await node?.stop()
 })
 
-/** Every canonical event, in words; samples too, by which block and of what state. */
-async function events({ postgres }: Pipeline, to = Number.MAX_SAFE_INTEGER): Promise<string[]> {
-  const { rows } = await postgres.pool.query<{ event: string }>(
-    `SELECT concat_ws(' ', block_number, encode(block_hash, 'hex'), log_index, type, encode(contract, 'hex'), data) AS event
-     FROM event_log e WHERE stream = 1 AND type <> 'BlockRetracted' AND block_number < $1 AND NOT EXISTS (
-       SELECT FROM event_log r WHERE r.stream = 1 AND r.type = 'BlockRetracted'
-         AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint)
-     ORDER BY event`,
-    [to],
-  )
-  return rows.map(({ event }) => event)
-}
+const events = ({ postgres }: Pipeline, below?: number) => eventsInWords(postgres.pool, below)
 
 /** Passes on what is asked of a node but calls at the end of these blocks, whose state it has forgotten. */
 async function startForgetfulProxy(target: string, blocks: ReadonlySet<unknown>) {
