@@ -10,6 +10,8 @@ export const CALL_GAS = 5_000_000
 export const STRANGER_GAS = 2_000_000
 /** What all that is asked of such a vault in a block may use together: three such calls. One of thirty markets takes two thirds of it. */
 export const SAMPLE_GAS = 3 * STRANGER_GAS
+/** The same for one call of it: half as much again as thirty markets take. */
+export const DEAR_GAS = 1_500_000
 /** Bytes of an answer that are read: what is longer is nothing that is asked for. */
 export const ANSWER_BYTES = 4_096
 /** Bytes of answers of one request, a little less than a contract's code may have. */

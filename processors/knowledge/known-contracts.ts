@@ -43,7 +43,7 @@ export interface Slowness {
   isDear: boolean
 }
 
-interface StandingRead extends Learned {
+export interface StandingRead extends Learned {
   read: StateRead
   opened?: string | undefined
 }
@@ -320,15 +320,15 @@ export class KnownContracts {
     block: number,
     subjects?: ReadonlySet<string>,
     isDue: (market: string) => boolean = () => true,
-  ): StateRead[] {
-    const reads: StateRead[] = []
+  ): StandingRead[] {
+    const standing: StandingRead[] = []
     for (const subject of subjects ?? this.reads.keys()) {
       for (const versions of this.reads.get(subject)?.values() ?? []) {
         const version = versions.findLast(of => of.block <= block)
-        if (version && (version.opened === undefined || isDue(version.opened))) reads.push(version.read)
+        if (version && (version.opened === undefined || isDue(version.opened))) standing.push(version)
       }
     }
-    return reads
+    return standing
   }
 
   hasReads(): boolean {

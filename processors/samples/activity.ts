@@ -28,3 +28,13 @@ export function activityOf(output: readonly BlockEvents[]): Map<string, BlockRef
   }
   return active
 }
+
+/** Accounts that got collateral in a contract by these events. */
+export function collateralHolders(contract: string, output: readonly BlockEvents[]): string[] {
+  return output
+    .flatMap(({ events }) => events.filter(event => event.contract === contract))
+    .flatMap(event => {
+      if (event.type === 'CollateralSupplied') return [event.data.onBehalf]
+      return event.type === 'CollateralTransferred' ? [event.data.to] : []
+    })
+}

@@ -113,7 +113,8 @@ export class SampleBudget {
     return this.isVouchedFor(market) || this.takes(MARKET + market, block)
   }
 
-  private isVouchedFor(market: string): boolean {
+  /** Whether a market, or a vault that is one, is listed, or a listed vault lends to it. */
+  isVouchedFor(market: string): boolean {
     const { contracts, listed } = this.options
     if (listed.markets.has(market) || listed.vaults.has(market)) return true
     return contracts.cappedBy(market).some(vault => listed.vaults.has(vault))

@@ -1,13 +1,13 @@
-import { SAMPLE_GAS, STRANGER_GAS } from '../../db/chain/bounded-reader.ts'
+import { DEAR_GAS, SAMPLE_GAS, STRANGER_GAS } from '../../db/chain/bounded-reader.ts'
 import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter, SourceBlock } from '../handling/block.ts'
-import type { KnownContracts, Slowness } from '../knowledge/known-contracts.ts'
+import type { KnownContracts, Slowness, StandingRead } from '../knowledge/known-contracts.ts'
 import { ofProtocol, type Protocol, type SampledVault, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
-import { ACTIVITY, activityOf } from './activity.ts'
+import { ACTIVITY, activityOf, collateralHolders } from './activity.ts'
 import { Debtors } from './debtors.ts'
 import { findHourlyBlocks } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
@@ -16,7 +16,7 @@ import { follow, type HourlyBlock, isDue, isEmpty, type Quiet, type Timeline, to
 import { type Readings, readingsOf, readVault } from './vault-state.ts'
 
 const CONCURRENCY = 16
-const TOO_DEAR = `its sample used more than ${SAMPLE_GAS} gas`
+const TOO_DEAR = `its sample used more than ${SAMPLE_GAS} gas, or one call of it more than ${DEAR_GAS}`
 
 interface Task {
   block: BlockRef
@@ -24,7 +24,21 @@ interface Task {
   /** Vaults that were given rewards in the block: their streams are read too. */
   rewarded: Set<string>
   reads: Map<string, StateRead>
+  /** Keys of those of markets that anybody opened and nobody vouches for. */
+  ofStrangers: Set<string>
 }
+
+const emptyTask = (block: BlockRef): Task => ({
+  block,
+  vaults: new Map(),
+  rewarded: new Set(),
+  reads: new Map(),
+  ofStrangers: new Set(),
+})
+
+/** Whose contracts are asked: what strangers' ones cost a request is not at the cost of others. */
+type Lane = 'strangers' | 'made' | 'listed'
+const LANES: readonly Lane[] = ['strangers', 'made', 'listed']
 
 export interface SamplerOptions {
   rpc: ChainRpc
@@ -84,12 +98,7 @@ export class Sampler {
     await this.learnLessons(output, letters)
     const tasks = new Map<string, Task>()
     const taskOf = (block: BlockRef): Task => {
-      const task = tasks.get(block.hash) ?? {
-        block,
-        vaults: new Map(),
-        rewarded: new Set(),
-        reads: new Map(),
-      }
+      const task = tasks.get(block.hash) ?? emptyTask(block)
       tasks.set(block.hash, task)
       return task
     }
@@ -110,6 +119,14 @@ export class Sampler {
       const known = (fact: string) => this.contracts.learnedBy(block.number, fact)
       for (const read of reads) if (read.isWanted?.(known) ?? true) taskOf(block).reads.set(read.key, read)
     }
+    const wantStanding = (block: BlockRef, standing: readonly StandingRead[]) => {
+      const reads = standing.map(({ read }) => read)
+      wantReads(block, reads)
+      const task = tasks.get(block.hash)
+      for (const { read, opened } of standing)
+        if (opened !== undefined && !(this.budget?.isVouchedFor(opened) ?? true))
+          task?.ofStrangers.add(read.key)
+    }
     const active = activityOf(output)
     const hours = await this.hoursOf(store, first, last, queue)
     for (const { block } of hours) hourly.add(block.hash)
@@ -121,11 +138,11 @@ export class Sampler {
         if (isDueHere && this.hasTurn(vault, hour.block)) want(hour.block, vault, 'hourly')
       }
       const isDueNow = (market: string) => this.budget?.hasMarketTurn(market, hour.block) ?? true
-      const reads = this.contracts
+      const standing = this.contracts
         .readsAt(hour.block.number, undefined, isDueNow)
-        .filter(({ hourlyUntil = Number.POSITIVE_INFINITY }) => hour.block.timestamp < hourlyUntil)
-      wantReads(hour.block, reads)
-      for (const { ofDebtors } of reads)
+        .filter(({ read: { hourlyUntil = Number.POSITIVE_INFINITY } }) => hour.block.timestamp < hourlyUntil)
+      wantStanding(hour.block, standing)
+      for (const { ofDebtors } of standing.map(({ read }) => read))
         if (ofDebtors) wantReads(hour.block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
     }
     // What is left of the budget goes by the order of blocks.
@@ -147,7 +164,7 @@ export class Sampler {
         }
       }
       const isAdmitted = (market: string) => this.budget?.admitsMarket(market, block) ?? true
-      if (subjects.size > 0) wantReads(block, this.contracts.readsAt(block.number, subjects, isAdmitted))
+      if (subjects.size > 0) wantStanding(block, this.contracts.readsAt(block.number, subjects, isAdmitted))
     }
     const tried = new Map(
       [...tasks.values()].map(({ block, vaults }) => [block.hash, new Set(vaults.keys())]),
@@ -275,7 +292,7 @@ export class Sampler {
           }
         }
         if (reads.size === 0) break
-        fresh = await this.sample({ block, vaults: new Map(), rewarded: new Set(), reads }, letters, output)
+        fresh = await this.sample({ ...emptyTask(block), reads }, letters, output)
         for (const event of fresh) this.contracts.learn(event, block.number)
         put(output, block, fresh)
       }
@@ -284,7 +301,7 @@ export class Sampler {
 
   /** Everything that is wanted of a block in one round trip, and what follows from the answers in another. */
   private async sample(
-    { block, vaults, rewarded, reads }: Task,
+    { block, vaults, rewarded, reads, ofStrangers }: Task,
     letters: DeadLetter[],
     output: readonly BlockEvents[],
   ): Promise<DomainEvent[]> {
@@ -300,7 +317,14 @@ export class Sampler {
           .map(vault => ofProtocol('erc-4626', readRewardStream(vault))),
         ...reads.values(),
       ]
-      const others = found.length + made.length
+      const laneOf = (i: number): Lane => {
+        if (i < found.length || ofStrangers.has(list[i]?.key ?? '')) return 'strangers'
+        return i < found.length + made.length ? 'made' : 'listed'
+      }
+      const lanes = LANES.map(lane => ({
+        of: [...list.keys()].filter(i => laneOf(i) === lane),
+        gas: lane === 'strangers' ? STRANGER_GAS : undefined,
+      }))
       const troubled = new Set<string>()
       const onTrouble = (contract: string, trouble: string) => {
         troubled.add(contract)
@@ -308,23 +332,26 @@ export class Sampler {
         this.told.add(contract + trouble)
         letters.push({ stage: 'sample', block, contract, reason: trouble })
       }
-      // What a stranger's contract costs a request is not at the cost of others.
-      const used = found.map(() => 0)
-      const count = (i: number, gas: number) => {
-        used[i] = (used[i] ?? 0) + gas
+      const used: number[] = []
+      const dear = new Set<number>()
+      const ask = async (groups: readonly StateCall[][]) => {
+        const answers: (string | undefined)[][] = groups.map(() => [])
+        const askOne = async ({ of, gas }: (typeof lanes)[number]) => {
+          const some = of.map(i => groups[i] ?? [])
+          const found = await this.answersTo(some, block, onTrouble, gas, (n, gasUsed) => {
+            const i = of[n] ?? -1
+            const sum = (used[i] ?? 0) + gasUsed
+            used[i] = sum
+            if (sum > SAMPLE_GAS || gasUsed > DEAR_GAS) dear.add(i)
+          })
+          for (const [n, i] of of.entries()) answers[i] = found[n] ?? []
+        }
+        await Promise.all(lanes.map(askOne))
+        return answers
       }
-      const ask = async (groups: readonly StateCall[][]) =>
-        (
-          await Promise.all([
-            this.answersTo(groups.slice(0, found.length), block, onTrouble, STRANGER_GAS, count),
-            this.answersTo(groups.slice(found.length, others), block, onTrouble),
-            this.answersTo(groups.slice(others), block, onTrouble),
-          ])
-        ).flat()
       const first = await ask(list.map(({ calls }) => calls))
       const followed = await ask(list.map((read, i) => read.follow?.(first[i] ?? []) ?? []))
-      for (const [i, { vault }] of found.entries())
-        if ((used[i] ?? 0) > SAMPLE_GAS) onTrouble(vault, TOO_DEAR)
+      for (const [i, { vault }] of found.entries()) if (dear.has(i)) onTrouble(vault, TOO_DEAR)
       const events: DomainEvent[] = []
       const by = (number: number) => (fact: string) => this.contracts.learnedBy(number, fact)
       const entries = output.filter(entry => entry.block.hash === block.hash)
@@ -408,16 +435,6 @@ export class Sampler {
       return header
     }
   }
-}
-
-/** Accounts that got collateral in a contract by these events. */
-export function collateralHolders(contract: string, output: readonly BlockEvents[]): string[] {
-  return output
-    .flatMap(({ events }) => events.filter(event => event.contract === contract))
-    .flatMap(event => {
-      if (event.type === 'CollateralSupplied') return [event.data.onBehalf]
-      return event.type === 'CollateralTransferred' ? [event.data.to] : []
-    })
 }
 
 function put(output: BlockEvents[], block: BlockRef, events: readonly DomainEvent[]): void {

@@ -27,6 +27,10 @@ export class BalanceBudget {
     this.options = options
   }
 
+  isListed(vault: string): boolean {
+    return this.options.isListed(vault)
+  }
+
   /** Whether the balances of an owner are asked for around a block. */
   admits(vault: string, owner: string, block: BlockRef, letters: DeadLetter[]): boolean {
     const { contracts, isListed } = this.options

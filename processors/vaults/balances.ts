@@ -10,6 +10,8 @@ import type { BalanceBudget } from './balance-budget.ts'
 
 /** Owners asked about in one vault and block: a contract may log as many as it likes. */
 const MOST_OWNERS = 100
+/** Gas for one balance in a vault that nobody listed: one that is worked out, as a rebasing token's, takes a fifth of it. */
+const BALANCE_GAS = 500_000
 /** Blocks that are settled together: one after the other, each would cost its round trips. */
 const BLOCKS_AT_ONCE = 10
 
@@ -46,7 +48,9 @@ export async function settleByBalances(
   })
   for (let i = 0; i < doubtful.length; i += BLOCKS_AT_ONCE) {
     const some = doubtful.slice(i, i + BLOCKS_AT_ONCE)
-    const grown = await Promise.all(some.map(({ entry, doubts }) => growthOf(doubts, entry.block, rpc)))
+    const grown = await Promise.all(
+      some.map(({ entry, doubts }) => growthOf(doubts, entry.block, rpc, budget)),
+    )
     for (const [n, { entry, doubts }] of some.entries()) {
       const growth = grown[n]
       if (growth) settle(entry, doubts, growth, letters)
@@ -116,20 +120,34 @@ async function growthOf(
   doubts: readonly Doubt[],
   block: BlockRef,
   rpc: ChainRpc,
+  budget: BalanceBudget | undefined,
 ): Promise<(bigint | undefined)[] | undefined> {
-  const calls = doubts.map(({ vault, owner }) => ({ to: vault, data: encodeCall(token.balanceOf, owner) }))
+  const isTrusted = ({ vault }: Doubt) => budget?.isListed(vault) ?? true
+  const balancesAt = async (at: BlockRef): Promise<(bigint | undefined)[]> => {
+    const balances = new Map<Doubt, bigint>()
+    const ask = async (some: readonly Doubt[], gas?: number) => {
+      const calls = some.map(({ vault, owner }) => ({ to: vault, data: encodeCall(token.balanceOf, owner) }))
+      for (const [i, answer] of (await rpc.calls(calls, at, undefined, gas)).entries()) {
+        const balance = answered(answer, asWord)
+        const doubt = some[i]
+        if (doubt && balance !== undefined) balances.set(doubt, balance)
+      }
+    }
+    const others = doubts.filter(doubt => !isTrusted(doubt))
+    await Promise.all([ask(doubts.filter(isTrusted)), ask(others, BALANCE_GAS)])
+    return doubts.map(doubt => balances.get(doubt))
+  }
   try {
     const parent = await rpc.header(block.number - 1)
     if (!parent) return undefined
-    const [before, after] = await Promise.all([rpc.calls(calls, parent), rpc.calls(calls, block)])
-    const had = before.map(answer => answered(answer, asWord))
+    const [had, has] = await Promise.all([balancesAt(parent), balancesAt(block)])
     const silent = doubts.flatMap(({ vault }, i) => (had[i] === undefined ? [vault] : []))
     // Before the vault was made nobody had any.
     const existed = new Set(await withCode(silent, parent.number, rpc))
     return doubts.map(({ vault }, i) => {
-      const has = answered(after[i], asWord)
+      const now = has[i]
       const earlier = had[i] ?? (existed.has(vault) ? undefined : 0n)
-      return has === undefined || earlier === undefined ? undefined : has - earlier
+      return now === undefined || earlier === undefined ? undefined : now - earlier
     })
   } catch (error) {
     if (error instanceof StateMissingError) return undefined

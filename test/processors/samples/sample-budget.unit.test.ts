@@ -149,7 +149,9 @@ test('markets that anybody may have opened are read in turns, those that somebod
   // Ten seats, and forty-eight others in five hours.
   expect(budget.rounds()[2]).toEqual({ standing: 'market', vaults: 58, hours: 5 })
   const read = (hour: number) =>
-    contracts.readsAt(9, undefined, of => budget.hasMarketTurn(of, ref(9, hour * HOUR))).map(({ key }) => key)
+    contracts
+      .readsAt(9, undefined, of => budget.hasMarketTurn(of, ref(9, hour * HOUR)))
+      .map(({ read }) => read.key)
   const hours = [0, 1, 2, 3, 4].map(read)
   for (const keys of hours) {
     expect(keys.length).toBeLessThanOrEqual(10 + 10 + 2)

@@ -71,7 +71,7 @@ const nobody = { vaults: new Set<string>(), markets: new Set<string>() }
 let calls = 0
 /** From this block to the next the vault burns what a call may cost, whatever it answers. */
 const noTrouble: readonly [number, number] = [LAST + 1, LAST + 1]
-const rpcOf = (trouble: readonly [number, number], gas: number) =>
+const rpcOf = (trouble: readonly [number, number], gas: number, isOneDear: boolean) =>
   ({
     header: async (number: number) => ref(number),
     logs: async () => [],
@@ -86,7 +86,7 @@ const rpcOf = (trouble: readonly [number, number], gas: number) =>
       calls += list.length
       const isTroubled = number >= trouble[0] && number < trouble[1]
       if (isTroubled && gas === 0) onTrouble(VAULT, 'it used all of its gas')
-      onUsed(list.map(() => (isTroubled ? gas : 30_000)))
+      onUsed(list.map((_, i) => (isTroubled && (i === 0 || !isOneDear) ? gas : 30_000)))
       return list.map(({ data }) => {
         const isAssets = data.startsWith(TOTAL_ASSETS)
         const isSupply = data.startsWith(TOTAL_SUPPLY)
@@ -102,9 +102,9 @@ const rpcOf = (trouble: readonly [number, number], gas: number) =>
 async function stored(
   cut: number,
   restarts: boolean,
-  { trouble = noTrouble, last = LAST, deposits = EVENTS, gas = 0 } = {},
+  { trouble = noTrouble, last = LAST, deposits = EVENTS, gas = 0, isOneDear = false } = {},
 ): Promise<string[]> {
-  const rpc = rpcOf(trouble, gas)
+  const rpc = rpcOf(trouble, gas, isOneDear)
   calls = 0
   const events: BlockEvents[] = []
   const open = () => {
@@ -218,9 +218,12 @@ test.each([1, 7, 100, LAST])(
 )
 
 test('so is one whose calls cost together more than a sample may, each a little less than a call may', async () => {
-  const slowed = async (gas: number) =>
-    (await stored(7, false, { ...burning, gas })).filter(said => said.startsWith('3350 Sampling'))
+  const slowed = async (gas: number, isOneDear = false) =>
+    (await stored(7, false, { ...burning, gas, isOneDear })).filter(said => said.startsWith('3350 Sampling'))
   expect(await slowed(1_900_000)).toEqual(['3350 SamplingSlowed'])
   // What a vault of thirty markets takes.
   expect(await slowed(900_000)).toEqual([])
+  // One call alone that answers with next to nothing of its gas left.
+  expect(await slowed(1_900_000, true)).toEqual(['3350 SamplingSlowed'])
+  expect(await slowed(1_400_000, true)).toEqual([])
 })

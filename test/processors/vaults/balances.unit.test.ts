@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CALL_GAS } from '../../../db/chain/bounded-reader.ts'
 import type { BlockEvents } from '../../../db/events/event-store.ts'
 import type { DeadLetter } from '../../../processors/handling/block.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
@@ -53,10 +54,12 @@ test('where the contract had no code it was nothing', async () => {
 test('of a vault that nobody listed so many owners are asked about in an hour, however many deposits it logs', async () => {
   const LISTED = `0x${'c'.repeat(40)}`
   const asked = new Map<string, number>()
+  const gasOf = new Map<string, unknown>()
   const rpc = {
     header: async (number: number) => ({ number, hash: word(BigInt(number)), timestamp: number * 12 }),
-    calls: async (calls: { to: string }[]) =>
+    calls: async (calls: { to: string }[], _at: unknown, _onTrouble: unknown, gas: unknown) =>
       calls.map(({ to }) => {
+        gasOf.set(to, gas)
         asked.set(to, (asked.get(to) ?? 0) + 1)
         return word(100n)
       }),
@@ -91,6 +94,8 @@ test('of a vault that nobody listed so many owners are asked about in an hour, h
   // Before the block and after it.
   expect(asked.get(LISTED)).toBe(2 * 11 * 100)
   expect(asked.get(VAULT)).toBe(2 * (25 + 25))
+  // Each of so many answers may cost no more than a tenth of what a listed vault's may.
+  expect([gasOf.get(LISTED), gasOf.get(VAULT)]).toEqual([undefined, CALL_GAS / 10])
   const left = letters.filter(({ reason }) => /at its word/.test(reason))
   expect([...new Set(left.map(({ contract }) => contract))]).toEqual([VAULT])
 
