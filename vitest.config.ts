@@ -9,6 +9,7 @@ export const SLOW = [
   'test/faults/reorgs.e2e.test.ts',
   'test/faults/suite.e2e.test.ts',
   'test/jobs/rebuild.int.test.ts',
+  'test/package.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
   'test/pendle/kills.e2e.test.ts',
   'test/processors/added-family.e2e.test.ts',

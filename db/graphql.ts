@@ -6,6 +6,7 @@ import { readEnv } from './process/env.ts'
 import { PortInUseError, VaultlogError } from './process/errors.ts'
 import { FOLLOW_PARENT } from './process/follow-parent.ts'
 import { log } from './process/log.ts'
+import { LOADER, moduleUrl } from './process/script.ts'
 import { onShutdown, shutdown } from './process/shutdown.ts'
 import { openEventStore } from './stores.ts'
 
@@ -21,10 +22,9 @@ async function main(): Promise<void> {
     process.execPath,
     [
       ...FOLLOW_PARENT,
+      ...LOADER,
       '--import',
-      import.meta.resolve('tsx'),
-      '--import',
-      import.meta.resolve('./graphql-guard.ts'),
+      moduleUrl('db/graphql-guard'),
       server,
       '--no-squid-status',
       '--sql-statement-timeout',

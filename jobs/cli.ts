@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { ConfigError } from '../db/process/errors.ts'

@@ -1,9 +1,10 @@
 import { startEmbedded } from '../db/embedded/up.ts'
 import { networkIds } from '../db/networks.ts'
-import { API_COMMAND } from '../db/process/api-command.ts'
+import { API_FLAGS } from '../db/process/api-command.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
+import { scriptOf } from '../db/process/script.ts'
 import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores } from '../db/stores.ts'
@@ -36,10 +37,10 @@ async function main(): Promise<void> {
     )
   }
   const specs: ProcessSpec[] = [
-    ...networks.map(name => ({ name, args: ['processors/main.ts', name], env: urls })),
-    { name: 'worker', args: ['jobs/main.ts'], env: urls },
-    { name: 'api', args: API_COMMAND, env: urls },
-    { name: 'graphql', args: ['db/graphql.ts'], env: { ...urls, ...graphql } },
+    ...networks.map(name => ({ name, args: [scriptOf('processors/main'), name], env: urls })),
+    { name: 'worker', args: [scriptOf('jobs/main')], env: urls },
+    { name: 'api', args: [...API_FLAGS, scriptOf('read-api/main')], env: urls },
+    { name: 'graphql', args: [scriptOf('db/graphql')], env: { ...urls, ...graphql } },
   ]
   // Their output comes here by pipes, whoever reads it.
   if (env.LOG_FORMAT === 'auto' && process.stdout.isTTY) {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { FOLLOW_PARENT } from '../db/process/follow-parent.ts'
 import { log } from '../db/process/log.ts'
+import { LOADER } from '../db/process/script.ts'
 
 export interface ProcessSpec {
   name: string
@@ -24,7 +25,7 @@ export interface Supervisor {
 
 /** Below the time that a shutdown has altogether: the databases are closed after the processes. */
 const STOP_DEADLINE = 12_000
-const runtime = ['--import', 'tsx', ...FOLLOW_PARENT]
+const runtime = [...LOADER, ...FOLLOW_PARENT]
 
 /**
  * Runs processes side by side and starts each again when it dies, with growing pauses. Their output goes through with

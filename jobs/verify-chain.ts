@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
+import { LOADER, scriptOf } from '../db/process/script.ts'
 
 const sum = z.object({ events: z.number(), checksum: z.string() })
 
@@ -74,6 +75,28 @@ export async function commonBlock(
   return answer
 }
 
+/** The hash that the chain has of a block; undefined where the node has no such block. */
+export async function hashOfBlock(
+  network: string,
+  block: number,
+  { rpc }: { rpc?: string },
+  stores: Stores,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let hash: string | undefined
+  const args = ['--hash-of', String(block), ...(rpc ? ['--rpc', rpc] : [])]
+  await askProcessor(
+    network,
+    args,
+    stores,
+    line => {
+      hash = z.object({ hash: z.string().optional() }).parse(line).hash
+    },
+    signal,
+  )
+  return hash
+}
+
 /** What processors/checking/verify.ts prints, line by line. */
 async function askProcessor(
   network: string,
@@ -84,7 +107,7 @@ async function askProcessor(
 ): Promise<void> {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', 'processors/checking/verify.ts', network, ...args],
+    [...LOADER, scriptOf('processors/checking/verify'), network, ...args],
     {
       env: { ...process.env, DATABASE_URL, ...(CLICKHOUSE_URL ? { CLICKHOUSE_URL } : {}) },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Env } from '../process/env.ts'
 import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
+import { LOADER, scriptOf } from '../process/script.ts'
 import { identityHeader } from './clickhouse-http.ts'
 import type { ServerOptions } from './clickhouse-server.ts'
 import { DirectoryLock } from './directory-lock.ts'
@@ -124,21 +123,16 @@ class StartRefused extends UnavailableError {
 }
 
 async function startServer(options: ServerOptions): Promise<Run> {
-  const script = fileURLToPath(new URL('./clickhouse-server.ts', import.meta.url))
-  const child = spawn(
-    process.execPath,
-    ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href, script],
-    {
-      stdio: ['ignore', 'ignore', options.isDetached ? 'ignore' : 'inherit', 'ipc'],
-      // Out of the terminal's process group: Ctrl-C must reach the mains only, which then stop their parts in order.
-      detached: true,
-      env: {
-        ...Object.fromEntries(HANDED_ON.map(name => [name, process.env[name]])),
-        UV_THREADPOOL_SIZE: String(threads),
-        TZ: 'UTC',
-      },
+  const child = spawn(process.execPath, [...LOADER, scriptOf('db/embedded/clickhouse-server')], {
+    stdio: ['ignore', 'ignore', options.isDetached ? 'ignore' : 'inherit', 'ipc'],
+    // Out of the terminal's process group: Ctrl-C must reach the mains only, which then stop their parts in order.
+    detached: true,
+    env: {
+      ...Object.fromEntries(HANDED_ON.map(name => [name, process.env[name]])),
+      UV_THREADPOOL_SIZE: String(threads),
+      TZ: 'UTC',
     },
-  )
+  })
   const exited = new Promise<string>(resolve => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
     child.once('error', error => resolve(error.message))

@@ -14,7 +14,7 @@ import { boundsOf, whole } from './verify-bounds.ts'
  * Compares the store's events of a chain with the chain's own logs: verify.ts <network> [--rpc URL] [--from block]
  * [--to block] [--range blocks]. Prints one JSON object per range, whether it differs or not, and ends with 0 when all were
  * compared. `vaultlog verify --rpc` runs it. With --common: the newest stored block that the chain has, for
- * `vaultlog common-block`.
+ * `vaultlog common-block`. With --hash-of <block>: the hash that the chain has of it, for `vaultlog snapshot import`.
  */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -24,6 +24,7 @@ async function main(): Promise<void> {
       from: { type: 'string' },
       to: { type: 'string' },
       common: { type: 'boolean', default: false },
+      'hash-of': { type: 'string' },
       range: { type: 'string', default: String(RECHECK_BLOCKS) },
     },
   })
@@ -33,6 +34,14 @@ async function main(): Promise<void> {
   const rpcUrls = values.rpc ? values.rpc.split(',') : (env.rpc[network.name] ?? [])
   if (rpcUrls.length === 0)
     throw new ConfigError(`No node to ask: give --rpc, or set an RPC of ${network.name}.`)
+  const of = values['hash-of']
+  if (of !== undefined) {
+    const rpc = openChainRpc(rpcUrls)
+    await assertComparable(rpc, network)
+    const header = await rpc.header(whole('hash-of', of))
+    process.stdout.write(`${JSON.stringify({ hash: header?.hash })}\n`)
+    return
+  }
   const stores = await openEventStore(env, 'verify')
   try {
     if (values.common) {

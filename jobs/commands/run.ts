@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import { API_FLAGS } from '../../db/process/api-command.ts'
+import { LOADER, scriptOf } from '../../db/process/script.ts'
+
+/** The long-running processes, as `npm run` starts them: for whoever has the package and not the repository. */
+export default function add(program: Command): void {
+  program
+    .command('dev')
+    .description('run everything on this machine: a processor per network of .env, worker, API and GraphQL')
+    .action(() => run('jobs/dev'))
+  program
+    .command('processor <network>')
+    .description('index a network: its blocks into the event store')
+    .action((network: string) => run('processors/main', [network]))
+  program
+    .command('worker')
+    .description('make read models of the events')
+    .action(() => run('jobs/main'))
+  program
+    .command('api')
+    .description('serve the read API')
+    .action(() => run('read-api/main', [], API_FLAGS))
+  program
+    .command('graphql')
+    .description('serve the raw events as GraphQL')
+    .action(() => run('db/graphql'))
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** In a process of its own, whose end is this one's. */
+async function run(
+  module: string,
+  args: readonly string[] = [],
+  flags: readonly string[] = [],
+): Promise<void> {
+  const child = spawn(process.execPath, [...flags, ...LOADER, scriptOf(module), ...args], {
+    stdio: 'inherit',
+  })
+  // Of a terminal it gets Ctrl-C by itself; this one waits for it.
+  for (const signal of SIGNALS)
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (...ended) => resolve(ended))
+  })
+  process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
+}
