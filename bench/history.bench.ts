@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Database } from '@subsquid/util-internal-processor-tools'
 import { networks } from '../db/networks.ts'
 import { runChain } from '../processors/chain-processor.ts'
@@ -8,38 +6,12 @@ import { calls } from '../test/chain/deploy.ts'
 import { endow, startSmallChain } from '../test/faults/small-chain.ts'
 import { runBare } from './bare-processor.ts'
 import { type Bench, perSecond, timed } from './bench.ts'
+import { startCounter } from './counter.ts'
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 20_000)
 const EVERY = 500
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const DEPOSIT = '0xdcbc1c05240f31ff3ad067ef1ee35ce4997762752e3a095284754544f4c709d7'
-
-/** Passes requests on and counts them, each of a batch. */
-async function startCounter(target: string) {
-  const counted = { requests: 0 }
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks)
-    counted.requests += [JSON.parse(body.toString()) as unknown].flat().length
-    const answer = await fetch(target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: new Uint8Array(body),
-    })
-    response.writeHead(answer.status, { 'content-type': 'application/json' })
-    response.end(Buffer.from(await answer.arrayBuffer()))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    counted,
-    stop: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
 
 export const bench: Bench = {
   about:
@@ -63,8 +35,7 @@ export const bench: Bench = {
     }
     const last = (await node.head()).number
     await node.mineEmpty(networks.mainnet.finality, 12)
-    const counter = await startCounter(node.rpcUrl)
-    stage.afterwards(async () => counter.stop())
+    const counter = await startCounter(stage, node.rpcUrl)
 
     stage.say('evm-processor, every block')
     const bare = await stage.postgres()
@@ -90,10 +61,9 @@ export const bench: Bench = {
         },
       ),
     )
-    const wholeRequests = counter.counted.requests
+    const wholeRequests = counter.take()
 
     stage.say('Vaultlog')
-    counter.counted.requests = 0
     const { pool } = await stage.postgres()
     const protocols = await loadProtocols()
     const ours = await timed(() =>
@@ -108,6 +78,7 @@ export const bench: Bench = {
         endBlock: last,
       }),
     )
+    const requests = counter.take()
     const blocks = last - first + 1
     const { rows } = await pool.query<{ deposits: number }>(
       `SELECT count(*)::int AS deposits FROM event_log WHERE type = 'Deposited' AND block_number >= $1`,
@@ -115,7 +86,7 @@ export const bench: Bench = {
     )
     if (rows[0]?.deposits !== blocks / EVERY)
       throw new RangeError(`${rows[0]?.deposits} deposits stored, not ${blocks / EVERY}`)
-    const per = (requests: number) => Math.round((requests / blocks) * 10_000).toLocaleString('en')
+    const per = (all: number) => Math.round((all / blocks) * 10_000).toLocaleString('en')
     return [
       {
         what: 'blocks',
@@ -125,9 +96,9 @@ export const bench: Bench = {
       },
       {
         what: 'requests per 10,000 blocks',
-        ours: per(counter.counted.requests),
+        ours: per(requests),
         beside: `evm-processor ${per(wholeRequests)}`,
-        ratio: wholeRequests / counter.counted.requests,
+        ratio: wholeRequests / requests,
       },
     ]
   },

@@ -1,0 +1,206 @@
+import { encodeFunctionData, type Hex, parseAbi, toEventSelector } from 'viem'
+import type { BlockEvents } from '../db/events/event-store.ts'
+import { networks } from '../db/networks.ts'
+import { runChain } from '../processors/chain-processor.ts'
+import { loadProtocols } from '../processors/load-protocols.ts'
+import { type Node, startNode } from '../test/chain/node.ts'
+import { seededRandom } from '../test/chain/random.ts'
+import { appendBlocks } from '../test/read-api/append.ts'
+import type { Bench, Result, Stage } from './bench.ts'
+import { startCounter } from './counter.ts'
+import { NOW, recordedVaults } from './recorded-vaults.ts'
+
+const { chainId: MAINNET, blockTime, name } = networks.mainnet
+const HOURS = Number(process.env['BENCH_HOURS'] ?? 2)
+/** Deposits and redemptions of a block of mainnet: 10.5 million in 2025, of the recorded vaults. */
+const DEPOSITS = 4
+/** Vaults that these are of. */
+const BUSY = 200
+/**
+ * Looks for a block besides the request of its logs: by `npm run bench head` for blocks as often as mainnet's, and at most, with
+ * HEAD_LOOKS_MAINNET=1.2. With 0.5 every second block is looked for, and two are taken together.
+ */
+const EAGERNESS = [
+  { setting: 'as it comes', looks: 1.6, together: 1 },
+  { setting: 'HEAD_LOOKS_MAINNET=1.2', looks: 1.2, together: 1 },
+  { setting: 'HEAD_LOOKS_MAINNET=0.5', looks: 0.5, together: 2 },
+]
+const BLOCKS_A_DAY = 86_400 / blockTime
+const DAYS = 30
+
+/** What providers count for a call, and what their free plans have. */
+const PRICES = [
+  {
+    // alchemy.com/docs/reference/compute-unit-costs
+    of: 'Alchemy, compute units a month',
+    days: DAYS,
+    free: 30_000_000,
+    costs: { eth_getLogs: 60, eth_call: 26, eth_blockNumber: 10, eth_chainId: 0 } as Record<string, number>,
+    otherwise: 20,
+  },
+  {
+    // docs.metamask.io/services/get-started/pricing/credit-cost
+    of: 'Infura, credits a day',
+    days: 1,
+    free: 3_000_000,
+    costs: { eth_getLogs: 255, eth_chainId: 5 } as Record<string, number>,
+    otherwise: 80,
+  },
+]
+
+/** Answers 10^18 to whatever it is asked; deposit(uint256,address) logs one of as much. */
+const ONE = '670de0b6b3a7640000'
+const CODE: Hex = `0x60003560e01c636e553f6514602057${ONE}60005260206000f35b${ONE}600052${ONE}6020523333${push(
+  'Deposit(address,address,uint256,uint256)',
+)}60406000a3336000${push('Transfer(address,address,uint256)')}60206000a360206000f3`
+
+function push(event: string): string {
+  return `7f${toEventSelector(event).slice(2)}`
+}
+
+interface Counts {
+  /** Requests by method of a block that begins no hour, in the mean. */
+  block: Map<string, number>
+  /** What an hour's first block has more. */
+  hour: Map<string, number>
+}
+
+/** Follows a chain in whose blocks these vaults are used, block by block, and counts what its node is asked. */
+async function follow(
+  stage: Stage,
+  { history, isListed, together }: { history: BlockEvents[]; isListed: boolean; together: number },
+): Promise<Counts> {
+  const vaults = (history[0]?.events ?? []).map(({ contract }) => contract)
+  const node = await startNode({ timestamp: NOW })
+  stage.afterwards(() => node.stop())
+  await give(node, vaults)
+  await node.mineEmpty(history.length + 2 * networks.mainnet.finality, blockTime)
+  const counter = await startCounter(stage, node.rpcUrl)
+  const { pool } = await stage.postgres()
+  await appendBlocks(pool, MAINNET, name, history)
+  let stored = 0
+  let wake = () => {}
+  const stop = new AbortController()
+  let failure: unknown
+  const done = runChain({
+    network: networks.mainnet,
+    protocols: await loadProtocols(),
+    contracts: { 'chainlink-feed': [] },
+    pool,
+    rpcUrls: [counter.url],
+    pollInterval: 10,
+    signal: stop.signal,
+    listedVaults: isListed ? vaults : [],
+    onCommit({ headBlock }) {
+      stored = headBlock
+      wake()
+    },
+  }).catch(error => {
+    failure = error
+    wake()
+  })
+  const reach = async (block: number) => {
+    while (stored < block && !failure) await new Promise<void>(resolve => (wake = resolve))
+    if (failure) throw failure
+  }
+  try {
+    await reach((await node.head()).number)
+    const random = seededRandom(12)
+    const sums = { block: new Map<string, number>(), hour: new Map<string, number>() }
+    let [blocks, hours] = [0, 0]
+    const mine = async () => {
+      for (let n = 0; n < DEPOSITS; n++)
+        await node.send({
+          from: random.pick(node.accounts) ?? '0x',
+          to: random.pick(vaults.slice(0, BUSY)) as Hex,
+          data: DEPOSIT,
+        })
+      await node.mine((await node.head()).timestamp + blockTime)
+    }
+    for (let i = 0; i < (HOURS * 3600) / blockTime; i += together) {
+      const before = (await node.head()).timestamp
+      counter.counted.clear()
+      await counter.holdWhile(async () => {
+        for (let n = 0; n < together; n++) await mine()
+      })
+      const { number, timestamp } = await node.head()
+      await reach(number)
+      const isHour = Math.floor(timestamp / 3600) > Math.floor(before / 3600)
+      if (isHour) hours++
+      else blocks += together
+      for (const [method, count] of counter.counted)
+        if (!method.endsWith(' latest')) add(isHour ? sums.hour : sums.block, method, count)
+    }
+    for (const [method, count] of sums.block) sums.block.set(method, count / blocks)
+    for (const [method, count] of sums.hour)
+      sums.hour.set(method, count / hours - together * (sums.block.get(method) ?? 0))
+    return sums
+  } finally {
+    stop.abort()
+    await done
+  }
+}
+
+const DEPOSIT = encodeFunctionData({
+  abi: parseAbi(['function deposit(uint256 assets, address receiver)']),
+  args: [10n ** 18n, '0x0000000000000000000000000000000000000001'],
+})
+
+const add = (sums: Map<string, number>, method: string, count: number) =>
+  sums.set(method, (sums.get(method) ?? 0) + count)
+
+async function give(node: Node, vaults: readonly string[]): Promise<void> {
+  for (let i = 0; i < vaults.length; i += 500)
+    await Promise.all(vaults.slice(i, i + 500).map(vault => node.rpc('anvil_setCode', [vault, CODE])))
+}
+
+const words = (counts: Map<string, number>) =>
+  [...counts]
+    .filter(([, count]) => count > 0.005)
+    .map(([method, count]) => `${count.toFixed(2)} ${method}`)
+    .join(', ')
+
+export const bench: Bench = {
+  about:
+    `What a chain like mainnet asks of its node at the head: ${HOURS} hours of blocks ${blockTime} s apart with ${DEPOSITS} deposits each, in transactions of ` +
+    `their own, into ${BUSY} of the recorded vaults, which are as many as mainnet has, or all of them, on a local anvil; requests counted block by block, ` +
+    "those of an hour's first block apart. To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
+    'what their free plans have.',
+  async run(stage) {
+    const recorded = await recordedVaults()
+    const own = recorded.get(MAINNET) ?? []
+    const all = own.map(({ block }, i) => ({
+      block,
+      events: [...recorded.values()].flatMap(blocks => blocks[i]?.events ?? []),
+    }))
+    const results: Result[] = []
+    for (const { history, isListed, together } of [
+      { history: own, isListed: true, together: 1 },
+      { history: own, isListed: true, together: 2 },
+      { history: all, isListed: true, together: 1 },
+      { history: all, isListed: false, together: 1 },
+    ]) {
+      const vaults = `${(history[0]?.events.length ?? 0).toLocaleString('en')} vaults, ${isListed ? 'all listed' : 'found by their shape'}`
+      stage.say(`${vaults}, blocks by ${together}`)
+      const { block, hour } = await follow(stage, { history, isListed, together })
+      for (const { setting, looks } of EAGERNESS.filter(of => of.together === together)) {
+        results.push({
+          what: `${vaults}; ${setting}`,
+          ours: `a block: ${words(block)}, ${looks} looks; an hour: ${words(hour)}`,
+        })
+        for (const { of, days, free, costs, otherwise } of PRICES) {
+          const price = (counts: Map<string, number>) =>
+            [...counts].reduce((sum, [method, count]) => sum + count * (costs[method] ?? otherwise), 0)
+          const day = (price(block) + looks * otherwise) * BLOCKS_A_DAY + price(hour) * 24
+          results.push({
+            what: of,
+            ours: Math.round(day * days).toLocaleString('en'),
+            beside: `free: ${free.toLocaleString('en')}`,
+            ratio: free / (day * days),
+          })
+        }
+      }
+    }
+    return results
+  },
+}
