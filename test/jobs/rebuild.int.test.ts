@@ -1,8 +1,10 @@
+import pg from 'pg'
 import supertest from 'supertest'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import { identifier } from '../../db/clickhouse/migrate.ts'
 import { registerStream } from '../../db/events/event-store.ts'
+import { openPostgres } from '../../db/postgres.ts'
 import {
   checkReadModels,
   guardReadModels,
@@ -15,6 +17,7 @@ import type { ProgressBoard } from '../../jobs/progress.ts'
 import { tablesOf } from '../../jobs/projection.ts'
 import { rebuild } from '../../jobs/rebuild.ts'
 import { replay } from '../../jobs/replay.ts'
+import { catchUpAll } from '../../jobs/work.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createClickHouse, createPostgres } from '../databases.ts'
 import { vaultlog } from '../faults/command.ts'
@@ -262,6 +265,52 @@ function stopAfter(stop: AbortController, looks: number) {
     },
   }
 }
+
+test('an event store restored from a backup: a rebuild gives the read models of then, and indexing goes on from there', async () => {
+  const { url } = pipeline.postgres
+  const sums = await pipeline.visibleSums()
+  const server = new pg.Client({ connectionString: inject('postgresUrl') })
+  const source = new URL(url).pathname.slice(1)
+  const backup = `${source}_backup`
+  const restored = new URL(url)
+  restored.pathname = `/${backup}`
+  await server.connect()
+  try {
+    // A copy by Postgres itself, of one moment; it wants nobody else there.
+    await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [source])
+    await server.query(`CREATE DATABASE ${backup} TEMPLATE ${source}`)
+    await grow(20)
+    await pipeline.project()
+    expect(await pipeline.visibleSums()).not.toEqual(sums)
+
+    const older = openPostgres(restored.href, 'test', 8)
+    try {
+      const fault = await checkReadModels({ pool: older, clickhouse: pipeline.clickhouse.client })
+      expect(fault?.reason).toMatch(/event store is older than the read models/)
+      const said = await vaultlog({ ...env(), DATABASE_URL: restored.href }, 'rebuild')
+      expect(said.code, said.stderr).toBe(0)
+      expect(await pipeline.visibleSums()).toEqual(sums)
+      const fresh = new RandomChain(22).grow(5).log
+      await appendBlocks(
+        older,
+        MAINNET,
+        'mainnet',
+        fresh.map(({ block, event }) => ({ block, events: [event] })),
+      )
+      await catchUpAll({
+        pool: older,
+        clickhouse: pipeline.clickhouse.client,
+        projections: pipeline.projections,
+      })
+      expect(await checkReadModels({ pool: older, clickhouse: pipeline.clickhouse.client })).toBeUndefined()
+    } finally {
+      await older.end()
+    }
+  } finally {
+    await server.query(`DROP DATABASE IF EXISTS ${backup}`)
+    await server.end()
+  }
+})
 
 test('the command rebuilds beside a running worker', async () => {
   const sums = await pipeline.visibleSums()
