@@ -25,13 +25,14 @@ const MAINNET = 1
 const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
 
 let source: Pipeline
-let target: Pipeline
+let target: TestPostgres
 let folder: string
 let snapshot: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vaultlog-snapshot-'))
   snapshot = join(folder, 'made')
-  ;[source, target] = [await createPipeline(), await createPipeline()]
+  source = await createPipeline()
+  target = await createPostgres()
   const blocks = new RandomChain(77).grow(60, { forks: true }).log
   await appendBlocks(
     source.postgres.pool,
@@ -96,18 +97,12 @@ const rewrite = (path: string, manifest: Manifest) =>
   writeFile(join(path, 'manifest.json'), JSON.stringify(manifest))
 
 describe('a snapshot', () => {
-  test('that is imported is what was exported: events, cursor, what the processor keeps, and the read models', async () => {
-    await take(target.postgres)
+  test('that is imported is what was exported: events, cursor, and what the processor keeps', async () => {
+    await take(target)
     const expected = await stored(source.postgres)
     for (const [table, rows] of Object.entries(expected)) expect(rows.length, table).toBeGreaterThan(0)
-    expect(await stored(target.postgres)).toEqual(expected)
-    await Promise.all([source.project(), target.project()])
-    const sums = await source.visibleSums()
-    expect(Object.values(sums).filter(({ rows }) => rows > 0).length).toBeGreaterThan(8)
-    expect(await target.visibleSums()).toEqual(sums)
-    await expect(take(target.postgres)).rejects.toThrow(
-      /mainnet has blocks up to \d+ .* goes into one that has none/,
-    )
+    expect(await stored(target)).toEqual(expected)
+    await expect(take(target)).rejects.toThrow(/mainnet has blocks up to \d+ .* goes into one that has none/)
   })
 
   test('is Parquet that other readers read', async () => {
