@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { NO_STATE } from './chain/errors.ts'
+import { hasWriter } from './events/writer-lock.ts'
 import type { StreamKind } from './streams.ts'
 import { MIRROR } from './wake-ups.ts'
 
@@ -64,10 +65,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
   }>(
     `SELECT s.id, s.name, s.kind, s.head, s.head_height, s.final_height, s.head_time, s.retired_at IS NOT NULL AS retired,
        extract(epoch FROM s.updated_at)::float8 AS since,
-       EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
-          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-          AND l.classid::bigint = (hashtext('vaultlog writer')::bigint & 4294967295)
-          AND l.objid::bigint = (s.id::bigint & 4294967295)) AS followed,
+       ${hasWriter('s.id')} AS followed,
        (SELECT max(d.block_number)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL
           AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,

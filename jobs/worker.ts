@@ -53,13 +53,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   const enqueue = async (jobs: readonly Job[], round?: number): Promise<void> => {
     const wanted = jobs.filter(job => !needReplay.has(`${job.projection} ${job.stream}`))
     if (wanted.length === 0) return
-    await queue.addBulk(
-      wanted.map(job => ({
-        name: job.projection,
-        data: job,
-        opts: { ...jobOptions, jobId: jobId(job, round) },
-      })),
-    )
+    await queue.addBulk(wanted.map(job => asAdded(job, round)))
   }
 
   const worker = backend.createWorker<Job, void>(
@@ -76,10 +70,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
             projections,
             signal: stopping.signal,
             turnMs: TURN_MS,
-            onBatch: (projection, stream, { from, to }, seconds) => {
-              observeBatch(projection, stream, { from, to }, seconds)
-              log.debug({ projection, stream, from, to, ms: Math.round(seconds * 1000) }, 'batch')
-            },
+            onBatch: noteBatch,
           },
           job,
         )
@@ -123,9 +114,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
         await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
         if (Date.now() >= ledgersAt) {
           ledgersAt = Date.now() + LEDGERS_MS
-          const differing = await checkLedgers(pool, clickhouse)
-          if (differing.length > 0)
-            log.warn({ vaults: differing.length }, 'ledgers do not add up to their supply')
+          await lookAtLedgers(pool, clickhouse)
         }
       }
     } catch (error) {
@@ -181,4 +170,25 @@ async function forgetHealed(pool: pg.Pool, queue: Queue<Job>): Promise<void> {
   )
   for (const job of failed)
     if ((reached.get(`${job.data.projection} ${job.data.stream}`) ?? 0) >= job.data.to) await job.remove()
+}
+
+const asAdded = (job: Job, round?: number) => ({
+  name: job.projection,
+  data: job,
+  opts: { ...jobOptions, jobId: jobId(job, round) },
+})
+
+function noteBatch(
+  projection: string,
+  stream: number,
+  { from, to }: { from: number; to: number },
+  seconds: number,
+): void {
+  observeBatch(projection, stream, { from, to }, seconds)
+  log.debug({ projection, stream, from, to, ms: Math.round(seconds * 1000) }, 'batch')
+}
+
+async function lookAtLedgers(pool: pg.Pool, clickhouse: ClickHouseClient): Promise<void> {
+  const differing = await checkLedgers(pool, clickhouse)
+  if (differing.length > 0) log.warn({ vaults: differing.length }, 'ledgers do not add up to their supply')
 }

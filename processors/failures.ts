@@ -3,6 +3,7 @@ import type { Network } from '../db/networks.ts'
 import { variableOf } from '../db/process/env.ts'
 import { ConfigError, UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { openChainRpc } from './source/rpc.ts'
+import { isKeyWanted } from './source/sqd-parts.ts'
 
 /** Of which a run failed. */
 interface Failed {
@@ -45,12 +46,6 @@ export async function explain(options: Failed, error: unknown): Promise<Error> {
     options.network.name,
     `block ${final.height} was ${final.stored} and is ${final.now}`,
   )
-}
-
-/** As HttpError of @subsquid/http-client tells it. */
-function isKeyWanted(error: Error): boolean {
-  const { response } = error as { response?: { status?: unknown; url?: unknown } }
-  return response?.status === 401 || response?.status === 403
 }
 
 /** The hash of the newest final block as stored, and what the chain says of that height now. */

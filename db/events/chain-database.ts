@@ -25,6 +25,7 @@ import { type OlderSource, storeOlderSources } from './older-logs.ts'
 import { retractTeaching, storeTeaching, type Teaches } from './teaching.ts'
 import { retractWaiting, storeWaiting, type WaitingContract } from './waiting-contracts.ts'
 import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
+import { takeWriterLock } from './writer-lock.ts'
 
 export interface Committed {
   /** Stream position after the transaction. */
@@ -104,11 +105,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     await registerStream(pool, stream, name, kind)
     if (!this.lock) {
       const client = await pool.connect()
-      const { rows } = await client.query<{ free: boolean }>(
-        `SELECT pg_try_advisory_lock(hashtext('vaultlog writer'), $1) AS free`,
-        [stream],
-      )
-      if (!rows[0]?.free) {
+      if (!(await takeWriterLock(client, stream))) {
         client.release()
         throw new SecondWriterError(name)
       }

@@ -1,16 +1,12 @@
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError } from '../process/errors.ts'
-import { SecondWriterError } from './chain-errors.ts'
+import { lockForTransaction } from './writer-lock.ts'
 
 /** Notes that a chain is not indexed any more. Refused while its processor runs, and where nothing of it is stored. */
 export async function retireChain(pool: pg.Pool, stream: number, name: string): Promise<void> {
   await inTransaction(pool, async tx => {
-    const { rows } = await tx.query<{ free: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(hashtext('vaultlog writer'), $1) AS free`,
-      [stream],
-    )
-    if (!rows[0]?.free) throw new SecondWriterError(name)
+    await lockForTransaction(tx, stream, name)
     const { rowCount } = await tx.query(
       'UPDATE stream SET retired_at = coalesce(retired_at, clock_timestamp()) WHERE id = $1',
       [stream],

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
-import { SecondWriterError } from './chain-errors.ts'
 import { appendEvents, type BlockEvents, lockStreamHead } from './event-store.ts'
 import { retractLogBudgets } from './log-budgets.ts'
 import { lowerOlderSources } from './older-logs.ts'
 import { retractTeaching } from './teaching.ts'
 import { retractWaiting } from './waiting-contracts.ts'
+import { lockForTransaction } from './writer-lock.ts'
 
 /**
  * Takes back everything a chain's stream holds above a block, by retractions, and sets the cursor there, so that the
@@ -19,11 +19,7 @@ export async function rewindChain(
   toBlock: number,
 ): Promise<number> {
   return inTransaction(pool, async tx => {
-    const { rows: locks } = await tx.query<{ free: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(hashtext('vaultlog writer'), $1) AS free`,
-      [stream],
-    )
-    if (!locks[0]?.free) throw new SecondWriterError(name)
+    await lockForTransaction(tx, stream, name)
     const head = await lockStreamHead(tx, stream)
     const { rows } = await tx.query<{
       number: number

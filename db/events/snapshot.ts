@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { z } from 'zod'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
-import { SecondWriterError } from './chain-errors.ts'
 import { decodeEventData } from './event-json.ts'
 import { appendEvents, type BlockEvents, lockStreamHead, registerStream } from './event-store.ts'
 import { type DomainEvent, vocabulary } from './vocabulary.ts'
+import { lockForTransaction } from './writer-lock.ts'
 
 /**
  * What a processor keeps of its chain beside the events: it goes with them, so that whoever takes them goes on as if they
@@ -110,11 +110,7 @@ export async function beginImport(
   kind: 'evm' | 'svm',
 ): Promise<void> {
   await registerStream(tx, stream, name, kind)
-  const { rows } = await tx.query<{ free: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtext('vaultlog writer'), $1) AS free`,
-    [stream],
-  )
-  if (!rows[0]?.free) throw new SecondWriterError(name)
+  await lockForTransaction(tx, stream, name)
   await lockStreamHead(tx, stream)
   const { rows: stored } = await tx.query<{ head: number; blocks: number }>(
     'SELECT head, head_height AS blocks FROM stream WHERE id = $1',

@@ -291,23 +291,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
       `The environment is not valid:\n${problems.map(p => `  ${p}`).join('\n')}\nSee .env.example.`,
     )
   }
-  if (!source) {
-    log.level = parsed.data.LOG_LEVEL
-    setLogFormat(parsed.data.LOG_FORMAT)
-    for (const url of [
-      ...Object.values(rpc).flat(),
-      ...(parsed.data.RPC_SOLANA ?? []),
-      ...(parsed.data.PORTAL_SOLANA ?? []),
-      ...Object.values(portal).flat(),
-      ...Object.values(gateway),
-    ])
-      if (url !== 'sqd') hideUrl(url)
-    const { PORTAL_API_KEY, PORTAL_API_KEY_SOLANA } = parsed.data
-    for (const key of [PORTAL_API_KEY, PORTAL_API_KEY_SOLANA, ...Object.values(portalKey)])
-      if (key) hideSecret(key)
-    for (const [name, urls] of Object.entries(rpc))
-      limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })
-  }
+  if (!source) applyToProcess(parsed.data, { rpc, portal, gateway, portalKey, rpcBatch, rpcRate })
   if (foreign.length > 0) log.warn({ variables: foreign }, 'left alone: no network has this name')
   const { DATABASE_PASSWORD, GRAPHQL_DATABASE_PASSWORD, CLICKHOUSE_PASSWORD, REDIS_PASSWORD } = parsed.data
   return {
@@ -332,6 +316,36 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     finality,
     headLooks,
   }
+}
+
+type ByNetwork = Pick<Env, 'rpc' | 'portal' | 'gateway' | 'portalKey' | 'rpcBatch' | 'rpcRate'>
+
+/** How this process logs, what it names nowhere, and what it asks of endpoints at most. */
+function applyToProcess(
+  {
+    LOG_LEVEL,
+    LOG_FORMAT,
+    RPC_SOLANA,
+    PORTAL_SOLANA,
+    PORTAL_API_KEY,
+    PORTAL_API_KEY_SOLANA,
+  }: z.infer<typeof envSchema>,
+  { rpc, portal, gateway, portalKey, rpcBatch, rpcRate }: ByNetwork,
+): void {
+  log.level = LOG_LEVEL
+  setLogFormat(LOG_FORMAT)
+  for (const url of [
+    ...Object.values(rpc).flat(),
+    ...(RPC_SOLANA ?? []),
+    ...(PORTAL_SOLANA ?? []),
+    ...Object.values(portal).flat(),
+    ...Object.values(gateway),
+  ])
+    if (url !== 'sqd') hideUrl(url)
+  for (const key of [PORTAL_API_KEY, PORTAL_API_KEY_SOLANA, ...Object.values(portalKey)])
+    if (key) hideSecret(key)
+  for (const [name, urls] of Object.entries(rpc))
+    limitEndpoints(urls, { batch: rpcBatch[name], rate: rpcRate[name] })
 }
 
 /** The URL with a password that stands beside it as it is, of whatever signs; one in the URL counts for more. */

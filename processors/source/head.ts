@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDataConsistencyError } from '@subsquid/util-internal-ingest-tools'
 import { z } from 'zod'
 import { NEAR } from '../../db/chain-state.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
@@ -111,7 +112,7 @@ export async function followHead(
           failures = 0
           stuck = undefined
         } catch (error) {
-          if (!isPassing(error)) throw error
+          if (!isDataConsistencyError(error)) throw error
           // The chain moved while its blocks were fetched, or a node behind a balancer does not have them yet.
           const now = performance.now()
           if (stuck?.at !== height()) {
@@ -176,9 +177,4 @@ function listen(client: HeadClient): News {
     },
     close: () => subscription.close(),
   }
-}
-
-/** DataConsistencyError of @subsquid/util-internal-ingest-tools, known by the mark that it carries. */
-function isPassing(error: unknown): error is Error {
-  return error instanceof Error && '__sqd_data_consistency_error' in error
 }

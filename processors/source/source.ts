@@ -1,6 +1,5 @@
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
-import type { Logger } from '@subsquid/logger'
-import type { Database, RunnerConfig } from '@subsquid/util-internal-processor-tools'
+import type { Database } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
@@ -8,14 +7,15 @@ import { adoptSqdLog } from '../../db/process/sqd-log.ts'
 import type { SourceBlock } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { type FinalSource, finalBlocks } from './final-blocks.ts'
-import type { HeadClient, Pace } from './head.ts'
+import type { Pace } from './head.ts'
 import { HotBlocks } from './hot-blocks.ts'
-import { type ConnectedClient, paced } from './paced-connection.ts'
+import { paced } from './paced-connection.ts'
 import { openPortalFinal } from './portal-blocks.ts'
 import type { Portal } from './portal-client.ts'
 import { type ChainRpc, eachOnce } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 import { openRpcFinal } from './rpc-final.ts'
+import { partsOf, type SqdConfig } from './sqd-parts.ts'
 
 export interface SourceOptions {
   /** History comes from there; without it from a gateway, where there is one, and else from the node. */
@@ -68,20 +68,7 @@ export class FilterExtended extends VaultlogError {
 // What its packages say goes where everything goes: they would name endpoints by their URLs.
 adoptSqdLog()
 
-type Config = RunnerConfig<unknown, unknown>
-type DataSource = NonNullable<Config['archive']>
-
-/**
- * EvmBatchProcessor.run() owns the process: it exits on every error and cannot be started again with more contracts.
- * These are the parts it is made of; with them the same Runner runs under our own loop.
- */
-interface ProcessorParts {
-  getBatchRequests(): Config['requests']
-  getArchiveDataSource(): Config['archive']
-  getHotDataSource(): NonNullable<Config['hotDataSource']>
-  getChainRpcClient(): HeadClient & ConnectedClient & { close(error?: Error): void }
-  getLogger(): Logger
-}
+type DataSource = NonNullable<SqdConfig['archive']>
 
 /** One run over a chain, from the database's cursor on; ends by `to`, by an error or when a commit throws. */
 export async function runSource<Store>(
@@ -113,11 +100,11 @@ export async function runSource<Store>(
   const asked = options.subscriptions()
   for (const subscription of asked) processor.addLog(subscription)
 
-  const parts = processor as unknown as ProcessorParts
+  const parts = partsOf(processor)
   let takesMore = false
   const { pollInterval, subscriptions, finality, span = () => Number.POSITIVE_INFINITY } = options
   const finalized = (source: FinalSource, interval: number) =>
-    async function* (requests: Config['requests'], stopOnHead = false) {
+    async function* (requests: SqdConfig['requests'], stopOnHead = false) {
       takesMore = true
       const ranges = requests.map(({ range }) => range)
       yield* finalBlocks(ranges, { source, subscriptions, span, stopOnHead, pollInterval: interval })
@@ -158,7 +145,7 @@ export async function runSource<Store>(
       prometheus: {
         addRunnerMetrics() {},
         serve: async () => ({ port: 0 }),
-      } as unknown as Config['prometheus'],
+      } as unknown as SqdConfig['prometheus'],
       process: (store, batch) => {
         const blocks = batch.blocks as unknown as SqdBlock[]
         assertLinked(blocks)

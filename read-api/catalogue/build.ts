@@ -33,20 +33,10 @@ export function advanceCatalogue(
   const factsChanged = facts !== before.facts
   const assets = priceAssets(before, raw, facts, moment, factsChanged || raw.vaultsChanged)
 
-  const index = before.parts.index as Map<string, number>
-  const vaults = before.parts.vaults.slice()
-  for (const key of raw.moved) {
-    if (index.has(key)) continue
-    index.set(key, index.size)
-    vaults.push(undefined)
-  }
+  const { index, vaults } = withNew(before, raw.moved)
 
   let dirty = new Set<string>(factsChanged ? raw.states.keys() : raw.moved)
-  if (assets !== before.assets && !factsChanged) {
-    for (const [key, asset] of assets) {
-      if (asset !== before.assets.get(key)) for (const vault of raw.byAsset.get(key) ?? []) dirty.add(vault)
-    }
-  }
+  if (!factsChanged) addRepriced(dirty, before, assets, raw)
   addElapsed(dirty, before.parts.vaults, moment)
   spread(dirty, raw)
 
@@ -162,6 +152,30 @@ function innerVaults(raw: RawState): (key: string) => string | undefined {
 function spread(dirty: Set<string>, raw: RawState): void {
   // Sets iterate over what is added meanwhile.
   for (const key of dirty) for (const outer of raw.byAsset.get(key) ?? []) dirty.add(outer)
+}
+
+/** The places of vaults, and of those that come now: their index is the catalogue's for good. */
+function withNew(before: Catalogue, keys: Iterable<string>) {
+  const index = before.parts.index as Map<string, number>
+  const vaults = before.parts.vaults.slice()
+  for (const key of keys) {
+    if (index.has(key)) continue
+    index.set(key, index.size)
+    vaults.push(undefined)
+  }
+  return { index, vaults }
+}
+
+/** Vaults whose asset has another price, or is described otherwise. */
+function addRepriced(
+  dirty: Set<string>,
+  before: Catalogue,
+  assets: ReadonlyMap<string, AssetInfo>,
+  raw: RawState,
+): void {
+  if (assets === before.assets) return
+  for (const [key, asset] of assets)
+    if (asset !== before.assets.get(key)) for (const vault of raw.byAsset.get(key) ?? []) dirty.add(vault)
 }
 
 /** Vaults of which a moment has passed since they were derived, and those that rewards flow to: these change with time. */

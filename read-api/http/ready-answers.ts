@@ -79,6 +79,25 @@ class RequestHead implements Head {
   }
 }
 
+/** Only what does not depend on anything else than URL, key and encoding. */
+const isPlain = ({ method, headers }: IncomingMessage, isForEveryOrigin: boolean): boolean =>
+  method === 'GET' &&
+  typeof headers['x-api-key'] === 'string' &&
+  headers['x-api-key'].trim() !== '' &&
+  headers['if-none-match'] === undefined &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined &&
+  (isForEveryOrigin || headers.origin === undefined)
+
+/** Compressed once, however many ask for it meanwhile. */
+const formOf = (answer: ReadyAnswer, encoding: Encoding): Promise<Form> => {
+  answer.squeezed[encoding] ??= squeeze[encoding](answer.plain.bytes).then(bytes => ({
+    bytes,
+    headers: [...answer.headers.flat(), 'content-encoding', encoding, 'content-length', bytes.length],
+  }))
+  return answer.squeezed[encoding]
+}
+
 /**
  * Answers as bytes, by URL, for as long as the chains stand that they are made of: what was worked out, serialised and compressed for one
  * caller is sent to the next as it is, before Express has looked at the request. Key, rate and credits of every request
@@ -86,7 +105,7 @@ class RequestHead implements Head {
  */
 export function createReadyAnswers(
   deps: Pick<ApiDeps, 'verifyKey' | 'rates' | 'credits' | 'catalogue'>,
-  options: { isForEveryOrigin: boolean },
+  { isForEveryOrigin }: { isForEveryOrigin: boolean },
 ): ReadyAnswers {
   const answers = new LRUCache<string, ReadyAnswer>({
     maxSize: MAX_TOTAL_BYTES,
@@ -102,25 +121,6 @@ export function createReadyAnswers(
     if (standOf(deps.catalogue.current(), answer.ground, answer.face) === answer.stand) return answer
     answers.delete(url)
     return undefined
-  }
-
-  /** Only what does not depend on anything else than URL, key and encoding. */
-  const isPlain = ({ method, headers }: IncomingMessage): boolean =>
-    method === 'GET' &&
-    typeof headers['x-api-key'] === 'string' &&
-    headers['x-api-key'].trim() !== '' &&
-    headers['if-none-match'] === undefined &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined &&
-    (options.isForEveryOrigin || headers.origin === undefined)
-
-  /** Compressed once, however many ask for it meanwhile. */
-  const formOf = (answer: ReadyAnswer, encoding: Encoding): Promise<Form> => {
-    answer.squeezed[encoding] ??= squeeze[encoding](answer.plain.bytes).then(bytes => ({
-      bytes,
-      headers: [...answer.headers.flat(), 'content-encoding', encoding, 'content-length', bytes.length],
-    }))
-    return answer.squeezed[encoding]
   }
 
   const send = async (
@@ -148,7 +148,7 @@ export function createReadyAnswers(
 
   return {
     answer(request, response, notes) {
-      const answer = isPlain(request) ? standing(request.url ?? '') : undefined
+      const answer = isPlain(request, isForEveryOrigin) ? standing(request.url ?? '') : undefined
       if (!answer) return false
       notes.route = answer.route
       notes.path = answer.path
@@ -166,7 +166,7 @@ export function createReadyAnswers(
       return true
     },
     keep(request, response, { catalogue, ground, face, route, credits, text }) {
-      if (!isPlain(request) || text.length > MAX_BODY_BYTES) return
+      if (!isPlain(request, isForEveryOrigin) || text.length > MAX_BODY_BYTES) return
       const headers = Object.entries(response.getHeaders()).flatMap(
         ([name, value]): ReadyAnswer['headers'] =>
           value === undefined || PER_REQUEST.test(name)

@@ -147,8 +147,13 @@ export function behindOf(streams) {
 }
 
 function draw(status) {
-  const { at, streams, queue, deadLetters, replays, verifications, history } = status
   document.getElementById('remarks').replaceChildren(...remarks(status).map(text => element('li', {}, text)))
+  drawStreams(status)
+  drawWork(status)
+  drawVerifications(status)
+}
+
+function drawStreams({ at, streams, history }) {
   fill(
     'streams',
     [
@@ -181,7 +186,9 @@ function draw(status) {
     }),
     'Nothing is stored yet: no processor has run on this event store.',
   )
+}
 
+function drawWork({ streams, queue, deadLetters, replays }) {
   const hasBegun = streams.some(({ projections }) => projections.length > 0)
   fill(
     'projections',
@@ -223,7 +230,9 @@ function draw(status) {
     ]),
     'None.',
   )
+}
 
+function drawVerifications({ verifications }) {
   const different = verifications.filter(({ isEqual }) => !isEqual)
   const newest = verifications
     .map(({ checkedAt }) => checkedAt)

@@ -55,6 +55,39 @@ export interface DryRunOptions {
   batchSize?: number
 }
 
+/** All in one call; undefined where the node refuses such a call altogether. */
+async function runTogether(
+  rpc: Rpc,
+  network: string,
+  runs: readonly Waiting[],
+): Promise<(Hex | undefined)[]> {
+  const overrides = Object.fromEntries(runs.map(({ user }) => [user, { code: dryRunCode }]))
+  const calls = runs.map(({ user, data }) => ({ target: user, allowFailure: true, callData: data }))
+  const first = runs.length === 1 ? runs[0] : undefined
+  try {
+    const answer = await rpc.request(network, 'eth_call', [
+      {
+        // Alone, the run has the user as origin of the transaction too.
+        ...(first ? { from: first.user } : {}),
+        to: multicall3Address,
+        data: encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }),
+      },
+      'latest',
+      overrides,
+    ])
+    const results = decodeFunctionResult({
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      data: answer as Hex,
+    })
+    // A run that succeeds has not run: the address kept its own code.
+    return results.map(({ success, returnData }) => (success ? undefined : returnData))
+  } catch (error) {
+    if (error instanceof CallRejectedError) return runs.map(() => undefined)
+    throw error
+  }
+}
+
 /**
  * Runs actions one after the other as the user, on the newest state, without sending anything: in an eth_call for
  * which the user's own address carries the code of DryRun. So the contracts called see the user as their caller, and
@@ -64,38 +97,9 @@ export interface DryRunOptions {
 export function createDryRunner(rpc: Rpc, { windowMs = 3, batchSize = 10 }: DryRunOptions = {}) {
   const queues = new Map<string, Waiting[]>()
 
-  /** All in one call; undefined where the node refuses such a call altogether. */
-  const ask = async (network: string, runs: readonly Waiting[]): Promise<(Hex | undefined)[]> => {
-    const overrides = Object.fromEntries(runs.map(({ user }) => [user, { code: dryRunCode }]))
-    const calls = runs.map(({ user, data }) => ({ target: user, allowFailure: true, callData: data }))
-    const first = runs.length === 1 ? runs[0] : undefined
-    try {
-      const answer = await rpc.request(network, 'eth_call', [
-        {
-          // Alone, the run has the user as origin of the transaction too.
-          ...(first ? { from: first.user } : {}),
-          to: multicall3Address,
-          data: encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }),
-        },
-        'latest',
-        overrides,
-      ])
-      const results = decodeFunctionResult({
-        abi: multicall3Abi,
-        functionName: 'aggregate3',
-        data: answer as Hex,
-      })
-      // A run that succeeds has not run: the address kept its own code.
-      return results.map(({ success, returnData }) => (success ? undefined : returnData))
-    } catch (error) {
-      if (error instanceof CallRejectedError) return runs.map(() => undefined)
-      throw error
-    }
-  }
-
   const flush = async (network: string, runs: readonly Waiting[]) => {
     try {
-      const answers = await ask(network, runs)
+      const answers = await runTogether(rpc, network, runs)
       for (const [n, run] of runs.entries()) run.resolve({ data: answers[n], alone: runs.length === 1 })
     } catch (error) {
       for (const run of runs) run.reject(error)

@@ -8,7 +8,6 @@ import { buildAmmWorld, contractsOf as contractsOfAmm } from '../amm/world.ts'
 import { ichiCalls } from '../chain/ichi.ts'
 import { type Call, type Node, startNode } from '../chain/node.ts'
 import { seededRandom } from '../chain/random.ts'
-import { familySums } from '../family-sums.ts'
 import { Wanderers } from '../pendle/wanderers.ts'
 import { buildPendleWorld, contractsOf as contractsOfPendle } from '../pendle/world.ts'
 import { createPipeline, differencesFromChain } from '../pipeline.ts'
@@ -106,9 +105,9 @@ test.each<[string, Face, (node: Node) => Promise<World>, RegExp]>([
     expect(await differencesFromChain(late.postgres.pool, node.rpcUrl, number, contracts)).toEqual([])
     for (const { postgres, clickhouse, projections } of [early, late])
       await catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections })
-    const sums = await familySums(early, face)
+    const sums = await early.visibleSums(face)
     expect(Object.keys(sums).length).toBeGreaterThan(4)
-    expect(await familySums(late, face)).toEqual(sums)
+    expect(await late.visibleSums(face)).toEqual(sums)
   } finally {
     await early.drop()
     await late.drop()

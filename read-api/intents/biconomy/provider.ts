@@ -30,6 +30,42 @@ interface Step {
   amount: number
 }
 
+/** What a quote is held against: the token's permit, the user's accounts, and the calls that end the journey. */
+async function groundsOf(
+  reader: ChainReader,
+  { user, from, to }: Journey,
+  steps: readonly Step[],
+  least: bigint,
+) {
+  const [{ values }, ofSource, ofDestination] = await Promise.all([
+    reader.read(
+      from.network,
+      {
+        separator: view(permitAbi, from.token.address, 'DOMAIN_SEPARATOR', []),
+        nonce: view(permitAbi, from.token.address, 'nonces', [user]),
+      },
+      { age: 'fresh' },
+    ),
+    accountsOf(reader, from.network, user),
+    accountsOf(reader, to.network, user),
+  ])
+  const { separator, nonce } = values
+  if (separator === undefined || nonce === undefined)
+    throw new RefusedError(
+      `${from.token.symbol} has no permit (ERC-2612), by which ${NAME} is allowed to move it.`,
+    )
+  if (ofSource.length === 0 || ofDestination.length === 0)
+    throw new RefusedError(
+      `${NAME} makes no accounts on ${ofSource.length === 0 ? from.network : to.network}.`,
+    )
+  return {
+    separator,
+    nonce,
+    accounts: { from: ofSource, to: ofDestination },
+    lastCalls: (account: Address) => steps.map(step => composed(step, to.token.address, account, least)),
+  }
+}
+
 /** Biconomy's supertransactions: a wallet permits its own smart account, which moves the position by signed user operations. */
 export function biconomy(options: {
   baseUrl: string
@@ -51,36 +87,6 @@ export function biconomy(options: {
   const explore = (hash: string, signal?: AbortSignal) =>
     explorer.find({ path: `/v1/explorer/${hash}`, answer: explorerShape, signal })
 
-  const groundsOf = async ({ user, from, to }: Journey, steps: readonly Step[], least: bigint) => {
-    const [{ values }, ofSource, ofDestination] = await Promise.all([
-      reader.read(
-        from.network,
-        {
-          separator: view(permitAbi, from.token.address, 'DOMAIN_SEPARATOR', []),
-          nonce: view(permitAbi, from.token.address, 'nonces', [user]),
-        },
-        { age: 'fresh' },
-      ),
-      accountsOf(reader, from.network, user),
-      accountsOf(reader, to.network, user),
-    ])
-    const { separator, nonce } = values
-    if (separator === undefined || nonce === undefined)
-      throw new RefusedError(
-        `${from.token.symbol} has no permit (ERC-2612), by which ${NAME} is allowed to move it.`,
-      )
-    if (ofSource.length === 0 || ofDestination.length === 0)
-      throw new RefusedError(
-        `${NAME} makes no accounts on ${ofSource.length === 0 ? from.network : to.network}.`,
-      )
-    return {
-      separator,
-      nonce,
-      accounts: { from: ofSource, to: ofDestination },
-      lastCalls: (account: Address) => steps.map(step => composed(step, to.token.address, account, least)),
-    }
-  }
-
   const quoteFor = (account: Address, journey: Journey, steps: readonly Step[], signal: AbortSignal) =>
     ask({
       path: '/v1/quote',
@@ -95,7 +101,7 @@ export function biconomy(options: {
 
     async quote(journey, signal) {
       const steps = await stepsOf(journey)
-      const grounds = await groundsOf(journey, steps, journey.least)
+      const grounds = await groundsOf(reader, journey, steps, journey.least)
       const ofUser = grounds.accounts.from
       let account = ofUser[0] as Address
       let answered = await quoteFor(account, journey, steps, signal)

@@ -42,6 +42,34 @@ interface Parts {
   iris: Iris
 }
 
+/** What may be kept of the amount, at most. @throws RefusedError for a way that is not offered */
+async function greatestFee(
+  { reader, iris }: Pick<Parts, 'reader' | 'iris'>,
+  { route, amount, isFast, forwarding }: BridgeRequest,
+): Promise<bigint> {
+  const { source, destination } = route
+  // Of amounts of which it cannot be reckoned the contract says nothing, and refuses them.
+  const { values } = await reader.read(
+    source.network,
+    { least: view(tokenMessengerAbi, TOKEN_MESSENGER, 'getMinFeeAmount', [amount]) },
+    { age: 'cached' },
+  )
+  if (values.least === undefined) throw new RefusedError(`${amount} base units are too few for the bridge.`)
+  const { least } = values
+  if (!isFast && !forwarding) return maxFeeOf(amount, { least })
+  const fees = await iris.fees(source.domain, destination.domain, forwarding)
+  const fee = isFast ? fees.fast : fees.standard
+  const way = `from ${source.network} to ${destination.network}`
+  if (!fee) throw new RefusedError(`${isFast ? 'Fast' : 'Standard'} transfers ${way} are not offered now.`)
+  if (forwarding && (fee.forwarding === undefined || !destination.takesForwarding))
+    throw new RefusedError(`Forwarding ${way} is not offered: leave useForwarding out and claim.`)
+  return maxFeeOf(amount, {
+    fast: isFast ? fee.bps : undefined,
+    forwarding: forwarding ? fee.forwarding : undefined,
+    least,
+  })
+}
+
 /** Transactions that burn on the source and mint on the destination: run on the newest state before they leave. */
 export function createBridgeBundles({ reader, dryRun, iris }: Parts) {
   const finish = createFinisher(dryRun)
@@ -60,7 +88,7 @@ export function createBridgeBundles({ reader, dryRun, iris }: Parts) {
       )
     if (amount > balance)
       throw new RefusedError(`The wallet holds ${units(balance, token)}, less than the ${amount} asked for.`)
-    const maxFee = await greatestFee(request)
+    const maxFee = await greatestFee({ reader, iris }, request)
     if (amount <= maxFee)
       throw new RefusedError(
         `Up to ${units(maxFee, token)} may be kept as a fee: the amount must be more than that.`,
@@ -83,30 +111,6 @@ export function createBridgeBundles({ reader, dryRun, iris }: Parts) {
       }),
       simulate: request.simulate,
       suffix: request.suffix,
-    })
-  }
-
-  async function greatestFee({ route, amount, isFast, forwarding }: BridgeRequest): Promise<bigint> {
-    const { source, destination } = route
-    // Of amounts of which it cannot be reckoned the contract says nothing, and refuses them.
-    const { values } = await reader.read(
-      source.network,
-      { least: view(tokenMessengerAbi, TOKEN_MESSENGER, 'getMinFeeAmount', [amount]) },
-      { age: 'cached' },
-    )
-    if (values.least === undefined) throw new RefusedError(`${amount} base units are too few for the bridge.`)
-    const { least } = values
-    if (!isFast && !forwarding) return maxFeeOf(amount, { least })
-    const fees = await iris.fees(source.domain, destination.domain, forwarding)
-    const fee = isFast ? fees.fast : fees.standard
-    const way = `from ${source.network} to ${destination.network}`
-    if (!fee) throw new RefusedError(`${isFast ? 'Fast' : 'Standard'} transfers ${way} are not offered now.`)
-    if (forwarding && (fee.forwarding === undefined || !destination.takesForwarding))
-      throw new RefusedError(`Forwarding ${way} is not offered: leave useForwarding out and claim.`)
-    return maxFeeOf(amount, {
-      fast: isFast ? fee.bps : undefined,
-      forwarding: forwarding ? fee.forwarding : undefined,
-      least,
     })
   }
 

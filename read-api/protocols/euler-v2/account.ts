@@ -26,29 +26,32 @@ export interface HeldCollateral {
   isEnabled: boolean
 }
 
+/** What one block tells of the lender, of the asset's vault, and of the account there. */
+const viewsOf = (lender: Address, own: Address, token: Address, user: Address) => ({
+  evc: view(evkAbi, lender, 'EVC', []),
+  oracle: view(evkAbi, lender, 'oracle', []),
+  unit: view(evkAbi, lender, 'unitOfAccount', []),
+  loan: view(erc4626Abi, lender, 'asset', []),
+  debt: view(evkAbi, lender, 'debtOf', [user]),
+  rate: view(evkAbi, lender, 'interestRate', []),
+  borrows: view(evkAbi, lender, 'totalBorrows', []),
+  lenderCaps: view(evkAbi, lender, 'caps', []),
+  lenderHook: view(evkAbi, lender, 'hookConfig', []),
+  caps: view(evkAbi, own, 'caps', []),
+  hook: view(evkAbi, own, 'hookConfig', []),
+  cash: view(evkAbi, own, 'cash', []),
+  total: view(erc4626Abi, own, 'totalAssets', []),
+  shares: view(erc20Abi, own, 'balanceOf', [user]),
+  wallet: view(erc20Abi, token, 'balanceOf', [user]),
+  allowance: view(erc20Abi, token, 'allowance', [user, own]),
+})
+
 /** How an account stands with a vault that lends, and with all that it takes as collateral, at one block. */
 export async function readAccount(market: EulerRef, asset: MarketAssetRef, user: Address, read: ReadViews) {
   const lender = market.root as Address
   const own = vaultOf(market, asset)
   const token = tokenOf(asset)
-  const { block, values } = await read({
-    evc: view(evkAbi, lender, 'EVC', []),
-    oracle: view(evkAbi, lender, 'oracle', []),
-    unit: view(evkAbi, lender, 'unitOfAccount', []),
-    loan: view(erc4626Abi, lender, 'asset', []),
-    debt: view(evkAbi, lender, 'debtOf', [user]),
-    rate: view(evkAbi, lender, 'interestRate', []),
-    borrows: view(evkAbi, lender, 'totalBorrows', []),
-    lenderCaps: view(evkAbi, lender, 'caps', []),
-    lenderHook: view(evkAbi, lender, 'hookConfig', []),
-    caps: view(evkAbi, own, 'caps', []),
-    hook: view(evkAbi, own, 'hookConfig', []),
-    cash: view(evkAbi, own, 'cash', []),
-    total: view(erc4626Abi, own, 'totalAssets', []),
-    shares: view(erc20Abi, own, 'balanceOf', [user]),
-    wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
-    allowance: view(erc20Abi, token.address, 'allowance', [user, own]),
-  })
+  const { block, values } = await read(viewsOf(lender, own, token.address, user))
   const { evc, oracle, unit, loan, debt = 0n, rate = 0n, borrows = 0n, shares = 0n } = values
   if (!evc || !oracle || !unit || !loan)
     throw new RefusedError(`The contract ${lender} is no vault that lends.`)

@@ -87,6 +87,51 @@ const paramsOf = ({ params }: MorphoRef) => ({
   lltv: params.lltv,
 })
 
+/** Whether so many shares of debt and `more` base units are covered by this collateral; `market` is that of the time when it lands. */
+function staysHealthy(
+  market: MorphoMarket,
+  { shares, more }: { shares: bigint; more: bigint },
+  { secured, price, lltv }: { secured: bigint; price: bigint | undefined; lltv: bigint },
+): boolean {
+  const added = more === 0n ? 0n : toSharesUp(more, market.borrowAssets, market.borrowShares)
+  if (shares + added === 0n) return true
+  const debt = toAssetsUp(shares + added, market.borrowAssets + more, market.borrowShares + added)
+  return price !== undefined && debt <= morphoMaxBorrow(secured, price, lltv)
+}
+
+/** What a wallet does by itself and for itself. Amounts of either kind: assets, or shares where assets are 0. */
+function actionsFor(market: MorphoRef, user: Address) {
+  const params = paramsOf(market)
+  const abi = morphoAbi
+  const action = (name: string, data: Hex): PlannedAction => ({ name, to: market.root as Address, data })
+  return {
+    supplyLoan: (assets: bigint) => {
+      const args = [params, assets, 0n, user, '0x'] as const
+      return action('supply', encodeFunctionData({ abi, functionName: 'supply', args }))
+    },
+    supplyCollateral: (assets: bigint) => {
+      const args = [params, assets, user, '0x'] as const
+      return action('supply', encodeFunctionData({ abi, functionName: 'supplyCollateral', args }))
+    },
+    withdrawLoan: (assets: bigint, shares: bigint) => {
+      const args = [params, assets, shares, user, user] as const
+      return action('withdraw', encodeFunctionData({ abi, functionName: 'withdraw', args }))
+    },
+    withdrawCollateral: (assets: bigint) => {
+      const args = [params, assets, user, user] as const
+      return action('withdraw', encodeFunctionData({ abi, functionName: 'withdrawCollateral', args }))
+    },
+    borrow: (assets: bigint) => {
+      const args = [params, assets, 0n, user, user] as const
+      return action('borrow', encodeFunctionData({ abi, functionName: 'borrow', args }))
+    },
+    repay: (assets: bigint, shares: bigint) => {
+      const args = [params, assets, shares, user, '0x'] as const
+      return action('repay', encodeFunctionData({ abi, functionName: 'repay', args }))
+    },
+  }
+}
+
 /**
  * Morpho Blue. What is lent and borrowed is the loan asset, what secures is the collateral asset. Everything is withdrawn
  * and repaid by shares: they do not change while interest accrues.
@@ -140,14 +185,9 @@ export const morphoBlue = defineBorrowFamily<MorphoRef>({
     const supplied = isLoan ? lent : collateral
     const cash = state.supplyAssets - state.borrowAssets
 
-    /** Whether a position with this collateral that borrows `more` is healthy, and stays so until it lands. */
-    const isHealthy = (secured: bigint, more: bigint): boolean => {
-      const { market: then } = accrueMorpho(state, rate, block.timestamp + LANDING_SECONDS)
-      const shares = more === 0n ? 0n : toSharesUp(more, then.borrowAssets, then.borrowShares)
-      const debt = toAssetsUp(borrowShares + shares, then.borrowAssets + more, then.borrowShares + shares)
-      if (borrowShares + shares === 0n) return true
-      return price !== undefined && debt <= morphoMaxBorrow(secured, price, params.lltv)
-    }
+    const { market: landed } = accrueMorpho(state, rate, block.timestamp + LANDING_SECONDS)
+    const isHealthy = (secured: bigint, more: bigint): boolean =>
+      staysHealthy(landed, { shares: borrowShares, more }, { secured, price, lltv: params.lltv })
     const noPrice = price === undefined ? " The market's oracle does not answer." : ''
     const lending: Bound = {
       most: cash,
@@ -168,7 +208,7 @@ export const morphoBlue = defineBorrowFamily<MorphoRef>({
     const owes: Bound = { most: borrowed, because: `The wallet owes ${units(borrowed, token)}.` }
     const repayBound = tightest(owes, walletBound(wallet, asset))
 
-    const call = (name: string, data: Hex): PlannedAction => ({ name, to: morpho, data })
+    const act = actionsFor(market, user)
 
     const build = (request: BorrowRequest): Plan => {
       const { action, amount } = request
@@ -181,58 +221,27 @@ export const morphoBlue = defineBorrowFamily<MorphoRef>({
         if (isLoan && toSharesDown(value, state.supplyAssets, state.supplyShares) === 0n) {
           throw new RefusedError('The amount is too small: it would give no shares of the market.')
         }
-        return pay(value, value, call('supply', isLoan ? supplyLoan(value) : supplyCollateral(value)))
+        return pay(value, value, isLoan ? act.supplyLoan(value) : act.supplyCollateral(value))
       }
       if (action === 'withdraw') {
         const value = amountWithin(request, token, supplied, withdrawBound)
-        if (!isLoan) return singlePlan(call('withdraw', withdrawCollateral(value)), [token])
-        return singlePlan(
-          call('withdraw', amount === 'all' ? withdrawLoan(0n, supplyShares) : withdrawLoan(value, 0n)),
-          [token],
-        )
+        if (!isLoan) return singlePlan(act.withdrawCollateral(value), [token])
+        const out = amount === 'all' ? act.withdrawLoan(0n, supplyShares) : act.withdrawLoan(value, 0n)
+        return singlePlan(out, [token])
       }
       if (action === 'borrow') {
         const value = amountWithin(request, token, borrowBound.most, borrowBound)
-        return singlePlan(call('borrow', borrow(value)), [token])
+        return singlePlan(act.borrow(value), [token])
       }
       const value = amountWithin(request, token, borrowed, amount === 'all' ? owes : repayBound)
       // Repaid as an amount, the whole debt could come to more shares than are owed, and that reverts.
       const isAll =
         amount === 'all' || toSharesDown(value, state.borrowAssets, state.borrowShares) >= borrowShares
-      if (!isAll) return pay(value, value, call('repay', repay(value, 0n)))
+      if (!isAll) return pay(value, value, act.repay(value, 0n))
       const { needed, approved } = repayment(owed)
       refuseShortWallet(wallet, borrowed, needed, asset)
-      return pay(approved, needed, call('repay', repay(0n, borrowShares)))
+      return pay(approved, needed, act.repay(0n, borrowShares))
     }
-
-    const supplyLoan = (assets: bigint) =>
-      encodeFunctionData({ abi: morphoAbi, functionName: 'supply', args: [params, assets, 0n, user, '0x'] })
-    const supplyCollateral = (assets: bigint) =>
-      encodeFunctionData({
-        abi: morphoAbi,
-        functionName: 'supplyCollateral',
-        args: [params, assets, user, '0x'],
-      })
-    const withdrawLoan = (assets: bigint, shares: bigint) =>
-      encodeFunctionData({
-        abi: morphoAbi,
-        functionName: 'withdraw',
-        args: [params, assets, shares, user, user],
-      })
-    const withdrawCollateral = (assets: bigint) =>
-      encodeFunctionData({
-        abi: morphoAbi,
-        functionName: 'withdrawCollateral',
-        args: [params, assets, user, user],
-      })
-    const borrow = (assets: bigint) =>
-      encodeFunctionData({ abi: morphoAbi, functionName: 'borrow', args: [params, assets, 0n, user, user] })
-    const repay = (assets: bigint, shares: bigint) =>
-      encodeFunctionData({
-        abi: morphoAbi,
-        functionName: 'repay',
-        args: [params, assets, shares, user, '0x'],
-      })
 
     return {
       block,

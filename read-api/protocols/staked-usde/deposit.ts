@@ -13,6 +13,19 @@ import {
 } from '../erc-4626/deposit.ts'
 import { stakedUsdeAbi } from './abis.ts'
 
+/** The claim on so many assets that is paid out when its time has come, `end`, unix seconds. */
+const pendingOf = (assetAmount: bigint, end: bigint, isReady: boolean) => ({
+  deposits: [],
+  redeems: [
+    {
+      status: isReady ? ('ready' as const) : ('pending' as const),
+      assetAmount,
+      estimatedResolution: Number(end),
+      withdrawalStart: Number(end),
+    },
+  ],
+})
+
 /**
  * Cooldown as in Ethena's StakedUSDeV2: starting one turns shares into a claim on a fixed amount of assets, which
  * `unstake` pays out when the time has come. Starting another puts the end off for all of it. With a duration of 0
@@ -110,21 +123,7 @@ export const stakedUsde = defineFamily({
                 ]
               : [{ name: 'redeem', actions: [cooling > 0n ? 'unstake' : 'redeem'] }],
           },
-          ...(cooling > 0n
-            ? {
-                pendingRequests: {
-                  deposits: [],
-                  redeems: [
-                    {
-                      status: isReady ? ('ready' as const) : ('pending' as const),
-                      assetAmount: cooling,
-                      estimatedResolution: Number(end),
-                      withdrawalStart: Number(end),
-                    },
-                  ],
-                },
-              }
-            : {}),
+          ...(cooling > 0n ? { pendingRequests: pendingOf(cooling, end, isReady) } : {}),
           vaultSpecificData: {
             claimData: { status, cooldownEnd: String(end), assetAmount: String(cooling) },
           },
