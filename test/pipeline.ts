@@ -1,11 +1,10 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
-import type { Face } from '../db/faces.ts'
 import { networks } from '../db/networks.ts'
 import { readIgnored } from '../db/registry/ignored.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
-import { loadProjections, type Projection, tablesOf } from '../jobs/projection.ts'
+import { loadProjections, type Projection } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
 import { createDecoder } from '../processors/handling/decode.ts'
@@ -28,8 +27,8 @@ export interface Pipeline {
   /** Keeps the processor running until `stop`. */
   follow: Follow
   project(): Promise<void>
-  /** Rows and checksum of what a reader sees of each table, of one face or of all; positions left out, which differ after a reorg. */
-  visibleSums(face?: Face): Promise<Record<string, { rows: number; checksum: string }>>
+  /** Rows and checksum of what a reader sees of each projection; positions left out, which differ after a reorg. */
+  visibleSums(): Promise<Record<string, { rows: number; checksum: string }>>
   rows<T>(query: string, parameters?: Record<string, unknown>): Promise<T[]>
   drop(): Promise<void>
 }
@@ -121,11 +120,7 @@ export async function createPipeline(): Promise<Pipeline> {
       await listVaults(postgres.pool)
       await catchUpAll({ pool: postgres.pool, clickhouse: clickhouse.client, projections })
     },
-    visibleSums: face =>
-      visibleSumsOf(
-        clickhouse,
-        projections.filter(of => face === undefined || of.face === face),
-      ),
+    visibleSums: () => visibleSumsOf(clickhouse, projections),
     rows,
     async drop() {
       await drop()
@@ -134,20 +129,21 @@ export async function createPipeline(): Promise<Pipeline> {
   }
 }
 
-/** Rows and checksum of what a reader sees of each table of these projections, as far as they are of EVM chains; positions left out. */
+/** Rows and checksum of what a reader sees of each projection of chains, positions left out. */
 export async function visibleSumsOf(
   clickhouse: ClickHouse,
   projections: readonly Projection[],
 ): Promise<Record<string, { rows: number; checksum: string }>> {
   const sums: Record<string, { rows: number; checksum: string }> = {}
-  for (const table of projections.filter(({ streams }) => streams === 'evm').flatMap(tablesOf)) {
+  for (const { name, streams } of projections) {
+    if (streams !== 'evm') continue
     const visible = 'WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
     const [sum] = await clickhouse.query<{ rows: string; checksum: string }>(
       'test',
       `SELECT toString(count()) AS rows, toString(sum(cityHash64(toString(tuple(* EXCEPT position))))) AS checksum
-       FROM ${identifier(table)} FINAL ${visible}`,
+       FROM ${identifier(name)} FINAL ${visible}`,
     )
-    sums[table] = { rows: Number(sum?.rows), checksum: sum?.checksum ?? '' }
+    sums[name] = { rows: Number(sum?.rows), checksum: sum?.checksum ?? '' }
   }
   return sums
 }
