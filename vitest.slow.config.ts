@@ -7,7 +7,7 @@ export default defineConfig({
     ...settings,
     globalSetup: ['test/setup.ts'],
     include: [...SLOW, 'test/read-api/fuzz.e2e.test.ts', 'test/jobs/projections.int.test.ts'],
-    env: { ...settings.env, FUZZ_RUNS: '10', HISTORIES: '2' },
+    env: { ...settings.env, FUZZ_RUNS: '20', HISTORIES: '2' },
     testTimeout: 300_000,
   },
 })

@@ -23,7 +23,7 @@ import {
   type StateRow,
   streamCursor,
 } from '../db/events/snapshot.ts'
-import { networkIds } from '../db/networks.ts'
+import { networkByName } from '../db/networks.ts'
 import { inTransaction } from '../db/postgres.ts'
 import { ConfigError } from '../db/process/errors.ts'
 import { SOLANA, type StreamKind } from '../db/streams.ts'
@@ -65,11 +65,8 @@ interface Chain {
 /** @throws ConfigError for what is no chain of ours */
 export function chainByName(name: string): Chain {
   if (name === SOLANA.name) return { ...SOLANA, kind: 'svm' }
-  const network = networkIds.find(one => one.name === name)
-  if (network) return { id: network.chainId, name: network.name, kind: 'evm' }
-  throw new ConfigError(
-    `There is no network ${name}. Networks: ${[...networkIds.map(one => one.name), SOLANA.name].join(', ')}.`,
-  )
+  const network = networkByName(name)
+  return { id: network.chainId, name: network.name, kind: 'evm' }
 }
 
 interface SnapshotOptions {

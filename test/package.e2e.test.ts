@@ -12,6 +12,7 @@ import { root } from './faults/command.ts'
 let node: Node
 let folder: string
 let files: string[]
+let url: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vaultlog-package-'))
   execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
@@ -44,6 +45,8 @@ function vaultlog(args: string[], { input = '' }: { input?: string } = {}) {
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   return { child, said: () => said, ended }
 }
+
+const health = () => fetch(`${url}/v2/health`).then(({ status }) => status, String)
 
 async function command(...args: string[]): Promise<string> {
   const { ended, said } = vaultlog(args)
@@ -80,8 +83,7 @@ PROCESSOR_METRICS_PORT=off\nWORKER_METRICS_PORT=off\nAPI_METRICS_PORT=off\nFINAL
   )
   const everything = vaultlog(['dev'])
   try {
-    const url = `http://127.0.0.1:${api}`
-    const health = () => fetch(`${url}/v2/health`).then(({ status }) => status, String)
+    url = `http://127.0.0.1:${api}`
     await expect.poll(health, { timeout: 120_000, message: everything.said() }).toBe(200)
     const key = (await command('keys', 'create', 'me')).split('\n').find(line => /^[\w-]{20,}$/.test(line))
     const answer = async () => {
@@ -106,4 +108,11 @@ PROCESSOR_METRICS_PORT=off\nWORKER_METRICS_PORT=off\nAPI_METRICS_PORT=off\nFINAL
     everything.child.kill('SIGINT')
   }
   expect({ code: await everything.ended, said: everything.said().slice(-2000) }).toMatchObject({ code: 0 })
+})
+
+test('killed, it leaves nothing running', { timeout: 120_000 }, async () => {
+  const everything = vaultlog(['dev'])
+  await expect.poll(health, { timeout: 60_000 }).toBe(200)
+  everything.child.kill('SIGKILL')
+  await expect.poll(health, { timeout: 30_000 }).toMatch(/fetch failed/)
 })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { API_FLAGS } from '../../db/process/api-command.ts'
+import { FOLLOW_PARENT } from '../../db/process/follow-parent.ts'
 import { LOADER, scriptOf } from '../../db/process/script.ts'
 
 /** The long-running processes, as `npm run` starts them: for whoever has the package and not the repository. */
@@ -29,14 +30,14 @@ export default function add(program: Command): void {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** In a process of its own, whose end is this one's. */
+/** In a process of its own, whose end is this one's; it ends, too, when this one is killed. */
 async function run(
   module: string,
   args: readonly string[] = [],
   flags: readonly string[] = [],
 ): Promise<void> {
-  const child = spawn(process.execPath, [...flags, ...LOADER, scriptOf(module), ...args], {
-    stdio: 'inherit',
+  const child = spawn(process.execPath, [...flags, ...LOADER, ...FOLLOW_PARENT, scriptOf(module), ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   // Of a terminal it gets Ctrl-C by itself; this one waits for it.
   for (const signal of SIGNALS)

@@ -48,7 +48,7 @@ export default function add(program: Command): void {
         print(`${describe(manifest)} are stored. Workers make the read models by themselves.`)
         print(
           isAsked
-            ? `Prove them against a node of yours: vaultlog verify --chain ${network} --rpc <url>.`
+            ? `Prove what logs tell of them against a node of yours: vaultlog verify --chain ${network} --rpc <url>.`
             : 'No node was asked about them.',
         )
         return 0
