@@ -17,6 +17,8 @@ import type { Payments } from './http/payments.ts'
 import { COMPRESSION_THRESHOLD, createReadyAnswers } from './http/ready-answers.ts'
 import { mountRedirects } from './http/redirects.ts'
 import { takeNotes } from './http/request-log.ts'
+import { createInProcess } from './mcp/in-process.ts'
+import { mountMcp } from './mcp/mount.ts'
 
 export interface AppOptions {
   /** After this a request is answered with 408. */
@@ -98,6 +100,17 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
     ready,
   }
   for (const { endpoint } of endpoints) mountEndpoint(app, endpoint, deps, mounting)
+  if (!options.endpoints) {
+    mountMcp(app, {
+      endpoints,
+      ask: createInProcess((request, response) => listen(request, response)),
+      catalogue: deps.catalogue,
+      origins: [
+        ...(options.corsOrigins ?? []),
+        ...(options.publicUrl ? [new URL(options.publicUrl).origin] : []),
+      ],
+    })
+  }
   mountRedirects(
     app,
     endpoints,

@@ -21,7 +21,7 @@ export interface ServeOptions {
 }
 
 /**
- * Listening on loopback, with no proxy before it, the operator's pages are for names of this machine: a browser keeps the
+ * Listening on loopback, with no proxy before it, the operator's pages and the tools of agents are for names of this machine: a browser keeps the
  * operator's password by name, and a stranger's name can be made to lead here.
  */
 export function atHome(
@@ -30,7 +30,7 @@ export function atHome(
 ): RequestListener {
   if (!isToLoopback(HOST) || TRUST_PROXY !== undefined) return app
   return (request, response) => {
-    if (!/^\/+ops(\/|\?|$)/i.test(request.url ?? '') || isToLoopback(request.headers.host))
+    if (!/^\/+(ops|mcp)(\/|\?|$)/i.test(request.url ?? '') || isToLoopback(request.headers.host))
       return app(request, response)
     response.writeHead(403, { 'content-type': 'text/plain', 'cache-control': 'no-store' })
     response.end('Ask by 127.0.0.1 or localhost.\n')

@@ -75,6 +75,9 @@ describe.each<{ settings: Record<string, string>; isOpen: boolean }>([
         // With a proxy before it or an address of its own, names are for those to look at.
         isOpen ? await ask({ ...page, path }) : 403,
       )
+    // Tools of agents are asked by POST; whoever may ask is told so.
+    expect(await ask({ ...page, path: '/mcp', header: 'evil.example' })).toBe(isOpen ? 405 : 403)
+    expect(await ask({ ...page, path: '/mcp' })).toBe(405)
     expect(await ask({ ...page, path: '/v2/health', header: 'evil.example' })).toBe(200)
   })
 

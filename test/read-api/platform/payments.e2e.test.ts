@@ -1,6 +1,7 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http'
+import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm'
-import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig, x402Client } from '@x402/fetch'
 import type { Address } from 'viem'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -220,6 +221,46 @@ describe('payment for single requests', () => {
     expect(again.status).toBe(402)
     const keyed = await fetch(`${replica.url}${path}`, { headers: { 'x-api-key': api.apiKey } })
     expect([keyed.status, keyed.headers.get('payment-response')]).toEqual([200, null])
+  })
+
+  it('is asked for in the result of a tool, comes with the call, and is receipted in its answer', async () => {
+    const call = async (_meta: Record<string, unknown>) => {
+      const name = 'get_vault'
+      const params = { name, arguments: { network: 'mainnet', vaultId: w.USD_VAULT }, _meta }
+      const answer = await fetch(`${replica.url}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      })
+      const [, data] = /^data: (.*)$/m.exec(await answer.text()) ?? []
+      return (JSON.parse(data ?? '{}') as { result: ToolResult }).result
+    }
+    interface ToolResult {
+      isError?: boolean
+      structuredContent: PaymentRequired & { statusCode?: number; answer?: { address: string } }
+      _meta?: { 'x402/payment-response': { success: boolean; transaction: string } }
+    }
+    const asked = await call({})
+    expect([asked.isError, asked.structuredContent.statusCode]).toEqual([true, 402])
+    const { x402Version, resource, accepts } = asked.structuredContent
+    expect(accepts).toMatchObject([
+      { scheme: 'exact', network: NETWORK, amount: '1500', payTo: getAddress(PAY_TO) },
+    ])
+    const purse = new x402Client().register(NETWORK, new ExactEvmScheme(facilitator.account(5)))
+    const payment = await purse.createPaymentPayload({ x402Version, resource, accepts })
+    const before = await facilitator.balanceOf(PAY_TO)
+    const paid = await call({ 'x402/payment': payment })
+    expect(paid.structuredContent.answer?.address.toLowerCase()).toBe(w.USD_VAULT)
+    const receipt = paid._meta?.['x402/payment-response']
+    expect(receipt?.success).toBe(true)
+    expect(facilitator.seen.settled.at(-1)).toBe(receipt?.transaction)
+    expect(await facilitator.balanceOf(PAY_TO)).toBe(before + 1_500n)
+    const again = await call({ 'x402/payment': payment })
+    expect(again.structuredContent.statusCode).toBe(402)
+    for (const none of ['x', 7, { x402Version: 2 }, { x: 'x'.repeat(9_000) }]) {
+      const { statusCode } = (await call({ 'x402/payment': none })).structuredContent
+      expect([400, 402]).toContain(statusCode)
+    }
   })
 
   it('health stays free', async () => {
