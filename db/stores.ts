@@ -114,7 +114,7 @@ async function openPool(
     await pool.end().catch(() => {})
     if ((error as { code?: string }).code === INSUFFICIENT_PRIVILEGE)
       throw new ConfigError(
-        `The user of DATABASE_URL may not make Vaultlog's tables: ${(error as Error).message}. Give it CREATE on the schema public, or a database of its own.`,
+        `The user of DATABASE_URL may not make Vaultlog's tables: ${(error as Error).message}. Give it CREATE on the database and on its schema public, or a database of its own.`,
         { cause: error },
       )
     throw error

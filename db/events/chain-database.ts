@@ -6,7 +6,7 @@ import type {
   HotTxInfo,
 } from '@subsquid/util-internal-processor-tools'
 import type pg from 'pg'
-import { inTransaction } from '../postgres.ts'
+import type { EntityManager } from 'typeorm'
 import { ConfigError } from '../process/errors.ts'
 import type { StreamKind } from '../streams.ts'
 import {
@@ -16,57 +16,25 @@ import {
   SecondWriterError,
   StoppedError,
 } from './chain-errors.ts'
-import type { BlockEvents } from './event-store.ts'
-import { appendEvents, lockStreamHead, registerStream, UnknownStreamError } from './event-store.ts'
+import { appendEvents, type BlockEvents, registerStream, UnknownStreamError } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
-import { HOT_BLOCKS, type HotBlock, rememberHotBlocks, retraction } from './hot-blocks.ts'
-import { type LogsOfDay, retractLogBudgets, storeLogBudgets } from './log-budgets.ts'
+import type { HotBlock } from './hot-blocks.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
-import { retractTeaching, storeTeaching, type Teaches } from './teaching.ts'
-import { retractWaiting, storeWaiting, type WaitingContract } from './waiting-contracts.ts'
-import { lowerSourceCursors, type SourceCursor, storeSourceCursors } from './watched-sources.ts'
+import { type Change, type Stored, storeBatch, takeWriterRole, writtenBy } from './store-batch.ts'
+import { type Cursor, describeState, readStreamState, topOf } from './stream-state.ts'
+import { storeTeaching, type Teaches } from './teaching.ts'
+import { connectionOf, OpenTypeormDatabase, openDataSource } from './typeorm-parts.ts'
+import { type SourceCursor, storeSourceCursors } from './watched-sources.ts'
 import { takeWriterLock } from './writer-lock.ts'
 
-export interface Committed {
-  /** Stream position after the transaction. */
-  head: number
-  appended: number
-  retracted: number
-  headBlock: number
-  /** Unix seconds of the newest block of the batch; 0 where the source gave none. */
-  headTime: number
+export interface Committed extends Stored {
   /** Of handling the blocks and of the transaction that stores what came of them. */
   seconds: number
-  /** Blocks were taken back, and nothing of the batch itself is stored: it is to be handled again. */
-  isDiscarded?: boolean | undefined
 }
 
-interface Cursor {
-  height: number
-  hash: string
-}
-
-/** What the handling of a batch stands on. */
-interface StreamState {
-  /** Position of the newest event. */
-  position: number
-  /** The finalized block up to which everything is stored. */
-  final: Cursor
-  hot: HotBlock[]
-}
-
-/** What a batch is to change. */
-interface Outcome {
-  orphans: HotBlock[]
-  blocks: BlockEvents[]
-  final: Cursor
-  hotBlocks: Cursor[]
-  headTime: number
-  sources: SourceCursor[]
-  olderSources: OlderSource[]
-  waiting: WaitingContract[]
-  logBudgets: { changed: LogsOfDay[]; done: LogsOfDay[] }
-  isDiscarded?: boolean
+interface Outcome extends Change {
+  /** Moves the library's cursor and hot blocks along, in the transaction that stores all this. */
+  move(): Promise<void>
 }
 
 export interface ChainDatabaseOptions {
@@ -81,12 +49,19 @@ export interface ChainDatabaseOptions {
   onCommit?: (committed: Committed) => void | Promise<void>
 }
 
+/** No event goes through the library's store, which would delete rows at a fork (invariant 1): they are appended beside it. */
+const nothing = async () => {}
+/** The highest that the library's columns hold. */
+const ANY_HEIGHT = 2 ** 31 - 1
+
 /**
- * The event store as evm-processor's database: cursor and events move in one transaction, and a fork appends
- * retractions together with the new branch instead of deleting rows (invariant 1), whatever its depth above finality.
+ * The event store as the processors' database. Transactions, their isolation and retries, the cursor and the checks that blocks
+ * are a chain are those of TypeormDatabase, whose state is in a schema per chain. Events are copied on the connection of its
+ * transaction, so that they and the cursor are one commit, and a fork appends retractions together with the new branch instead
+ * of deleting rows (invariant 1), whatever its depth above finality.
  */
-export class ChainDatabase implements HotDatabase<EventWriter> {
-  readonly supportsHotBlocks = true
+export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<EventWriter> {
+  override readonly supportsHotBlocks = true
   private readonly options: ChainDatabaseOptions
   private lock: pg.PoolClient | undefined
   private readonly underWay = new Set<Promise<unknown>>()
@@ -94,11 +69,19 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   /** A batch is being handled or stored. */
   private isHandling = false
   private appending: Promise<unknown> | undefined
+  /** What belongs in the transaction that the library is about to open, around its own statements. */
+  private around: ((tx: pg.PoolClient, library: () => Promise<void>) => Promise<void>) | undefined
 
   constructor(options: ChainDatabaseOptions) {
+    super({
+      stateSchema: `processor_${String(options.stream).replace('-', 'm')}`,
+      // Its SERIALIZABLE lets the processors of two chains fail each other: their rows of `stream` are on one page.
+      isolationLevel: 'REPEATABLE READ',
+    })
     this.options = options
   }
 
+  /** Overridden: the library's own makes another pool, and a schema, for which a processor's role has no right. */
   async connect(): Promise<HotDatabaseState & { position: number }> {
     this.assertOpen()
     const { pool, stream, name, kind = 'evm' } = this.options
@@ -115,11 +98,24 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       client.once('error', this.onLost)
       this.lock = client
     }
-    const { position, final, hot } = await readState(pool, stream)
+    const { position, final, hot } = await readStreamState(pool, stream)
     if (final.height >= 0 && final.hash === '0x') await this.adoptFinalHash(final)
-    const top = new Map<number, string>()
-    for (const { height, hash } of hot) if (!top.has(height)) top.set(height, hash)
-    return { ...final, position, top: [...top].map(([height, hash]) => ({ height, hash })) }
+    const top = topOf(hot)
+    this.con ??= await openDataSource(pool)
+    this.assertOpen()
+    await super.submit(async em => {
+      // A rewind, an import and a restored store set the cursor of the stream: the library's follows it.
+      const { height, hash, top: known, nonce } = await this.getState(em)
+      if (!isDeepStrictEqual([{ height, hash }, known], [final, top]))
+        await this.setState(em, nonce, final, top)
+    })
+    return { ...final, position, top }
+  }
+
+  private async setState(em: EntityManager, nonce: number, final: Cursor, top: Cursor[]): Promise<void> {
+    await this.deleteHotBlocks(em, ANY_HEIGHT)
+    for (const block of top) await this.insertHotBlock(em, block)
+    await this.updateStatus(em, nonce, final)
   }
 
   private assertOpen(): void {
@@ -139,6 +135,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   async close(): Promise<void> {
     this.isClosed = true
     await Promise.allSettled(this.underWay)
+    await this.disconnect()
     const client = this.lock
     this.lock = undefined
     if (!client) return
@@ -164,7 +161,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 
   /** Finalized blocks: everything up to nextHead is canonical for good. */
-  async transact(info: FinalTxInfo, handle: (store: EventWriter) => Promise<void>): Promise<void> {
+  override async transact(info: FinalTxInfo, handle: (store: EventWriter) => Promise<void>): Promise<void> {
     let orphaned = 0
     await this.commit(info.prevHead, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
@@ -174,19 +171,31 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       for (const { block } of opened.blocks) canonical.set(block.number, block.hash)
       const orphans = await this.findOrphans(hot, canonical, info.nextHead)
       orphaned = orphans.length
-      if (orphaned > 0) {
-        const above = Math.min(...orphans.map(block => block.height))
-        return {
-          ...writtenBy(openWriter(stored, 0, cursor)),
-          orphans: hot.filter(block => block.height >= above),
-          final: cursor,
-          hotBlocks: [],
-          isDiscarded: true,
-        }
+      if (orphaned > 0) return this.discard(hot, cursor, Math.min(...orphans.map(block => block.height)))
+      return {
+        ...writtenBy(opened),
+        orphans: [],
+        final: info.nextHead,
+        hotBlocks: [],
+        move: () => super.transact(info, nothing),
       }
-      return { ...writtenBy(opened), orphans: [], final: info.nextHead, hotBlocks: [] }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
+  }
+
+  /** Takes back what is stored from a height on, and nothing else: the blocks are to be handled again. */
+  private discard(hot: HotBlock[], cursor: Cursor, from: number): Outcome {
+    const orphans = hot.filter(block => block.height >= from)
+    const top = topOf(hot.filter(block => block.height < from))
+    return {
+      ...writtenBy(openWriter(new Map(), 0, cursor)),
+      orphans,
+      final: cursor,
+      hotBlocks: [],
+      isDiscarded: true,
+      // The library takes blocks back only together with others in their place.
+      move: () => this.submit(async em => this.setState(em, (await this.getState(em)).nonce, cursor, top)),
+    }
   }
 
   transactHot(): Promise<void> {
@@ -196,7 +205,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 
   /** Blocks above finality; a baseHead below the stored head is a fork, and what stands above it is retracted. */
-  transactHot2(
+  override transactHot2(
     info: HotTxInfo,
     handle: (store: EventWriter, sliceStart: number, sliceEnd: number) => Promise<void>,
   ): Promise<void> {
@@ -222,8 +231,15 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
         orphans: hot.filter(block => block.height > base.height),
         final: info.finalizedHead,
         hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
+        move: () => super.transactHot2(info, nothing),
       }
     })
+  }
+
+  /** Overridden: handling a batch comes before its transaction, and what came of it goes into this one. */
+  protected override submit(work: (em: EntityManager) => Promise<void>): Promise<void> {
+    const { around } = this
+    return super.submit(async em => (around ? around(await connectionOf(em), () => work(em)) : work(em)))
   }
 
   /**
@@ -247,74 +263,29 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   private async handleAndAppend(
     expected: Cursor | undefined,
     work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
-  ): Promise<Omit<Committed, 'seconds'>> {
+  ): Promise<Stored> {
     const { pool, stream, name } = this.options
     // What is being appended of the past moves the stream, too.
     await this.appending
-    const before = await readState(pool, stream)
+    const before = await readStreamState(pool, stream)
     if (expected && !isSame(before.final, expected))
       throw new CursorMovedError(name, `block ${expected.height}`, `block ${before.final.height}`)
-    const outcome = await work(before.hot, before.final)
+    const { move, ...change } = await work(before.hot, before.final)
     this.assertHasLock()
-    return inTransaction(pool, async tx => {
-      await lockStreamHead(tx, stream)
-      const state = await readState(tx, stream)
+    let committed: Stored | undefined
+    this.around = async (tx, library) => {
+      const state = await readStreamState(tx, stream, 'FOR UPDATE')
       if (!isDeepStrictEqual(state, before))
         throw new CursorMovedError(name, describeState(before), describeState(state))
-      return this.append(tx, before, outcome)
+      await library()
+      await takeWriterRole(pool, tx)
+      committed = await storeBatch(tx, stream, before, change, this.options.teaches)
+    }
+    await move().finally(() => {
+      this.around = undefined
     })
-  }
-
-  private async append(
-    tx: pg.PoolClient,
-    { position, hot }: StreamState,
-    outcome: Outcome,
-  ): Promise<Omit<Committed, 'seconds'>> {
-    const { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets } =
-      outcome
-    const { stream } = this.options
-    if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
-    const retractions = orphans
-      .filter(orphan => orphan.to_position >= orphan.from_position)
-      .sort((a, b) => b.height - a.height)
-      .map(retraction)
-    const base = await appendEvents(tx, stream, position, retractions)
-    const next = await appendEvents(tx, stream, base, blocks)
-    await storeTeaching(tx, stream, base, blocks, this.options.teaches)
-    if (orphans.length > 0) {
-      await retractTeaching(tx, stream, orphans)
-      const root = Math.min(...orphans.map(({ height }) => height)) - 1
-      await lowerSourceCursors(tx, stream, root)
-      await retractWaiting(tx, stream, root)
-      await retractLogBudgets(tx, stream, root)
-      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
-        stream,
-        orphans.map(o => o.height),
-      ])
-    }
-    await rememberHotBlocks(tx, stream, base, blocks, hotBlocks, final.height)
-    if (hot.some(({ height }) => height <= final.height))
-      await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
-    const top = hotBlocks.at(-1) ?? hot.filter(block => !orphans.includes(block)).at(-1) ?? final
-    const head = top.height > final.height ? top : final
-    await tx.query(
-      `UPDATE stream SET head = $2, final_height = $3, final_hash = $4, head_height = $5, head_hash = $6,
-              head_time = CASE WHEN $7::bigint > 0 THEN $7 ELSE head_time END, updated_at = clock_timestamp()
-       WHERE id = $1`,
-      [stream, next, final.height, final.hash, head.height, head.hash, headTime],
-    )
-    await storeSourceCursors(tx, stream, sources)
-    await storeOlderSources(tx, stream, olderSources)
-    await storeWaiting(tx, stream, waiting, final.height)
-    await storeLogBudgets(tx, stream, logBudgets.changed, logBudgets.done)
-    return {
-      head: next,
-      appended: next - base,
-      retracted: retractions.length,
-      headBlock: head.height,
-      headTime,
-      isDiscarded: outcome.isDiscarded,
-    }
+    if (!committed) throw new TypeError('TypeormDatabase opened no transaction')
+    return committed
   }
 
   /**
@@ -331,14 +302,16 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
     this.assertMayWrite()
     if (this.isHandling) return undefined
     const startedAt = performance.now()
-    const commit = inTransaction(pool, async tx => {
+    let committed: Stored | undefined
+    const commit = super.submit(async em => {
+      const tx = await connectionOf(em)
       const { rows } = await tx.query<{ head: number; headBlock: number; headTime: number }>(
         `SELECT head, head_height AS "headBlock", head_time AS "headTime" FROM stream WHERE id = $1 FOR UPDATE`,
         [stream],
       )
       const [state] = rows
       if (!state) throw new UnknownStreamError(stream)
-      if (await this.mayTakeWriterRole(tx)) await tx.query('SET LOCAL ROLE vaultlog_writer')
+      await takeWriterRole(pool, tx)
       const head = await appendEvents(tx, stream, state.head, blocks)
       await storeTeaching(tx, stream, state.head, blocks, this.options.teaches)
       await tx.query('UPDATE stream SET head = $2, updated_at = clock_timestamp() WHERE id = $1', [
@@ -347,29 +320,17 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
       ])
       await storeSourceCursors(tx, stream, sources, from)
       await storeOlderSources(tx, stream, older)
-      return { ...state, head, appended: head - state.head, retracted: 0 }
+      committed = { ...state, head, appended: head - state.head, retracted: 0 }
     })
     this.appending = commit.catch(() => {})
-    const committed = await this.tracked(commit)
-    return { ...committed, seconds: (performance.now() - startedAt) / 1000 }
+    await this.tracked(commit)
+    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000 }
   }
 
   private tracked<T>(commit: Promise<T>): Promise<T> {
     const done = commit.finally(() => this.underWay.delete(done))
     this.underWay.add(done)
     return done
-  }
-
-  private writerRole: boolean | undefined
-
-  private async mayTakeWriterRole(tx: pg.PoolClient): Promise<boolean> {
-    if (this.writerRole === undefined) {
-      const { rows } = await tx.query<{ may: boolean }>(
-        `SELECT count(*) > 0 AND bool_and(pg_has_role(current_user, oid, 'MEMBER')) AS may FROM pg_roles WHERE rolname = 'vaultlog_writer'`,
-      )
-      this.writerRole = rows[0]?.may ?? false
-    }
-    return this.writerRole
   }
 
   /** Which stored hot blocks turn out orphaned when the chain is final up to nextHead. */
@@ -389,32 +350,7 @@ export class ChainDatabase implements HotDatabase<EventWriter> {
   }
 }
 
-function writtenBy({
-  blocks,
-  headTime,
-  sources,
-  olderSources,
-  waiting,
-  logBudgets,
-}: ReturnType<typeof openWriter>): Omit<Outcome, 'orphans' | 'final' | 'hotBlocks'> {
-  return { blocks, headTime: headTime(), sources, olderSources: olderSources(), waiting, logBudgets }
-}
-
-/** At one moment, by one statement. */
-async function readState(db: pg.Pool | pg.PoolClient, stream: number): Promise<StreamState> {
-  const { rows } = await db.query<{ position: number; height: number; hash: string; hot: HotBlock[] }>(
-    `SELECT head AS position, final_height AS height, final_hash AS hash, ${HOT_BLOCKS} AS hot FROM stream WHERE id = $1`,
-    [stream],
-  )
-  const [row] = rows
-  if (!row) throw new UnknownStreamError(stream)
-  return { position: row.position, final: { height: row.height, hash: row.hash }, hot: row.hot }
-}
-
 const isSame = (a: Cursor, b: Cursor) => a.height === b.height && a.hash === b.hash
-
-const describeState = ({ position, final, hot }: StreamState) =>
-  `block ${hot.at(-1)?.height ?? final.height}, position ${position}`
 
 /** The lock before the connection, whose end the server notices a moment later. */
 async function giveBack(client: pg.PoolClient): Promise<void> {

@@ -70,15 +70,15 @@ async function transactions(): Promise<string[]> {
 
 const kinds = {
   'of final blocks': (handle: (store: EventWriter) => Promise<void>) =>
-    database.transact({ prevHead: NOTHING, nextHead: block(1), isOnTop: true }, handle),
+    database.transact({ prevHead: NOTHING, nextHead: block(0), isOnTop: true }, handle),
   'above finality': (handle: (store: EventWriter) => Promise<void>) =>
-    database.transactHot2({ finalizedHead: NOTHING, baseHead: NOTHING, newBlocks: [block(1)] }, handle),
+    database.transactHot2({ finalizedHead: NOTHING, baseHead: NOTHING, newBlocks: [block(0)] }, handle),
 }
 
 test.each(Object.entries(kinds))(
   'no transaction is open while a batch %s is handled',
   async (_, transact) => {
-    const slow = slowly(1)
+    const slow = slowly(0)
     const done = transact(slow.handle)
     await slow.hasBegun
     expect(await transactions()).toEqual([])
@@ -91,7 +91,7 @@ test.each(Object.entries(kinds))(
 )
 
 test('events of the past wait for a batch that is being handled', async () => {
-  const slow = slowly(1)
+  const slow = slowly(0)
   const done = kinds['of final blocks'](slow.handle)
   await slow.hasBegun
   expect(await database.appendPast([], [], 0)).toBeUndefined()
@@ -103,7 +103,7 @@ test('events of the past wait for a batch that is being handled', async () => {
 test.each(Object.entries(kinds))(
   'who lost the stream to another processor while handling a batch %s stores nothing of it',
   async (_, transact) => {
-    const slow = slowly(1)
+    const slow = slowly(0)
     const done = transact(slow.handle)
     await slow.hasBegun
     // The server ends the connection that holds the lock, and another processor takes the stream.
@@ -139,7 +139,7 @@ test.each([
   ['another final block', `UPDATE stream SET final_height = 0 WHERE id = ${STREAM}`],
   ['another block at its head', `INSERT INTO hot_block VALUES (${STREAM}, 1, '0xb', 1, 0)`],
 ])('a stream with %s than when the handling began is left alone', async (_, change) => {
-  const slow = slowly(1)
+  const slow = slowly(0)
   const done = kinds['above finality'](slow.handle)
   await slow.hasBegun
   await postgres.pool.query(change)
