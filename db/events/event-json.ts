@@ -6,18 +6,21 @@ import { vocabulary } from './vocabulary.ts'
  * (NUL characters, lone surrogates: real token symbols hold them) is cleaned; nothing else changes.
  */
 export function encodeEventData(data: DomainEvent['data']): string {
-  let json = '{'
+  let json = ''
   for (const key in data) {
     const value = (data as Record<string, unknown>)[key]
     if (value === undefined) continue
-    json += json.length > 1 ? ',"' : '"'
-    json += key
-    if (typeof value === 'bigint') json += `":"${value}"`
-    else if (typeof value === 'string') json += `":${JSON.stringify(cleanText(value))}`
-    else json += `":${JSON.stringify(value)}`
+    const name = `${json === '' ? '{' : ','}"${key}":`
+    if (typeof value === 'bigint') json += `${name}"${value}"`
+    else if (typeof value === 'string')
+      json += PLAIN.test(value) ? `${name}"${value}"` : name + JSON.stringify(cleanText(value))
+    else json += name + JSON.stringify(value)
   }
-  return `${json}}`
+  return json === '' ? '{}' : `${json}}`
 }
+
+/** ASCII without quotes, backslashes and control characters: its own JSON. */
+const PLAIN = /^[ !#-[\]-~]*$/
 
 /** Without what Postgres takes in no text or JSON. */
 export function cleanText(value: string): string {

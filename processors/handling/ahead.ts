@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
+import type { RawLog } from '../protocol.ts'
 import type { SourceBlock } from './block.ts'
 import type { Candidate, Decoder } from './decode.ts'
 
@@ -23,10 +24,10 @@ export function openAhead(
     last = next.at(-1) ?? last
     return next.flatMap(number => {
       const { ref, logs = [] } = queue.get(number) ?? {}
-      const unknown = logs.filter(
-        ({ address }) => !contracts.isInspected(address) && !contracts.isIgnored(address),
-      )
-      if (!ref || unknown.length === 0) return []
+      const isUnknown = ({ address }: RawLog) =>
+        !contracts.isInspected(address) && !contracts.isIgnored(address)
+      if (!ref || !logs.some(isUnknown)) return []
+      const unknown = logs.filter(isUnknown)
       const candidates = decoder
         .decodeBlock(unknown, contracts)
         .candidates.filter(({ contract }) => !seen.has(contract) && !contracts.isIgnored(contract))

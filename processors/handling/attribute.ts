@@ -18,15 +18,16 @@ export function toAttribute(events: readonly DomainEvent[]): string[] {
 /**
  * Puts the codes of a transaction's suffix on what it was made for: what the contract that it calls itself logged; of
  * a call by way of others (a smart account, a pool, a bundler) whatever was not done by a vault that acts in it too,
- * so that a deposit which the vault passes on to another counts once. Pure; gives new events, in the same order.
+ * so that a deposit which the vault passes on to another counts once. Pure: events that
+ * change are new ones, in the same order.
  */
 export function attribute(
   events: readonly DomainEvent[],
   transactionHash: string,
   { to, input }: TransactionCall,
-): DomainEvent[] {
+): readonly DomainEvent[] {
   const codes = readAttribution(input)?.codes
-  if (!codes) return [...events]
+  if (!codes) return events
   const own = events.filter(
     (event): event is Attributable => isAttributable(event) && event.transactionHash === transactionHash,
   )

@@ -294,8 +294,10 @@ export class ChainHandler {
     for (const entry of output) {
       for (const hash of toAttribute(entry.events)) {
         const call = callsOf(entry.block)?.get(hash) ?? fetched?.get(hash)
-        if (call) entry.events = attribute(entry.events, hash, call)
-        else {
+        if (call) {
+          const events = attribute(entry.events, hash, call)
+          if (events !== entry.events) entry.events = [...events]
+        } else {
           const reason = `transaction ${hash} is not to be had: what it did is attributed to nobody`
           letters.push({ stage: 'inspect', block: entry.block, contract: '', reason })
         }

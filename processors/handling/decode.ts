@@ -255,24 +255,20 @@ class BlockDecoding {
   /** Lets each protocol see its events of one transaction on one contract together. */
   private reconcile(): DomainEvent[] {
     if (!this.found.some(f => f.owner.protocol.reconcile)) return this.found.map(f => f.event)
-    const groups = new Map<Owner, Map<string, Map<string, DomainEvent[]>>>()
+    const groups = new Map<Owner, Map<string, DomainEvent[]>>()
     const events: DomainEvent[] = []
     for (const { event, owner } of this.found) {
       if (!owner.protocol.reconcile) {
         events.push(event)
         continue
       }
-      const transactions = groupOf(groups, owner, () => new Map<string, Map<string, DomainEvent[]>>())
-      const contracts = groupOf(
-        transactions,
-        event.transactionHash ?? '',
-        () => new Map<string, DomainEvent[]>(),
-      )
-      groupOf(contracts, event.contract, () => [] as DomainEvent[]).push(event)
+      const transactions = groupOf(groups, owner, () => new Map<string, DomainEvent[]>())
+      groupOf(transactions, event.transactionHash ?? '', () => [] as DomainEvent[]).push(event)
     }
     for (const [owner, transactions] of groups) {
-      for (const contracts of transactions.values()) {
-        for (const group of contracts.values()) events.push(...(owner.protocol.reconcile?.(group) ?? group))
+      for (const ofTransaction of transactions.values()) {
+        for (const group of byContract(ofTransaction))
+          events.push(...(owner.protocol.reconcile?.(group) ?? group))
       }
     }
     return events.sort((a, b) => (a.logIndex ?? 0) - (b.logIndex ?? 0))
@@ -285,9 +281,15 @@ const TOO_LARGE = 2n ** 192n
 /** @throws MalformedLogError where a vault tells of more shares or assets than there can be */
 function checkAmounts({ type, data }: DomainEvent): void {
   if (!SUMMED.has(type)) return
-  const { shares = 0n, assets = 0n, amount = 0n } = data as Record<string, bigint | undefined>
-  const largest = [shares, assets, amount].find(value => value >= TOO_LARGE)
-  if (largest !== undefined) throw new MalformedLogError(`${largest} is more than any token has`)
+  const { shares, assets, amount } = data as Record<string, bigint | undefined>
+  checkAmount(shares)
+  checkAmount(assets)
+  checkAmount(amount)
+}
+
+function checkAmount(value: bigint | undefined): void {
+  if (value !== undefined && value >= TOO_LARGE)
+    throw new MalformedLogError(`${value} is more than any token has`)
 }
 
 /** Events whose amounts are added up. */
@@ -301,6 +303,14 @@ const SUMMED = new Set<DomainEvent['type']>([
 
 function distinct(sources: readonly WatchedSource[]): WatchedSource[] {
   return [...new Map(sources.map(source => [`${source.kind} ${source.contract}`, source])).values()]
+}
+
+/** Most transactions act on one contract. */
+function byContract(events: DomainEvent[]): Iterable<DomainEvent[]> {
+  if (events.every(({ contract }) => contract === events[0]?.contract)) return [events]
+  const groups = new Map<string, DomainEvent[]>()
+  for (const event of events) groupOf(groups, event.contract, () => [] as DomainEvent[]).push(event)
+  return groups.values()
 }
 
 function groupOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {

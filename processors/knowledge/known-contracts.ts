@@ -57,6 +57,8 @@ interface Fact extends Learned {
  * same. What an attempt learns is undone by the next `begin` unless `commit` came first. Contracts whose history is
  * still being fetched are known apart from those that come with the blocks; what one of the two has is left alone by the other.
  */
+const NOTHING: readonly WatchedSource[] = []
+
 export class KnownContracts {
   private readonly teaching: Teaching
   private others: readonly KnownContracts[] = []
@@ -177,7 +179,8 @@ export class KnownContracts {
   }
 
   /** Takes note of an event; gives the contracts that are to be watched from now on. */
-  learn(event: DomainEvent, block: number, timestamp = this.now): { kind: string; contract: string }[] {
+  learn(event: DomainEvent, block: number, timestamp = this.now): readonly WatchedSource[] {
+    if (this.teaching.isPlain(event.type)) return NOTHING
     if (event.type === 'VaultDiscovered') {
       const { vault, asset, protocol, decimals, assetDecimals, deployedBlock } = event.data
       const { pool, rewardToken, asyncDeposits, asyncRedemptions } = event.data
@@ -236,10 +239,14 @@ export class KnownContracts {
   }
 
   isInspected(contract: string): boolean {
-    return [this, ...this.others].some(({ inspected }) => {
-      const verdict = inspected.get(contract)
-      return verdict !== undefined && (verdict.until === undefined || this.now < verdict.until)
-    })
+    return (
+      this.holds(this.inspected, contract) || this.others.some(one => this.holds(one.inspected, contract))
+    )
+  }
+
+  private holds(inspected: ReadonlyMap<string, Inspected>, contract: string): boolean {
+    const verdict = inspected.get(contract)
+    return verdict !== undefined && (verdict.until === undefined || this.now < verdict.until)
   }
 
   /** Contracts that were looked at in blocks from a time on, unix seconds. */

@@ -50,13 +50,18 @@ export class Teaching {
 
   /** Contracts to be watched because of an event; `by`: as these protocols see it. */
   watches(event: DomainEvent, by: (protocol: Protocol) => boolean = () => true): WatchedSource[] {
-    return this.learnersOf(event)
-      .filter(by)
-      .flatMap(protocol => protocol.watches?.(event) ?? [])
+    const learners = this.learnersOf(event)
+    return learners === NOBODY ? [] : learners.filter(by).flatMap(protocol => protocol.watches?.(event) ?? [])
   }
 
   samples(event: DomainEvent): Sample[] {
-    return this.learnersOf(event).flatMap(protocol => protocol.samples?.(event) ?? [])
+    const learners = this.learnersOf(event)
+    return learners === NOBODY ? [] : learners.flatMap(protocol => protocol.samples?.(event) ?? [])
+  }
+
+  /** Whether nobody learns anything from events of the type, which are most. */
+  isPlain(type: EventType): boolean {
+    return !this.learners.has(type) && !this.remembered.has(type) && !RHYTHMS.includes(type)
   }
 
   /** Whether events of the type are kept as facts. */
@@ -65,6 +70,7 @@ export class Teaching {
   }
 
   readonly teaches: Teaches = event => {
+    if (this.isPlain(event.type)) return undefined
     const watched = this.watches(event)
     const isTaught =
       watched.length > 0 ||
@@ -75,9 +81,11 @@ export class Teaching {
   }
 
   private learnersOf({ type }: DomainEvent): readonly Protocol[] {
-    return this.learners.get(type) ?? []
+    return this.learners.get(type) ?? NOBODY
   }
 }
+
+const NOBODY: readonly Protocol[] = []
 
 export const taughtBy = ({
   type,

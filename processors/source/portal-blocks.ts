@@ -26,8 +26,9 @@ const isHex = (value: unknown) => typeof value === 'string' && HEX.test(value)
 const hex = z.string().regex(HEX)
 const place = z.number().int().nonnegative()
 type Log = SqdBlock['logs'][number]
-/** By hand: there may be a hundred thousand of them in a second, and none is copied. */
-const log = z.custom<Log>(value => {
+/** By hand: there may be a hundred thousand of them in a second, and none is copied, nor is the list of them. */
+const logs = z.custom<Log[]>(value => Array.isArray(value) && value.every(isLog), 'no logs')
+function isLog(value: unknown): value is Log {
   if (typeof value !== 'object' || value === null) return false
   const { address, topics, data, logIndex, transactionHash } = value as Record<keyof Log, unknown>
   return (
@@ -38,11 +39,25 @@ const log = z.custom<Log>(value => {
     Number.isSafeInteger(logIndex) &&
     isHex(transactionHash)
   )
-}, 'no log')
+}
+const transactions = z.custom<Transaction[]>(
+  value => Array.isArray(value) && value.every(isTransaction),
+  'no transactions',
+)
+interface Transaction {
+  hash: string
+  to?: string | null
+  input: string
+}
+function isTransaction(value: unknown): value is Transaction {
+  if (typeof value !== 'object' || value === null) return false
+  const { hash, to, input } = value as Record<keyof Transaction, unknown>
+  return isHex(hash) && (to === undefined || to === null || isHex(to)) && isHex(input)
+}
 const blockSchema = z.object({
   header: z.object({ number: place, hash: hex, parentHash: hex, timestamp: place }),
-  logs: z.array(log).default([]),
-  transactions: z.array(z.object({ hash: hex, to: hex.nullish(), input: hex })).default([]),
+  logs: logs.default([]),
+  transactions: transactions.default([]),
 })
 
 const FIELDS = {
@@ -139,6 +154,7 @@ export function openPortalFinal(options: PortalFinalOptions): FinalSource {
       const wanted = logs.filter(({ topics, address }) => select(topics[0], address))
       // The ends say that nothing is missing between them.
       if (wanted.length === 0 && header.height !== from && header.height !== end) return []
+      if (wanted.length === logs.length) return [{ header, logs, transactions }]
       const hashes = new Set(wanted.map(({ transactionHash }) => transactionHash))
       return [{ header, logs: wanted, transactions: transactions.filter(({ hash }) => hashes.has(hash)) }]
     })

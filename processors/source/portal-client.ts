@@ -292,8 +292,8 @@ async function* linesOf(
         const whole = begun.join('') + first
         begun = []
         length = 0
-        if (whole.trim() !== '') yield whole
-        for (const line of others) if (line.trim() !== '') yield line
+        if (!isBlank(whole)) yield whole
+        for (const line of others) if (!isBlank(line)) yield line
       }
       begun.push(last)
       length += last.length
@@ -310,8 +310,11 @@ async function* linesOf(
     reader.cancel().catch(() => {})
   }
   const rest = begun.join('')
-  if (rest.trim() !== '' && isWhole(rest)) yield rest
+  if (!isBlank(rest) && isWhole(rest)) yield rest
 }
+
+/** Without a copy of the line, which is long. */
+const isBlank = (line: string) => !/\S/.test(line)
 
 /** A last line without an end may be whole. */
 function isWhole(line: string): boolean {

@@ -40,10 +40,18 @@ export function openLogSelector(
     const wanted = (topic0 !== undefined && byTopic.get(lower(topic0))) || ofAnyTopic
     if (wanted.length === 0) return undefined
     const contract = lower(address)
-    const meant = wanted.filter(({ addresses }) => !addresses || addresses.has(contract))
-    return meant.length > 0 ? { transaction: meant.some(({ transaction }) => transaction) } : undefined
+    let selected: typeof ALONE | undefined
+    for (const { addresses, transaction } of wanted) {
+      if (addresses && !addresses.has(contract)) continue
+      if (transaction) return WITH_TRANSACTION
+      selected = ALONE
+    }
+    return selected
   }
 }
+
+const ALONE = { transaction: false }
+const WITH_TRANSACTION = { transaction: true }
 
 /**
  * Takes from all the logs of a block what is subscribed to, as evm-processor's own mapping does, and says whose transactions

@@ -423,7 +423,8 @@ const saysNothing = (height: number) =>
   new StateMissingError(`block ${height}, and answers as of a chain without contracts`)
 
 /** Logs in their block's order, each once: some nodes serve the seams of their ranges twice. */
-export function eachOnce<T extends { logIndex: number }>(logs: readonly T[]): T[] {
+export function eachOnce<T extends { logIndex: number }>(logs: T[]): T[] {
+  if (logs.every(({ logIndex }, i) => logIndex > (logs[i - 1]?.logIndex ?? -1))) return logs
   const byIndex = new Map(logs.map(log => [log.logIndex, log]))
   return [...byIndex.values()].sort((a, b) => a.logIndex - b.logIndex)
 }
