@@ -5,6 +5,7 @@ import cors from 'cors'
 import type { Express, RequestHandler } from 'express'
 import express from 'express'
 import helmet from 'helmet'
+import { mountFrontDoor } from './front-door/mount.ts'
 import { mountDocumentation } from './http/documentation.ts'
 import type { ApiDeps } from './http/endpoint.ts'
 import { tiersOf } from './http/endpoint.ts'
@@ -93,6 +94,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
 
   const endpoints = options.endpoints ?? (await loadEndpoints())
   mountDocumentation(app, endpoints, { publicUrl: options.publicUrl })
+  mountFrontDoor(app, endpoints, { publicUrl: options.publicUrl })
   const mounting = {
     deadlineMs: options.deadlineMs ?? 15_000,
     tags: createEntityTags(),

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
-import type { Express, Response } from 'express'
+import type { Express } from 'express'
 import type { Endpoint, Tier } from './endpoint.ts'
 import { isPayable, tiersOf } from './endpoint.ts'
-import { methodNotAllowed } from './error-answers.ts'
 import type { LoadedEndpoint } from './load-endpoints.ts'
+import { serveOpen, serveText } from './serve-text.ts'
 import { ErrorBody, PaymentRequiredBody } from './shapes.ts'
 
 const TIERS: Record<Tier, string> = {
@@ -292,35 +291,23 @@ export function mountDocumentation(
   endpoints: readonly LoadedEndpoint[],
   options: { publicUrl?: string } = {},
 ): void {
-  const serve = (path: string, send: (response: Response, isFolder: boolean) => void) => {
-    app.get(path, (request, response) => send(response, request.path.endsWith('/')))
-    app.all(path, methodNotAllowed(['GET', 'HEAD']))
-  }
-  const serveText = (path: string, type: string, text: string) => {
-    const tag = `W/"${createHash('sha1').update(text).digest('base64url')}"`
-    serve(path, response => {
-      response.set({ 'cache-control': 'no-cache', etag: tag }).type(type).send(text)
-    })
-  }
   for (const tier of Object.keys(TIERS) as Tier[]) {
-    serveText(
-      `/${tier}/documentation/json`,
-      'application/json',
+    serveText(app, `/${tier}/documentation/json`, 'application/json', () =>
       JSON.stringify(openApiDocument(endpoints, tier, options)),
     )
-    serve(`/${tier}/documentation`, (response, isFolder) => {
+    serveOpen(app, `/${tier}/documentation`, (response, isFolder) => {
       response.redirect(308, `${isFolder ? '../' : ''}../documentation?urls.primaryName=${tier}`)
     })
   }
-  serveText('/documentation/start.js', 'application/javascript', START)
+  serveText(app, '/documentation/start.js', 'application/javascript', () => START)
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
-    serve(`/documentation/assets/${file}`, response => response.sendFile(file, { root: assets }))
+    serveOpen(app, `/documentation/assets/${file}`, response => response.sendFile(file, { root: assets }))
   }
   app.get('/documentation', (request, response, next) => {
     if (!request.path.endsWith('/')) return next()
     const [, ...query] = request.originalUrl.split('?')
     response.redirect(308, ['../documentation', ...query].join('?'))
   })
-  serveText('/documentation', 'html', PAGE)
+  serveText(app, '/documentation', 'html', () => PAGE)
 }

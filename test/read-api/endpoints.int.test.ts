@@ -11,6 +11,7 @@ import { ErrorBody } from '../../read-api/http/shapes.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import type { LoopbackIris } from './cctp/iris.ts'
 import { burnAfter, seatBridge } from './cctp/seat.ts'
+import { theClientsSpeak } from './client/speaking.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import { stand } from './stand.ts'
@@ -320,6 +321,8 @@ describe.each(routes)('$name', ({ tier, endpoint }) => {
   }
 })
 
+describe('the generated clients', () => theClientsSpeak(() => api))
+
 describe('around the endpoints', () => {
   it.each(['v2', 'beta', 'alpha'])('serves the OpenAPI document of %s without a key', async tier => {
     const answer = await request(api.app).get(`/${tier}/documentation/json`)
@@ -339,6 +342,35 @@ describe('around the endpoints', () => {
       const { host, pathname } = new URL(part, 'http://here/documentation')
       expect([host, (await request(api.app).get(pathname)).status], part).toEqual(['here', 200])
     }
+  })
+
+  it('opens at / with a page of our own that leads to what there is', async () => {
+    const page = await request(api.app).get('/')
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    const parts = [...page.text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(match => match[1] ?? '')
+    expect(parts.length).toBeGreaterThan(6)
+    for (const part of parts) {
+      const { host, pathname } = new URL(part, 'http://here/')
+      expect([host, (await request(api.app).get(pathname)).status], part).toEqual(['here', 200])
+    }
+  })
+
+  it('tells all tiers in one document, and every operation in /llms.txt', async () => {
+    const { body: whole } = await request(api.app).get('/openapi.json')
+    const { text } = await request(api.app).get('/llms.txt')
+    expect(text).toMatch(/^# Vaultlog\n\n> /)
+    for (const tier of ['v2', 'beta', 'alpha']) {
+      const { body: one } = await request(api.app).get(`/${tier}/documentation/json`)
+      expect(whole.paths).toMatchObject(one.paths)
+      expect(whole.components).toMatchObject(one.components)
+    }
+    expect(Object.keys(whole.paths).length).toBe(
+      new Set(routes.map(({ tier, endpoint }) => tier + endpoint.path)).size,
+    )
+    for (const { tier, endpoint } of routes)
+      expect(text).toContain(
+        `- ${endpoint.method.toUpperCase()} /${tier}${endpoint.path}: ${endpoint.summary}`,
+      )
   })
 
   it('takes an address in any case, its prefix too', async () => {

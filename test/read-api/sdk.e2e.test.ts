@@ -9,6 +9,7 @@ import { serve } from '../../read-api/http/serve.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import { declaredAnswers, type Schema } from './declared-types.ts'
 import { type ApiHarness, startApi } from './harness.ts'
+import { expectPublishedPythonWorks, hasPublishedPython } from './published-python.ts'
 import * as w from './world.ts'
 import { seatWorld } from './world-on-chain.ts'
 
@@ -263,3 +264,8 @@ describe('the published client, pointed at this API', () => {
     ).toThrow()
   })
 })
+
+it.skipIf(!hasPublishedPython)(
+  'so does every method of the published Python client, where that is installed (pip install vaultsfyi)',
+  () => expectPublishedPythonWorks(`http://127.0.0.1:${server.port}`, api.apiKey),
+)
