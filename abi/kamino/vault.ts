@@ -1,0 +1,144 @@
+import { bytesOf, findProgramAddress } from '../svm/addresses.ts'
+import { type Key, keyOf, SYSTEM_PROGRAM } from '../svm/programs.ts'
+import { ByteReader } from '../svm/reader.ts'
+
+/**
+ * The program of the vaults, and those that it calls: the lending markets, and the farms that shares are staked in.
+ * @see npm @kamino-finance/klend-sdk
+ */
+export const VAULT_PROGRAM = keyOf('KvauGMspG5k6rtzrqqn7WNn3oZdyKqLKwK2XWQ8FLjd')
+export const LENDING_PROGRAM = keyOf('KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD')
+export const FARMS_PROGRAM = keyOf('FarmsPZpWu9i7Kky8tPN37rs2TpmMrAZrC7S7vJa91Hr')
+
+/** What lies in one reserve. */
+export interface Allocation {
+  reserve: Key
+  /** Token account of the vault for the reserve's shares (cTokens). */
+  ctokenVault: Key
+  /** cTokens in it, as the vault counts them. */
+  ctokens: bigint
+}
+
+export interface KaminoVault {
+  authority: Key
+  tokenMint: Key
+  tokenVault: Key
+  tokenProgram: Key
+  sharesMint: Key
+  /** Asset base units that lie in no reserve. */
+  available: bigint
+  sharesIssued: bigint
+  /** Asset base units with 60 fractional bits: fees that are charged and not yet taken out. */
+  pendingFeesSf: bigint
+  /** Those in use, in the order that the program wants their accounts in. */
+  allocations: readonly Allocation[]
+  /** Asset base units. */
+  minDeposit: bigint
+  minWithdrawal: bigint
+  name: string
+  /** Undefined where the vault has none. */
+  lookupTable: Key | undefined
+  farm: Key | undefined
+  /** Of a withdrawal, asset base units and hundredths of a percent. */
+  penalty: bigint
+  penaltyBps: bigint
+}
+
+/** sha256 of "account:VaultState", its first eight bytes. @see anchor-lang, discriminator */
+const DISCRIMINATOR = 'e4c452a562d2eb98'
+const SIZE = 62_552
+const MOST_ALLOCATIONS = 25
+const ALLOCATION_SIZE = 2_160
+/** @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json, VaultState and VaultAllocation: places of fields */
+const AT = {
+  authority: 40,
+  tokenMint: 80,
+  tokenVault: 120,
+  tokenProgram: 152,
+  sharesMint: 184,
+  available: 224,
+  sharesIssued: 232,
+  pendingFees: 296,
+  allocations: 312,
+  minDeposit: 58_408,
+  minWithdrawal: 58_416,
+  name: 58_528,
+  lookupTable: 58_568,
+  farm: 58_600,
+  penalty: 58_680,
+  penaltyBps: 58_688,
+} as const
+const NAME_SIZE = 40
+const CTOKENS_AT = 1_104
+
+/**
+ * Reads an account of a vault. Undefined where `owner` is not the program or the bytes are no vault, or where an account that the
+ * program derives from the vault's address is another one.
+ */
+export function decodeVault(vault: Key, owner: Key, data: Uint8Array): KaminoVault | undefined {
+  if (owner !== VAULT_PROGRAM || data.length !== SIZE) return undefined
+  if (Buffer.from(data.subarray(0, 8)).toString('hex') !== DISCRIMINATOR) return undefined
+  const key = (at: number) => new ByteReader(data.subarray(at)).key()
+  const u64 = (at: number) => new ByteReader(data.subarray(at)).u64()
+  const state: KaminoVault = {
+    authority: key(AT.authority),
+    tokenMint: key(AT.tokenMint),
+    tokenVault: key(AT.tokenVault),
+    tokenProgram: key(AT.tokenProgram),
+    sharesMint: key(AT.sharesMint),
+    available: u64(AT.available),
+    sharesIssued: u64(AT.sharesIssued),
+    pendingFeesSf: u64(AT.pendingFees) + (u64(AT.pendingFees + 8) << 64n),
+    allocations: allocationsOf(data),
+    minDeposit: u64(AT.minDeposit),
+    minWithdrawal: u64(AT.minWithdrawal),
+    name: textOf(data.subarray(AT.name, AT.name + NAME_SIZE)),
+    lookupTable: unlessNone(key(AT.lookupTable)),
+    farm: unlessNone(key(AT.farm)),
+    penalty: u64(AT.penalty),
+    penaltyBps: u64(AT.penaltyBps),
+  }
+  return isDerived(vault, state) ? state : undefined
+}
+
+/** A reserve that is all zero bytes is none. */
+function allocationsOf(data: Uint8Array): Allocation[] {
+  const found: Allocation[] = []
+  for (let i = 0; i < MOST_ALLOCATIONS; i++) {
+    const start = AT.allocations + i * ALLOCATION_SIZE
+    const from = new ByteReader(data.subarray(start))
+    const [reserve, ctokenVault] = [from.key(), from.key()]
+    if (reserve === SYSTEM_PROGRAM) continue
+    const ctokens = new ByteReader(data.subarray(start + CTOKENS_AT)).u64()
+    found.push({ reserve, ctokenVault, ctokens })
+  }
+  return found
+}
+
+function isDerived(vault: Key, state: KaminoVault): boolean {
+  const reserves = new Set(state.allocations.map(({ reserve }) => reserve))
+  return (
+    state.authority === vaultAuthority(vault) &&
+    state.sharesMint === sharesMint(vault) &&
+    state.tokenVault === tokenVault(vault) &&
+    reserves.size === state.allocations.length &&
+    state.allocations.every(({ reserve, ctokenVault }) => ctokenVault === ctokenVaultOf(vault, reserve))
+  )
+}
+
+const unlessNone = (key: Key) => (key === SYSTEM_PROGRAM ? undefined : key)
+
+/** Names are filled up with zero bytes. */
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8').replaceAll('\0', '').trim()
+
+const derived = (seed: string, ...keys: readonly Key[]): Key =>
+  findProgramAddress([Buffer.from(seed), ...keys.map(bytesOf)], VAULT_PROGRAM)
+
+/** Signs for the vault: it mints the shares. */
+export const vaultAuthority = (vault: Key): Key => derived('authority', vault)
+export const sharesMint = (vault: Key): Key => derived('shares', vault)
+/** Where assets lie that are in no reserve. */
+export const tokenVault = (vault: Key): Key => derived('token_vault', vault)
+export const ctokenVaultOf = (vault: Key, reserve: Key): Key => derived('ctoken_vault', vault, reserve)
+export const globalConfig = (): Key => derived('global_config')
+export const eventAuthority = (): Key => derived('__event_authority')
