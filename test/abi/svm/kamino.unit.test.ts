@@ -284,6 +284,14 @@ describe('interest', () => {
     expect(grown[0]).toBe(ONE)
   })
 
+  it('has a third term, which counts at rates that a curve can be set to', () => {
+    // 500,000 % a year for 1,000 slots, as Kamino's package reckons it.
+    const theirs = fractionOf('1.082496343053052584544285674996')
+    const cut = 1_000n ** 3n
+    expect(distance(compounded(5_000n * ONE, 1_000n), theirs)).toBeLessThan(cut)
+    expect(cut).toBeLessThan(ONE / 10n ** 8n)
+  })
+
   it('at the points of the curve is what they say, clamped at 100 %', () => {
     const { curve } = reserveOf()
     const percent = (of: bigint) => (of * ONE) / 100n
@@ -291,6 +299,9 @@ describe('interest', () => {
     expect(borrowRate(curve, percent(70n))).toBe((500n * ONE) / 10_000n)
     expect(borrowRate(curve, percent(100n))).toBe((9_000n * ONE) / 10_000n)
     expect(borrowRate(curve, percent(140n))).toBe(borrowRate(curve, percent(100n)))
+    // 69.996 % is met by the point at 70 %; 69.994 % is not.
+    expect(borrowRate(curve, (69_996n * ONE) / 100_000n)).toBe((500n * ONE) / 10_000n)
+    expect(borrowRate(curve, (69_994n * ONE) / 100_000n)).toBeLessThan((500n * ONE) / 10_000n)
     // Half way between 9 % and 40 %.
     expect(distance(borrowRate(curve, percent(90n)), percent(49n) / 2n)).toBeLessThan(4n)
     expect(() => borrowRate([], percent(50n))).toThrow(RangeError)
