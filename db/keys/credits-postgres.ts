@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { CreditLedger } from './credits.ts'
+import type { CreditLedger } from './ledger.ts'
 
 /** Credits in api_usage; charge_credits of the migrations decides and books under the lock of the key's row. */
 export function createPostgresLedger(pool: pg.Pool): CreditLedger {

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import { log } from '../process/log.ts'
-import type { CreditLedger } from './credits.ts'
 import { readUsage } from './credits-postgres.ts'
+import type { CreditLedger } from './ledger.ts'
 
 // Lua's numbers are exact up to 2^53, as ours are; %.0f because larger ones would be written as 1e+15.
 const BOOK = `

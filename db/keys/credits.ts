@@ -4,34 +4,13 @@ import { UnavailableError } from '../process/errors.ts'
 import { createBatcher } from './batch.ts'
 import { createPostgresLedger } from './credits-postgres.ts'
 import { createRedisLedger } from './credits-redis.ts'
-import type { ApiKey } from './keys.ts'
-
-export type Account = Pick<ApiKey, 'id' | 'creditsPerMonth'>
-
-export interface Charge {
-  account: Account
-  credits: number
-}
+import type { Account, Charge } from './ledger.ts'
 
 export interface Receipt {
   /** False: it would not have fitted into the month, and nothing was booked. */
   isAccepted: boolean
   /** Credits left this month. */
   remaining: number
-}
-
-/** Where credits are kept. A month is its first day, YYYY-MM-DD, UTC. */
-export interface CreditLedger {
-  /**
-   * Books in order; charges of one key stand together, keys ascend. Gives what was used after each, undefined for a
-   * charge that could not be booked.
-   */
-  book(
-    month: string,
-    charges: readonly Charge[],
-  ): Promise<({ isAccepted: boolean; used: number } | undefined)[]>
-  used(month: string, keyId: number): Promise<number>
-  close(): Promise<void>
 }
 
 /** Counts credits of keys, across all processes that share the store. */

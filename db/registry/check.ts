@@ -1,7 +1,7 @@
 import { networkOfChain } from '../networks.ts'
 import { SOLANA } from '../streams.ts'
+import type { Fact } from './fact.ts'
 import { type Facts, kindSchema } from './kinds.ts'
-import type { Fact } from './registry.ts'
 
 /**
  * What is wrong with a set of facts, one line each; none when it may be recorded. A value has to fit its kind, a name

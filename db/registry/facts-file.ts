@@ -4,8 +4,8 @@ import { fromBase58 } from '../base58.ts'
 import { networkByName } from '../networks.ts'
 import { ConfigError } from '../process/errors.ts'
 import { SOLANA } from '../streams.ts'
+import type { Fact } from './fact.ts'
 import { FACT_KINDS, type FactFamily } from './kinds.ts'
-import type { Fact } from './registry.ts'
 
 /**
  * An account of Solana in base58, whose case matters, or an address in hex: in letters of both cases it carries its checksum

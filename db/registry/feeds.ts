@@ -4,7 +4,7 @@ import { networkByName, networkIds } from '../networks.ts'
 import { SOLANA } from '../streams.ts'
 import table from './contracts/chainlink.json' with { type: 'json' }
 import { readContractsFile } from './contracts-file.ts'
-import type { Fact } from './registry.ts'
+import type { Fact } from './fact.ts'
 
 const feed = z.object({
   base: z.string(),

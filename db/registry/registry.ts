@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
-import { z } from 'zod'
 import { decodeEventData } from '../events/event-json.ts'
 import {
   appendFacts,
@@ -13,23 +12,10 @@ import type { DomainEvent } from '../events/vocabulary.ts'
 import { inTransaction } from '../postgres.ts'
 import { ConfigError } from '../process/errors.ts'
 import { checkFacts } from './check.ts'
+import type { Fact } from './fact.ts'
 import { factsOf } from './facts-file.ts'
 import { feedFacts } from './feeds.ts'
 import { isOfFiles } from './ignored.ts'
-
-/**
- * A curated fact: `kind` says what is known of `subject`, `value` is the JSON of it. Subjects are `vault:<chainId>:<address>`,
- * `asset:<chainId>:<address>`, `contract:<chainId>:<address>`, `market:<chainId>:<marketId>`, `protocol:<name>`, `curator:<name>`; addresses in
- * lower case.
- */
-export const factSchema = z.strictObject({
-  subject: z
-    .string()
-    .regex(/^(vault|asset|contract|market):\d+:(0x[0-9a-f]{40}|[\w.-]{1,128})$|^(protocol|curator):[\w.-]+$/),
-  kind: z.string().regex(/^[a-z][A-Za-z0-9]*$/),
-  value: z.json(),
-})
-export type Fact = z.infer<typeof factSchema>
 
 /**
  * Facts of every JSON file in a folder, and the feeds of assets as the list of Chainlink's contracts gives them. What

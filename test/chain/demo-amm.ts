@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Fact } from '../../db/registry/registry.ts'
+import type { Fact } from '../../db/registry/fact.ts'
 import { rootOf } from '../amm/uniswap.ts'
 import { balanceOf, chainState, ticksAround } from '../amm/world.ts'
 import { hasTimeBefore, quickly } from './demo-time.ts'

@@ -1,5 +1,5 @@
+import type { Fact } from '../../db/registry/fact.ts'
 import { COIN_ADDRESS } from '../../db/registry/feeds.ts'
-import type { Fact } from '../../db/registry/registry.ts'
 import type { Guests } from './guests.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, parseAbi } from 'viem'
-import type { Fact } from '../../db/registry/registry.ts'
+import type { Fact } from '../../db/registry/fact.ts'
 import { hasTimeBefore, quickly } from './demo-time.ts'
 import { calls } from './deploy.ts'
 import { ScenarioError } from './errors.ts'

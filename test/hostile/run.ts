@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Address } from 'viem'
-import type { Fact } from '../../db/registry/registry.ts'
+import type { Fact } from '../../db/registry/fact.ts'
 import type { Node } from '../chain/node.ts'
 import type { Scenario } from '../chain/scenario.ts'
 import { scenarioContracts } from '../pipeline.ts'

@@ -4,9 +4,10 @@ import { getAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { checkFacts, countFacts, listedVaults } from '../../../db/registry/check.ts'
 import chainlink from '../../../db/registry/contracts/chainlink.json' with { type: 'json' }
+import type { Fact } from '../../../db/registry/fact.ts'
 import { factsOf } from '../../../db/registry/facts-file.ts'
 import { feedFacts } from '../../../db/registry/feeds.ts'
-import { FACTS, type Fact, readFacts } from '../../../db/registry/registry.ts'
+import { FACTS, readFacts } from '../../../db/registry/registry.ts'
 
 const VAULT = `vault:1:0x${'ab'.repeat(20)}`
 

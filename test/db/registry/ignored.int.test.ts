@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readEvents } from '../../../db/events/event-store.ts'
+import type { Fact } from '../../../db/registry/fact.ts'
 import {
   followContractsFile,
   ignoreContract,
   readIgnored,
   unignoreContract,
 } from '../../../db/registry/ignored.ts'
-import { type Fact, recordFacts } from '../../../db/registry/registry.ts'
+import { recordFacts } from '../../../db/registry/registry.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
 
 const [A, B, C] = ['aA', 'bB', 'cC'].map(byte => `0x${byte.repeat(20)}`) as [string, string, string]
