@@ -1,5 +1,5 @@
 import type { AssetInfo } from '../catalogue/assets.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 import { usdOf } from '../http/amounts.ts'
 
 /** Of token0 and token1, base units. */

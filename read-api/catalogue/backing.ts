@@ -9,16 +9,8 @@ import { type Moment, momentOfFace } from '../moment/snapshot.ts'
 import { holdings } from '../portfolio/queries.ts'
 import type { FactBook } from './facts.ts'
 import type { RawState } from './raw.ts'
-import type { Settings } from './terms.ts'
-import { standingOf, type VaultState } from './vault.ts'
-
-/** What a vault has outside of itself, as others' books say. */
-export interface Elsewhere {
-  /** Shares of other vaults, base units. */
-  readonly shares: readonly (readonly [vault: string, shares: bigint])[]
-  /** Of its own asset in lending markets, base units; without an id: in pools that the registry names. */
-  readonly lent: readonly (readonly [market: string, amount: bigint])[]
-}
+import type { Settings } from './vault-state.ts'
+import { standingOf, type VaultState } from './vault-state.ts'
 
 /** Whether what a vault says that it has is believed as it is. */
 export const isBelieved = (

@@ -14,10 +14,12 @@ import { byIdentity, reorder, reorderBy, SORT_KEYS } from './orders.ts'
 import { movedPoints, NO_POINTS } from './peers.ts'
 import { MAX_DEPTH, planPrice, priceOf } from './prices.ts'
 import type { RawState } from './raw.ts'
-import type { PricedReward, RewardStream } from './rewards.ts'
+import type { PricedReward } from './rewards.ts'
 import type { SharedPoints } from './score.ts'
 import type { CuratorInfo, ProtocolInfo } from './vault.ts'
-import { standingOf, Vault } from './vault.ts'
+import { Vault } from './vault.ts'
+import type { RewardStream } from './vault-state.ts'
+import { standingOf } from './vault-state.ts'
 
 /**
  * The catalogue after a move: only vaults whose own state, facts, asset price or inner vault changed, for which a

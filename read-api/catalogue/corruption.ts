@@ -1,4 +1,4 @@
-import type { Standing, VaultState } from './vault.ts'
+import type { Standing, VaultState } from './vault-state.ts'
 
 /**
  * A state older than this, reckoned from the time of the chain, is not the present one: samples of listed vaults come

@@ -1,7 +1,6 @@
 import { findNetwork } from '../../db/networks.ts'
 import type { AssetInfo } from './assets.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { Shown } from './shown.ts'
+import type { Catalogue, Shown } from './catalogue.ts'
 import type { Vault } from './vault.ts'
 
 export interface VaultFilter {

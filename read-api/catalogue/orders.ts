@@ -1,4 +1,5 @@
-import type { Vault, Window } from './vault.ts'
+import type { Vault } from './vault.ts'
+import type { Window } from './vault-state.ts'
 
 export const SORT_KEYS = ['tvl', 'apy1hour', 'apy1day', 'apy7day', 'apy30day'] as const
 export type SortKey = (typeof SORT_KEYS)[number]

@@ -2,12 +2,11 @@ import type { RewardStreamRow } from '../rewards/queries.ts'
 import type { HolderSummaryRow } from '../vaults/holder-queries.ts'
 import type { PriceRangeRow } from '../vaults/price-queries.ts'
 import type { AssetMetadata } from './assets.ts'
-import type { Elsewhere } from './backing.ts'
 import { keyOf } from './catalogue.ts'
 import type { ApyRow, AssetRow, FeedRow, SampleRow, VaultRow } from './queries.ts'
 import { streamsOf } from './rewards.ts'
 import type { SettingRow } from './settings-queries.ts'
-import type { VaultState } from './vault.ts'
+import type { Elsewhere, VaultState } from './vault-state.ts'
 
 const asyncOf = ({ async_deposits: deposits, async_redemptions: redemptions }: VaultRow) =>
   deposits === null || redemptions === null

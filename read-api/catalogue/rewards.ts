@@ -1,8 +1,7 @@
-import type { RewardFact } from '../../db/registry/kinds.ts'
 import { toWhole } from '../http/amounts.ts'
 import type { RewardStreamRow } from '../rewards/queries.ts'
 import type { AssetWire } from './assets.ts'
-import type { Window } from './vault.ts'
+import type { RewardStream, Window } from './vault-state.ts'
 
 const YEAR = 31_536_000
 const SECONDS: Readonly<Record<Window, number>> = {
@@ -32,9 +31,6 @@ export function rewardSum(rewards: readonly RewardApy<unknown>[]): Readonly<Reco
   const over = (window: Window) => rewards.reduce((sum, { apy }) => sum + apy[window], 0)
   return { '1hour': over('1hour'), '1day': over('1day'), '7day': over('7day'), '30day': over('30day') }
 }
-
-/** `isAnybodys`: anybody may have registered it, with any token. */
-export type RewardStream = RewardFact & { readonly isAnybodys?: boolean }
 
 /** What the events of a vault's chain say is paid out, as a curated fact would say it. */
 export function streamsOf({ streams }: RewardStreamRow): RewardStream[] {

@@ -1,9 +1,6 @@
 import { isSynchronous } from '../../db/protocols.ts'
 import type { FeesFact, FlagFact, TransactionalFact } from '../../db/registry/kinds.ts'
-import type { Standing, VaultState } from './vault.ts'
-
-/** setting → value as vault_setting holds it. */
-export type Settings = Readonly<Record<string, string | null>>
+import type { Settings, Standing, VaultState } from './vault-state.ts'
 
 const FEES = {
   performanceFee: 'fee:performance',

@@ -2,8 +2,9 @@ import { checksum, usdString } from '../http/amounts.ts'
 import { CORRUPTIONS } from './corruption.ts'
 import { greatestAge } from './prices.ts'
 import { UNVOUCHED, wireFlag } from './score.ts'
-import type { Vault, Window } from './vault.ts'
-import { WINDOWS } from './vault.ts'
+import type { Vault } from './vault.ts'
+import type { Window } from './vault-state.ts'
+import { WINDOWS } from './vault-state.ts'
 
 export interface RateWire {
   base: number

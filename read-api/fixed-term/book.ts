@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { perMoment } from '../catalogue/per-moment.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { NotFoundError } from '../http/errors.ts'
 import { address, network } from '../http/parameters.ts'

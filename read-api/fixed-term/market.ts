@@ -1,5 +1,5 @@
 import type { AssetInfo } from '../catalogue/assets.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 import { usdOf } from '../http/amounts.ts'
 
 /** A market and its tokens as they were last read. Amounts are base units, rates scaled by 1e18. */

@@ -1,7 +1,6 @@
 import { findNetwork } from '../../db/networks.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Catalogue, Shown } from '../catalogue/catalogue.ts'
 import { assetNames, type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
-import type { Shown } from '../catalogue/shown.ts'
 import { boolean, choice, integer, names, number } from '../http/parameters.ts'
 import { type FixedTermMarket, usdOfMarket } from './market.ts'
 

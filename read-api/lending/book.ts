@@ -1,5 +1,5 @@
 import { perMoment } from '../catalogue/per-moment.ts'
-import type { EndpointContext } from '../http/endpoint.ts'
+import type { AnswerReading } from '../catalogue/reading.ts'
 import { MovedError, NotFoundError } from '../http/errors.ts'
 import { network, text } from '../http/parameters.ts'
 import { z } from '../http/zod.ts'
@@ -7,17 +7,15 @@ import { lendingFamilies } from '../load-protocols.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { withStanding } from './standing.ts'
 
-type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'touch'>
-
 /** All lending markets of a chain as of the catalogue's moment, interest included up to its last block. */
-export function lendingMarkets(context: Asking, chainId: number): Promise<LendingMarket[]> {
+export function lendingMarkets(context: AnswerReading, chainId: number): Promise<LendingMarket[]> {
   const { catalogue } = context
   if (!catalogue.chain(chainId, 'lending')) return Promise.resolve([])
   context.touch(chainId)
   return readMarkets(context, chainId)
 }
 
-const readMarkets = perMoment(async (context: Asking, chain: number): Promise<LendingMarket[]> => {
+const readMarkets = perMoment(async (context: AnswerReading, chain: number): Promise<LendingMarket[]> => {
   const markets = await Promise.all(
     [...lendingFamilies.values()].map(family => family.markets(context, chain)),
   )
@@ -43,7 +41,7 @@ export const marketParams = z.object(marketPath)
 /** The market that a path names. */
 export async function findMarket(
   params: z.output<typeof marketParams>,
-  context: Asking,
+  context: AnswerReading,
 ): Promise<LendingMarket> {
   const markets = await lendingMarkets(context, params.network.chainId)
   const market = markets.find(({ id }) => id === params.marketId)

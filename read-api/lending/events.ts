@@ -1,6 +1,6 @@
+import type { Reading } from '../catalogue/reading.ts'
 import { familyOf } from '../load-protocols.ts'
 import { ask } from '../moment/query.ts'
-import type { Reading } from './family.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { type LendingEvent, lendingEvents } from './queries.ts'
 

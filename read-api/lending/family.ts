@@ -1,6 +1,6 @@
+import type { Reading } from '../catalogue/reading.ts'
 import type { Vault } from '../catalogue/vault.ts'
-import type { EndpointContext } from '../http/endpoint.ts'
-import type { Allocation } from '../vaults/allocations.ts'
+import type { Allocation } from '../vaults/allocation.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import type { LendingEvent } from './queries.ts'
 
@@ -49,9 +49,6 @@ export interface Window {
   limit: number
   offset: number
 }
-
-/** What answers are read with. */
-export type Reading = Pick<EndpointContext, 'deps' | 'catalogue'> & Partial<Pick<EndpointContext, 'signal'>>
 
 /** What the registry's vaults say of markets that anybody can open. */
 export interface Vouchers {

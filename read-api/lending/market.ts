@@ -1,6 +1,6 @@
 import type { ProductSlug } from '../../db/protocols.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 
 /** One asset of a lending market at one moment. Amounts are base units with interest up to that moment. */
 export interface LendingAsset {

@@ -1,6 +1,7 @@
+import type { Reading } from '../catalogue/reading.ts'
 import { familyOf } from '../load-protocols.ts'
 import { groupBy } from '../moment/chunks.ts'
-import type { LendingFamily, LendingPosition, Reading } from './family.ts'
+import type { LendingFamily, LendingPosition } from './family.ts'
 import type { LendingMarket } from './market.ts'
 
 /** An account's positions in markets of one chain, in their order; all of them, also empty ones. */

@@ -1,6 +1,7 @@
+import type { Reading } from '../catalogue/reading.ts'
 import { ask, defineQuery, type NamedQuery, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
-import type { Reading, Window } from './family.ts'
+import type { Window } from './family.ts'
 
 /**
  * States of lending markets over time, ascending: the last one at or before {from}, and of those after it, up to {to}, the

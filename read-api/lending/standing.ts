@@ -1,6 +1,6 @@
 import { marketsWithCaps } from '../catalogue/backing.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 import { familyOf } from '../load-protocols.ts'
 import type { Vouchers } from './family.ts'
 import type { LendingMarket } from './market.ts'

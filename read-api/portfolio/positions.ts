@@ -1,6 +1,7 @@
 import { keyOf } from '../catalogue/catalogue.ts'
 import type { FoundVault } from '../catalogue/find-vault.ts'
-import type { Vault, Window } from '../catalogue/vault.ts'
+import type { Vault } from '../catalogue/vault.ts'
+import type { Window } from '../catalogue/vault-state.ts'
 import { compositeOf, identityOf, lpTokenOf, rate } from '../catalogue/wire.ts'
 import { usdOf, usdString } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'

@@ -1,7 +1,7 @@
+import type { Shown } from '../catalogue/catalogue.ts'
 import { compileFilter } from '../catalogue/filter.ts'
 import { sortOrder, vaultFilter } from '../catalogue/filter-schema.ts'
 import { byIdentity } from '../catalogue/orders.ts'
-import type { Shown } from '../catalogue/shown.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { choice, number } from '../http/parameters.ts'
 import { z } from '../http/zod.ts'

@@ -1,5 +1,5 @@
 import type { Key } from '../../abi/svm/programs.ts'
-import type { Standing } from '../catalogue/vault.ts'
+import type { Standing } from '../catalogue/vault-state.ts'
 import { usdOf } from '../http/amounts.ts'
 
 export const SVM_WINDOWS = ['1day', '7day', '30day'] as const

@@ -16,19 +16,7 @@ import { groupBy } from '../moment/chunks.ts'
 import { ask } from '../moment/query.ts'
 import { holdings } from '../portfolio/queries.ts'
 import { erc4626Abi } from '../transactions/abis.ts'
-
-/** A place in which part of a vault's assets is. */
-export interface Allocation {
-  name: string
-  address: string
-  /** What `value` is in. */
-  assetSymbol: string
-  /** Base units of the vault's asset. */
-  value: bigint
-  kind: 'deployed' | 'idle'
-  /** Share of it that is lent out, as a fraction; undefined where the place does not say. */
-  utilization: number | undefined
-}
+import type { Allocation } from './allocation.ts'
 
 export interface Allocations {
   /** Undefined where the vault's total assets are not known. */

@@ -1,5 +1,5 @@
+import type { Shown } from '../catalogue/catalogue.ts'
 import { NO_REWARD } from '../catalogue/rewards.ts'
-import type { Shown } from '../catalogue/shown.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import type { RateWire } from '../catalogue/wire.ts'
 import { rate } from '../catalogue/wire.ts'

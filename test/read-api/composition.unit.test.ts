@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Vault } from '../../read-api/catalogue/vault.ts'
-import type { Allocation } from '../../read-api/vaults/allocations.ts'
+import type { Allocation } from '../../read-api/vaults/allocation.ts'
 import { utilizationRate } from '../../read-api/vaults/composition.ts'
 
 const vault = (sample: Partial<Vault['state']['sample']> = {}, protocol = 'metamorpho') =>

@@ -5,8 +5,9 @@ import {
   owedAt,
   suppliedAt,
 } from '../../../abi/aave-v3/math.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
-import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
 import { defineSeries, readStates, text } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'

@@ -7,7 +7,7 @@ import {
   suppliedAt,
 } from '../../../abi/aave-v3/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import type { Reading } from '../../lending/family.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import { fractionOfWad, type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
 import { oraclePriceOf } from '../../lending/oracle-price.ts'
 import { feedAnswers, sampledPrices } from '../../lending/queries.ts'

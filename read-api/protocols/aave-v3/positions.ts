@@ -1,10 +1,11 @@
 import { type AaveHolding, aaveAccount, owedAt, suppliedAt } from '../../../abi/aave-v3/math.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import type { Vault } from '../../catalogue/vault.ts'
 import { checksum } from '../../http/amounts.ts'
-import type { AssetPosition, LendingPosition, Reading } from '../../lending/family.ts'
+import type { AssetPosition, LendingPosition } from '../../lending/family.ts'
 import { positionId, quotient, ratio } from '../../lending/market.ts'
 import { ask } from '../../moment/query.ts'
-import type { Allocation } from '../../vaults/allocations.ts'
+import type { Allocation } from '../../vaults/allocation.ts'
 import type { AaveLendingMarket } from './market.ts'
 import * as queries from './queries.ts'
 

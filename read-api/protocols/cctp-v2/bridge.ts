@@ -15,8 +15,8 @@ import {
   type TransferMessage,
   transferKey,
 } from '../../../abi/cctp-v2/message.ts'
+import type { AnswerReading } from '../../catalogue/reading.ts'
 import type { ChainReader } from '../../chain/reader.ts'
-import type { EndpointContext } from '../../http/endpoint.ts'
 import { NotFoundError, RefusedError } from '../../http/errors.ts'
 import { ask } from '../../moment/query.ts'
 import type { createDryRunner } from '../../transactions/dry-run.ts'
@@ -47,7 +47,7 @@ export function createBridge({ reader, dryRun, url, patienceMs }: BridgeOptions)
     bundles: createBridgeBundles({ reader, dryRun, iris }),
 
     /** Burns of a wallet or for it that have not been received. */
-    async moneyInTransit(wallet: string, context: EndpointContext): Promise<Transfer[]> {
+    async moneyInTransit(wallet: string, context: AnswerReading): Promise<Transfer[]> {
       const asOf = positionsOf(context)
       context.touch(...asOf.keys())
       if (asOf.size === 0) return []
@@ -64,7 +64,7 @@ export function createBridge({ reader, dryRun, url, patienceMs }: BridgeOptions)
      * The first burn of a transaction.
      * @throws NotFoundError, RefusedError where the transaction failed
      */
-    async status(transaction: Hex, source: Domain, context: EndpointContext): Promise<Transfer> {
+    async status(transaction: Hex, source: Domain, context: AnswerReading): Promise<Transfer> {
       const burns =
         (await storedBurns(transaction, source, context)) ??
         (await burnsOfReceipt(reader, transaction, source)) ??
@@ -80,7 +80,7 @@ export function createBridge({ reader, dryRun, url, patienceMs }: BridgeOptions)
     },
   }
 
-  async function storedBurns(transaction: Hex, source: Domain, context: EndpointContext) {
+  async function storedBurns(transaction: Hex, source: Domain, context: AnswerReading) {
     const asOf = positionsOf(context)
     const position = asOf.get(source.chainId)
     if (position === undefined) return undefined
@@ -104,7 +104,7 @@ export function createBridge({ reader, dryRun, url, patienceMs }: BridgeOptions)
 }
 
 /** Where the chains that the bridge reaches stand. */
-function positionsOf({ catalogue }: EndpointContext): Map<number, number> {
+function positionsOf({ catalogue }: AnswerReading): Map<number, number> {
   return new Map(
     domains.flatMap(({ chainId }) => {
       const moment = catalogue.chain(chainId, FACE)

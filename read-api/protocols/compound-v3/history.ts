@@ -1,6 +1,7 @@
 import { accrueComet, cometAmounts } from '../../../abi/compound-v3/math.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
-import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfWad } from '../../lending/market.ts'
 import { defineSeries, readStates, text, UNMOVED } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'

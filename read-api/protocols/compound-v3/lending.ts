@@ -10,7 +10,8 @@ import {
   FACTOR_SCALE,
 } from '../../../abi/compound-v3/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import type { LendingPosition, Reading } from '../../lending/family.ts'
+import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingPosition } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, positionId, quotient, yearlyOfWad } from '../../lending/market.ts'
 import { oraclePriceOf } from '../../lending/oracle-price.ts'
 import { feedAnswers, sampledPrices } from '../../lending/queries.ts'

@@ -1,5 +1,5 @@
 import { VIRTUAL_DEPOSIT } from '../../../abi/euler/math.ts'
-import type { Reading } from '../../lending/family.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import type { LendingAsset } from '../../lending/market.ts'
 import type { LendingEvent } from '../../lending/queries.ts'
 import { ask } from '../../moment/query.ts'

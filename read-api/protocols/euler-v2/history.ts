@@ -1,6 +1,7 @@
 import { accrueEvk, owedAssets, VIRTUAL_DEPOSIT } from '../../../abi/euler/math.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
-import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, ratio } from '../../lending/market.ts'
 import { defineSeries, readStates, text } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'

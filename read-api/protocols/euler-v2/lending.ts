@@ -8,8 +8,8 @@ import {
   owedOf,
 } from '../../../abi/euler/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
+import type { Reading } from '../../catalogue/reading.ts'
 import type { Vault } from '../../catalogue/vault.ts'
-import type { Reading } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, ratio, SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { sampledPrices } from '../../lending/queries.ts'
 import { ask } from '../../moment/query.ts'

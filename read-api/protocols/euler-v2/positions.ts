@@ -5,7 +5,8 @@ import {
   owedAssets,
   owedLater,
 } from '../../../abi/euler/math.ts'
-import type { LendingPosition, Reading } from '../../lending/family.ts'
+import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingPosition } from '../../lending/family.ts'
 import { quotient } from '../../lending/market.ts'
 import { ask } from '../../moment/query.ts'
 import type { EvkLendingMarket, EvkSide } from './market.ts'

@@ -1,5 +1,6 @@
 import { zeroAddress } from 'viem'
-import type { MarketPoint, Reading, Window } from '../../lending/family.ts'
+import type { Reading } from '../../catalogue/reading.ts'
+import type { MarketPoint, Window } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, ratio, yearlyOfWad } from '../../lending/market.ts'
 import { defineSeries, readStates, text, UNMOVED } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'
