@@ -9,6 +9,20 @@ export const LENDING_PROGRAMS: readonly Key[] = [
   keyOf('jup97Zx1NixM8UJMQFw8TtKzqTiRT3ETAJR7cVx3PfQ'),
 ]
 
+/** Whose books the lending program's assets are in, and who says what is paid besides the interest. */
+const LIQUIDITY_PROGRAMS: readonly Key[] = [
+  keyOf('jupeiUmn818Jg1ekPURTpr4mFo29p46vygyykFJ3wZC'),
+  keyOf('jup6QF1sNDGpkkcu6F4qaFHcRBmnSS1VgyB4uFbBvNS'),
+]
+export const REWARDS_PROGRAM = keyOf('jup7TthsMgcR9Y3L277b8Eo9uboVSmu1utkuXHNUKar')
+
+/** @throws TypeError where it is none of the lending programs */
+export function liquidityOf(program: Key): Key {
+  const found = LIQUIDITY_PROGRAMS[LENDING_PROGRAMS.indexOf(program)]
+  if (!found) throw new TypeError(`${program} is no lending program`)
+  return found
+}
+
 /** Of a share, in assets: a price of 1 is this. */
 export const PRICE_PRECISION = 10n ** 12n
 
@@ -16,14 +30,20 @@ export interface Lending {
   mint: Key
   shareMint: Key
   decimals: number
+  rewardsModel: Key
+  /** What the liquidity layer's price of a supply was at `updatedAt`. */
+  liquidityPrice: bigint
   /** Assets for a share at `updatedAt`: it grows between. */
   price: bigint
   /** Unix seconds. */
   updatedAt: bigint
+  /** Of the liquidity layer: the asset's reserve, and what it holds of it for this vault. */
+  reserve: Key
+  supplyPosition: Key
 }
 
 /** The first eight bytes of what Anchor's programs are told and of what they keep. @see anchor-lang, discriminator */
-export const discriminator = (kind: 'global' | 'account', name: string): string =>
+export const discriminator = (kind: 'global' | 'account' | 'event', name: string): string =>
   createHash('sha256').update(`${kind}:${name}`).digest('hex').slice(0, 16)
 
 const LENDING = discriminator('account', 'Lending')
@@ -36,10 +56,17 @@ export function decodeLending(data: Uint8Array): Lending | undefined {
     const [mint, shareMint] = [from.key(), from.key()]
     // Its number.
     from.take(2)
-    const decimals = from.u8()
-    // The model of its rewards; the price of what the liquidity layer holds for it.
-    from.take(32 + 8)
-    return { mint, shareMint, decimals, price: from.u64(), updatedAt: from.u64() }
+    return {
+      mint,
+      shareMint,
+      decimals: from.u8(),
+      rewardsModel: from.key(),
+      liquidityPrice: from.u64(),
+      price: from.u64(),
+      updatedAt: from.u64(),
+      reserve: from.key(),
+      supplyPosition: from.key(),
+    }
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

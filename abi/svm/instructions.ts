@@ -45,3 +45,15 @@ export function unwrapSol(owner: Key): Instruction {
     data: Uint8Array.of(9),
   }
 }
+
+/** Wraps SOL in a wallet's token account, which has to be there. @see solana-system-interface, Transfer; spl-token, SyncNative */
+export function wrapSol(owner: Key, lamports: bigint): readonly Instruction[] {
+  const wrapped = associatedTokenAccount(owner, WRAPPED_SOL, TOKEN_PROGRAM)
+  const data = Buffer.alloc(12)
+  data.writeUInt32LE(2)
+  data.writeBigUInt64LE(lamports, 4)
+  return [
+    { program: SYSTEM_PROGRAM, accounts: [signsAndWrites(owner), writes(wrapped)], data },
+    { program: TOKEN_PROGRAM, accounts: [writes(wrapped)], data: Uint8Array.of(17) },
+  ]
+}

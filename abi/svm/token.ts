@@ -20,6 +20,15 @@ export interface Mint {
   freezeAuthority: Key | undefined
   /** Numbers of the extensions that it has. */
   extensions: readonly number[]
+  /** What is kept of each transfer, by the epoch from which on: the newest one that has begun holds. */
+  transferFees: readonly TransferFee[]
+}
+
+export interface TransferFee {
+  epoch: bigint
+  /** Base units that are never exceeded. */
+  most: bigint
+  basisPoints: bigint
 }
 
 export interface TokenAccount {
@@ -38,6 +47,7 @@ export const TRANSFER_HOOK = 14
 export function decodeMint(owner: Key, data: Uint8Array): Mint | undefined {
   const extensions = extensionsOf(owner, data, MINT_LENGTH, MINT_KIND)
   if (!extensions || data[45] !== 1) return undefined
+  const fee = extensions.get(TRANSFER_FEE)
   const bytes = Buffer.from(data)
   const maybe = (at: number) => (bytes.readUInt32LE(at) === 1 ? keyFrom(bytes.subarray(at + 4, at + 36)) : undefined)
   return {
@@ -45,8 +55,33 @@ export function decodeMint(owner: Key, data: Uint8Array): Mint | undefined {
     supply: bytes.readBigUInt64LE(36),
     decimals: bytes.readUInt8(44),
     freezeAuthority: maybe(46),
-    extensions,
+    extensions: [...extensions.keys()],
+    transferFees: fee && fee.length >= 108 ? [transferFeeAt(fee, 72), transferFeeAt(fee, 90)] : [],
   }
+}
+
+const transferFeeAt = (config: Buffer, at: number): TransferFee => ({
+  epoch: config.readBigUInt64LE(at),
+  most: config.readBigUInt64LE(at + 8),
+  basisPoints: BigInt(config.readUInt16LE(at + 16)),
+})
+
+/** What a transfer of so much keeps in an epoch. @see solana-program/token-2022, extension/transfer_fee/mod.rs */
+export function feeOfTransfer({ transferFees }: Mint, amount: bigint, epoch: bigint): bigint {
+  const fee = transferFees.findLast(each => each.epoch <= epoch)
+  if (!fee || fee.basisPoints === 0n) return 0n
+  const kept = (amount * fee.basisPoints + 9_999n) / 10_000n
+  return kept < fee.most ? kept : fee.most
+}
+
+/** The least whose transfer leaves at least so much; undefined where none would. */
+export function beforeFee(mint: Mint, amount: bigint, epoch: bigint): bigint | undefined {
+  const { basisPoints = 0n, most = 0n } = mint.transferFees.findLast(each => each.epoch <= epoch) ?? {}
+  if (basisPoints === 0n || amount === 0n) return amount
+  const capped = amount + most
+  if (basisPoints >= 10_000n) return capped
+  const proportional = (amount * 10_000n + (10_000n - basisPoints) - 1n) / (10_000n - basisPoints)
+  return proportional < capped ? proportional : capped
 }
 
 /** Undefined where it is no token account that was set up. */
@@ -62,17 +97,22 @@ export function decodeTokenAccount(owner: Key, data: Uint8Array): TokenAccount |
   }
 }
 
-function extensionsOf(owner: Key, data: Uint8Array, length: number, kind: number): number[] | undefined {
+function extensionsOf(
+  owner: Key,
+  data: Uint8Array,
+  length: number,
+  kind: number,
+): ReadonlyMap<number, Buffer> | undefined {
   if (!isTokenProgram(owner)) return undefined
-  if (data.length === length) return []
+  if (data.length === length) return new Map()
   if (owner !== TOKEN_2022_PROGRAM || data.length <= ACCOUNT_LENGTH || data[ACCOUNT_LENGTH] !== kind)
     return undefined
   const bytes = Buffer.from(data)
-  const found: number[] = []
+  const found = new Map<number, Buffer>()
   for (let at = ACCOUNT_LENGTH + 1; at + 4 <= bytes.length; at += 4 + bytes.readUInt16LE(at + 2)) {
     const type = bytes.readUInt16LE(at)
     if (type === 0) break
-    found.push(type)
+    found.set(type, bytes.subarray(at + 4, at + 4 + bytes.readUInt16LE(at + 2)))
   }
   return found
 }

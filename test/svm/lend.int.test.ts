@@ -37,7 +37,7 @@ it('a lending vault: what was moved, whatever was asked for, and its price as it
   await act(lending.deposit(wallet, assets, shares, 300_000_000n))
   chain.mine([], 3600)
   lending.setPrice(1_073_210_000_007n)
-  lending.fund(lending.vault, lending.mint, lending.admin, 400_000_000n)
+  lending.fund(lending.is.vault, lending.mint, lending.is.admin, 400_000_000n)
   await act(routed(chain, lending.deposit(wallet, assets, shares, 100_000_000n)))
   await act(lending.take('withdraw', wallet, shares, assets, 7_000_001n))
   await act(lending.take('redeem', wallet, shares, assets, 1_234_567n))

@@ -9,29 +9,17 @@ import {
 import { associatedTokenAccount } from '../../../abi/svm/addresses.ts'
 import { createTokenAccount, unwrapSol } from '../../../abi/svm/instructions.ts'
 import { type Key, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../abi/svm/programs.ts'
-import {
-  decodeMint,
-  decodeTokenAccount,
-  type Mint,
-  PERMANENT_DELEGATE,
-  type TokenAccount,
-  TRANSFER_FEE,
-  TRANSFER_HOOK,
-} from '../../../abi/svm/token.ts'
+import { rentOf, SIGNATURE_FEE, TOKEN_ACCOUNT_RENT } from '../../../abi/svm/rent.ts'
+import type { TokenAccount } from '../../../abi/svm/token.ts'
 import { DependencyDownError, RefusedError } from '../../http/errors.ts'
 import type { ProgramError, SvmFamily, SvmLook } from '../../svm/family.ts'
+import { shareMint } from '../../svm/mint-trust.ts'
 import type { SolanaNode, SvmAccount } from '../../svm/node.ts'
 import type { SvmVault } from '../../svm/vault.ts'
+import { above, sharesBarred, tokensIn } from '../../svm/wallet.ts'
 
-/** Lamports of the fee of one signature. */
-const FEE = 5_000n
-/** Bytes of a token account. */
-const TOKEN_ACCOUNT = 165
 /** Where a stake account says how many of its lamports stay. @see solana-program/stake, state.rs, Meta */
 const STAKE_RENT_AT = 4
-
-/** Lamports that an account of so many bytes has to have. @see solana-rent, default rent */
-const rentOf = (bytes: number) => BigInt(128 + bytes) * 6_960n
 
 /** Stake pools of SOL. A deposit spends SOL itself, and a redemption is paid in it: wrapped SOL is unwrapped where it is needed. */
 export const splStakePool: SvmFamily = {
@@ -69,7 +57,7 @@ async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLo
   const pool = poolOf(vault, poolAccount)
   // The pool was made anew between the two answers.
   if (pool.reserve !== reserve || pool.tokenProgram !== tokenProgram) throw new DependencyDownError('Solana')
-  refuseStrangeMint(vault, pool, mint)
+  shareMint(mint, tokenProgram, withdrawAuthority(vault.program, vault.address))
   return lookOf(slot, {
     at: { program: vault.program, pool: vault.address, state: pool },
     pool,
@@ -90,30 +78,13 @@ function poolOf(vault: SvmVault, account: SvmAccount | undefined): StakePool {
   return pool
 }
 
-/** A share that somebody else can mint, move or take a part of is none. */
-function refuseStrangeMint(vault: SvmVault, pool: StakePool, account: SvmAccount | undefined): void {
-  const mint = account && decodeMint(account.owner, account.data)
-  if (!mint || account.owner !== pool.tokenProgram)
-    throw new RefusedError('The mint of the pool is no token of the program that the pool names.')
-  if (mint.authority !== withdrawAuthority(vault.program, vault.address))
-    throw new RefusedError('Another account than the pool may mint its shares: no transaction is prepared.')
-  const strange = strangeIn(mint)
-  if (strange) throw new RefusedError(`The share of the pool has ${strange}: no transaction is prepared.`)
-}
-
-function strangeIn({ extensions }: Mint): string | undefined {
-  if (extensions.includes(TRANSFER_HOOK)) return 'a transfer hook'
-  if (extensions.includes(PERMANENT_DELEGATE)) return 'a permanent delegate'
-  return extensions.includes(TRANSFER_FEE) ? 'a fee of transfers' : undefined
-}
-
 function lookOf(slot: bigint, standing: Standing): SvmLook {
   const { at, pool, user, sharesAt, wrappedAt, wallet, reserve } = standing
   const [shares, wrapped] = [tokensIn(standing.shares), tokensIn(standing.wrapped)]
   const held = wallet?.lamports ?? 0n
-  const rent = shares ? 0n : rentOf(TOKEN_ACCOUNT)
+  const rent = shares ? 0n : TOKEN_ACCOUNT_RENT
   // Who redeems or deposits stays an account: less than its rent cannot be left.
-  const kept = rent + FEE + rentOf(0)
+  const kept = rent + SIGNATURE_FEE + rentOf(0)
   const spendable = above(held, kept)
   // Unwrapping gives the rent of that account back.
   const isOwn = wrapped?.owner === user && !wrapped.isFrozen && wrapped.amount > 0n
@@ -137,7 +108,7 @@ function lookOf(slot: bigint, standing: Standing): SvmLook {
       const sharesIn = (of: typeof before) => of[1]?.amount ?? 0n
       // Rents stay the wallet's: they lie in its own accounts.
       return {
-        assets: sum(after) - sum(before) + FEE,
+        assets: sum(after) - sum(before) + SIGNATURE_FEE,
         shares: sharesIn(after) - sharesIn(before),
       }
     },
@@ -153,28 +124,14 @@ function barredBy(pool: StakePool, user: Key, shares: TokenAccount | undefined):
   return { ...(deposit ? { deposit } : {}), ...(redeem ? { redeem } : {}) }
 }
 
-/** Its address says whose a token account was when it was made: it may have been given away since. */
-function sharesBarred(user: Key, shares: TokenAccount | undefined): string | undefined {
-  if (shares && shares.owner !== user)
-    return "The wallet's token account of the share was given to another owner, who would get the shares: no transaction is prepared."
-  return shares?.isFrozen ? "The wallet's token account of the share is frozen." : undefined
-}
-
 const CLOSED_IN = 'The pool takes deposits of SOL only with the signature of an authority of its own.'
 const CLOSED_OUT = 'The pool pays SOL only with the signature of an authority of its own.'
-
-/** Undefined where there is none: anybody can send SOL to the address beforehand. */
-function tokensIn(account: SvmAccount | undefined): TokenAccount | undefined {
-  return account && decodeTokenAccount(account.owner, account.data)
-}
 
 /** What a reserve can pay. */
 function payable(reserve: SvmAccount | undefined): bigint {
   if (!reserve || reserve.data.length < STAKE_RENT_AT + 8) return 0n
   return above(reserve.lamports, reserve.data.readBigUInt64LE(STAKE_RENT_AT))
 }
-
-const above = (of: bigint, kept: bigint) => (of > kept ? of - kept : 0n)
 
 /** @see error.rs of solana-program/stake-pool */
 const WORDS: Readonly<Record<number, ProgramError>> = {

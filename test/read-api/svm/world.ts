@@ -74,7 +74,10 @@ async function nameMint(chain: TestChain, mint: Address, name: string, symbol: s
 }
 
 /** What the chain tells up to its head, stored as the processor of Solana stores it. */
-export async function indexSolana(pool: pg.Pool, { chain, node }: SolanaWorld): Promise<void> {
+export async function indexSolana(
+  pool: pg.Pool,
+  { chain, node }: Pick<SolanaWorld, 'chain' | 'node'>,
+): Promise<void> {
   const ask = openFailover([node.url])
   await runSvm({
     pool,

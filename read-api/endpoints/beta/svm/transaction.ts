@@ -16,7 +16,7 @@ export default defineEndpoint({
   path: '/svm/transactions/{action}/{userAddress}/{vaultAddress}',
   summary: 'A transaction of a vault on Solana that is ready to be signed',
   description:
-    'It has been run on the newest state: what would fail or pay nothing is refused with 422 and the reason; what fails for some minutes, while a pool has not been brought up to date in a new epoch, with 503 and Retry-After. Sign and send it within a minute. A missing token account of the share is made in it, and wrapped SOL is unwrapped where a deposit needs it; a redemption is paid in SOL.',
+    'It has been run on the newest state: what would fail or pay nothing is refused with 422 and the reason; what fails for some minutes, while a pool has not been brought up to date in a new epoch, with 503 and Retry-After. Sign and send it within a minute. Missing token accounts are made in it. Where the asset is SOL it is wrapped or unwrapped as the vault wants it, and a redemption is paid in SOL. A lending vault refuses what would give half a percent less by then than was seen.',
   params: z.object({
     action: choice(svmActions).openapi({ description: 'What is to be done.' }),
     userAddress: svmAddress('The wallet that signs and pays the fee.'),
