@@ -55,6 +55,11 @@ export const svmVocabulary = {
     amount: uint,
   }),
   /**
+   * A program wrote down what a share of a vault (`contract`) is worth from here on: priceAssets / priceShares, in base units. Told by the
+   * log of the slot itself, so that the past has it too; absent where the log was cut off.
+   */
+  SvmPriceUpdated: z.object({ priceAssets: uint, priceShares: uint }),
+  /**
    * The state of a vault (`contract`) and its mints at this slot, which no node tells later. A share is worth priceAssets / priceShares,
    * in base units of asset and share; both are absent where there is no share. idleAssets: what withdrawals are paid of.
    * epoch: the one of the slot; updatedEpoch: the one in which the vault was last brought up to date.

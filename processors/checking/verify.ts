@@ -1,11 +1,17 @@
 import { parseArgs } from 'node:util'
+import { openFailover } from '../../db/chain/failover.ts'
 import { readFirstBlock } from '../../db/events/watched-sources.ts'
 import { type Network, networks } from '../../db/networks.ts'
 import { readEnv } from '../../db/process/env.ts'
 import { ConfigError, VaultlogError } from '../../db/process/errors.ts'
 import { openEventStore } from '../../db/stores.ts'
+import { SOLANA } from '../../db/streams.ts'
 import { assertComparable } from '../source/right-chain.ts'
 import { openChainRpc } from '../source/rpc.ts'
+import { compareSlots, firstSlot } from '../svm/compare.ts'
+import { loadPrograms } from '../svm/load-programs.ts'
+import { assertRightCluster } from '../svm/right-cluster.ts'
+import { openRpcSource } from '../svm/rpc-source.ts'
 import { findCommonBlock } from './common-block.ts'
 import { compareTwice, finalBlock, openCompleteness, RECHECK_BLOCKS } from './recheck.ts'
 import { boundsOf, whole } from './verify-bounds.ts'
@@ -28,6 +34,7 @@ async function main(): Promise<void> {
       range: { type: 'string', default: String(RECHECK_BLOCKS) },
     },
   })
+  if (positionals[0] === SOLANA.name) return verifySolana(values)
   const network: Network | undefined = Object.values(networks).find(({ name }) => name === positionals[0])
   if (!network) throw new ConfigError(`There is no network ${positionals[0] ?? ''}.`)
   const env = readEnv()
@@ -60,6 +67,37 @@ async function main(): Promise<void> {
         () => openCompleteness(stores.pool, network, rpcUrls, env),
         at,
         Math.min(to, at + range - 1),
+      )
+      process.stdout.write(`${JSON.stringify(found)}\n`)
+    }
+  } finally {
+    await stores.close()
+  }
+}
+
+/** The same of Solana; of its blocks there is nothing but final ones, and so no common one to look for. */
+async function verifySolana(values: {
+  rpc?: string
+  from?: string
+  to?: string
+  range: string
+}): Promise<void> {
+  const env = readEnv()
+  const urls = values.rpc ? values.rpc.split(',') : (env.RPC_SOLANA ?? [])
+  if (urls.length === 0) throw new ConfigError('No node to ask: give --rpc, or set RPC_SOLANA.')
+  const ask = openFailover(urls)
+  await assertRightCluster(ask)
+  const stores = await openEventStore(env, 'verify')
+  try {
+    const final = await finalBlock(stores.pool, SOLANA.id)
+    const bounds = boundsOf(values, await firstSlot(stores.pool), final, SOLANA.name)
+    const range = whole('range', values.range, 1)
+    for (let at = bounds.from; at <= bounds.to; at += range) {
+      const to = Math.min(bounds.to, at + range - 1)
+      const found = await compareSlots(
+        { pool: stores.pool, source: openRpcSource(ask), programs: await loadPrograms() },
+        at,
+        to,
       )
       process.stdout.write(`${JSON.stringify(found)}\n`)
     }

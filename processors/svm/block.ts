@@ -27,6 +27,8 @@ export interface SvmInstruction {
   program: Key
   accounts: readonly Key[]
   data: Buffer
+  /** Data that it wrote to the log, in their order; what was cut off there is not among them. */
+  logged?: readonly Buffer[]
 }
 
 /** What a token account held before and after a transaction. */

@@ -4,6 +4,7 @@ import { fromBase58, hexOfBase58, toBase58 } from '../../db/base58.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { Portal } from '../source/portal-client.ts'
 import type { SvmBlock, SvmTransaction, TokenBalance } from './block.ts'
+import { dataOf } from './logs.ts'
 import type { SvmSource, Wanted } from './source.ts'
 
 /** Of one slice; a longer answer is taken up to here, and the rest asked for later. */
@@ -35,6 +36,13 @@ const tokenBalance = z.object({
   preAmount: amount.nullish(),
   postAmount: amount.nullish(),
 })
+const logMessage = z.object({
+  transactionIndex: place,
+  logIndex: place,
+  instructionAddress: z.array(place).min(1),
+  kind: z.string(),
+  message: z.string(),
+})
 const transaction = z.object({
   transactionIndex: place,
   signatures: z.array(z.string()).min(1),
@@ -50,6 +58,7 @@ const block = z.object({
   transactions: z.array(transaction).default([]),
   instructions: z.array(instruction).default([]),
   tokenBalances: z.array(tokenBalance).default([]),
+  logs: z.array(logMessage).default([]),
 })
 type PortalBlock = z.infer<typeof block>
 
@@ -100,6 +109,7 @@ function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted
         preAmount: true,
         postAmount: true,
       },
+      log: { transactionIndex: true, logIndex: true, instructionAddress: true, kind: true, message: true },
     },
     instructions: [
       {
@@ -108,6 +118,7 @@ function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted
         ...relations,
         transactionInstructions: true,
         transactionTokenBalances: true,
+        logs: true,
       },
     ],
     ...(shares.length > 0 && {
@@ -120,11 +131,12 @@ function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted
 }
 
 function blockOf(
-  { header, transactions, instructions, tokenBalances }: PortalBlock,
+  { header, transactions, instructions, tokenBalances, logs }: PortalBlock,
   before: number,
 ): SvmBlock {
   const balances = groupBy(tokenBalances)
   const acts = groupBy(instructions)
+  const logged = dataByInstruction(logs)
   return {
     slot: header.number,
     hash: header.hash,
@@ -140,17 +152,36 @@ function blockOf(
         return {
           index,
           signature,
-          instructions: (acts.get(index) ?? []).sort(byTrace).map((each, place) => ({
-            path: each.instructionAddress,
-            place,
-            program: each.programId,
-            accounts: each.accounts,
-            data: bytesOf(each.data),
-          })),
+          instructions: (acts.get(index) ?? []).sort(byTrace).map((each, place) => {
+            const data = logged.get(placeOf(each))
+            return {
+              path: each.instructionAddress,
+              place,
+              program: each.programId,
+              accounts: each.accounts,
+              data: bytesOf(each.data),
+              ...(data && { logged: data }),
+            }
+          }),
           balances: (balances.get(index) ?? []).map(balanceOf),
         }
       }),
   }
+}
+
+const placeOf = (of: { transactionIndex: number; instructionAddress: readonly number[] }) =>
+  [of.transactionIndex, ...of.instructionAddress].join('.')
+
+/** What instructions wrote as data, by their places. */
+function dataByInstruction(logs: readonly z.infer<typeof logMessage>[]): Map<string, Buffer[]> {
+  const found = new Map<string, Buffer[]>()
+  const ordered = [...logs].sort((a, b) => a.transactionIndex - b.transactionIndex || a.logIndex - b.logIndex)
+  for (const each of ordered) {
+    if (each.kind !== 'data') continue
+    const at = placeOf(each)
+    found.set(at, [...(found.get(at) ?? []), dataOf(each.message)])
+  }
+  return found
 }
 
 function groupBy<T extends { transactionIndex: number }>(list: readonly T[]): Map<number, T[]> {

@@ -96,7 +96,8 @@ export async function runSvm(options: SvmProcessorOptions): Promise<void> {
 const teaches = ({ type, contract }: DomainEvent) =>
   type === 'SvmVaultIdentified' || type === 'SvmMintDescribed' ? [contract] : undefined
 
-async function readVaults(pool: pg.Pool): Promise<Vaults> {
+/** What is known of vaults and mints from the events that are stored. */
+export async function readVaults(pool: pg.Pool): Promise<Vaults> {
   const vaults = new Vaults()
   for (const { type, protocol, contract, data } of await readTeaching(pool, SOLANA.id))
     vaults.learn({

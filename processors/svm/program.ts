@@ -11,7 +11,7 @@ export interface Told {
   /** Undefined where it does not name them all. */
   accounts?: VaultAccounts | undefined
   /** Without place and signature, which are the instruction's. */
-  events: Extract<DomainEvent, { type: 'SvmDeposited' | 'SvmWithdrawn' }>[]
+  events: Extract<DomainEvent, { type: 'SvmDeposited' | 'SvmWithdrawn' | 'SvmPriceUpdated' }>[]
 }
 
 /** An account as a node answers for it. */

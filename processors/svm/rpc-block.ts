@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Key } from '../../abi/svm/programs.ts'
 import { fromBase58, hexOfBase58 } from '../../db/base58.ts'
 import type { Holding, SvmBlock, SvmInstruction, SvmTransaction, TokenBalance } from './block.ts'
+import { loggedBy } from './logs.ts'
 
 /** A transaction's own bytes, and those of instructions it entails, have a bound. */
 const MOST_DATA = 10_240
@@ -41,6 +42,7 @@ const transaction = z.object({
     preTokenBalances: z.array(balance).nullish(),
     postTokenBalances: z.array(balance).nullish(),
     loadedAddresses: z.object({ writable: z.array(key), readonly: z.array(key) }).nullish(),
+    logMessages: z.array(z.string()).nullish(),
   }),
 })
 /** Of those that do not concern us no more than this is read: they are nearly all. */
@@ -122,7 +124,16 @@ export function transactionOf(index: number, answer: unknown): SvmTransaction {
       add([...path], inner)
     }
   })
-  return { index, signature, instructions, balances: balancesOf(meta, at) }
+  const logged = loggedBy(instructions, meta.logMessages ?? [])
+  return {
+    index,
+    signature,
+    instructions: instructions.map((each, place) => {
+      const data = logged.get(place)
+      return data ? { ...each, logged: data } : each
+    }),
+    balances: balancesOf(meta, at),
+  }
 }
 
 function balancesOf(meta: z.infer<typeof transaction>['meta'], at: (i: number) => Key): TokenBalance[] {

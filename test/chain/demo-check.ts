@@ -213,18 +213,30 @@ const heldSchema = z.object({
   data: z.array(z.object({ address: z.string(), asset: z.object({ balanceNative: z.string() }) })),
 })
 
-/** Stake pools: what lies in each, and what each wallet's shares are worth, by their accounts. */
-async function compareSolana({ pools, wallets }: DemoSolana, get: Get, compare: Compare): Promise<void> {
+/** Stake pools and the lending vault: what lies in each, and what each wallet's shares are worth, by their accounts. */
+async function compareSolana(
+  { pools, wallets, lending }: DemoSolana,
+  get: Get,
+  compare: Compare,
+): Promise<void> {
   const { data: shown } = poolsSchema.parse(await get('/beta/svm/detailed-vaults'))
   for (const { pool, state } of pools.map(pool => ({ pool, state: pool.state() }))) {
     const found = shown.find(({ address }) => address === pool.pool)
     compare(`assets of stake pool ${pool.pool}`, found?.tvl.native, state.lamports)
   }
+  const lent = (shares: bigint) => (shares * lending.price()) / 10n ** 12n
+  const lendingFound = shown.find(({ address }) => address === lending.lending)
+  compare(`assets of lending vault ${lending.lending}`, lendingFound?.tvl.native, lent(lending.supply()))
   for (const { address } of wallets) {
     const { data } = heldSchema.parse(await get(`/beta/svm/portfolio/positions/${address}`))
+    const held = lending.amountOf(await lending.tokenAccountOf(address, lending.shareMint))
+    const dollars = data.find(each => each.address === lending.lending)
+    compare(`${address} in lending vault`, dollars?.asset.balanceNative, lent(held))
     for (const pool of pools) {
       const { lamports, supply } = pool.state()
-      const worth = ((await pool.balanceOf(address)) * lamports) / supply
+      const shares = await pool.balanceOf(address)
+      if (shares === 0n) continue
+      const worth = (shares * lamports) / supply
       const position = data.find(each => each.address === pool.pool)
       compare(`${address} in stake pool ${pool.pool}`, position?.asset.balanceNative, worth)
     }

@@ -9,6 +9,7 @@ import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { TestChain } from '../svm/chain.ts'
+import { TestLending } from '../svm/lend.ts'
 import { type RpcNode, serveRpc } from '../svm/rpc-server.ts'
 import { TestPool } from '../svm/stake-pool.ts'
 
@@ -18,23 +19,29 @@ const SOL = 10n ** 9n
 /** Of an epoch, two days: 7 % a year, and 6 %. */
 const YIELDS = [371n, 319n]
 const MILLION = 1_000_000n
+/** Rewards of the lending vault beside its interest, of 6 % a year or 16 millionths a day. */
+const REWARDS = 30_000n * MILLION
+const DAILY = 160n * MILLION
+const PEOPLE = 12
 
-/** Solana of the demo: two stake pools, and people who come and go. */
+/** Solana of the demo: two stake pools, a vault that lends dollars, and a dozen people who come and go. */
 export class DemoSolana {
   readonly chain: TestChain
   readonly node: RpcNode
   pools: TestPool[] = []
+  lending: TestLending
   wallets: KeyPairSigner[] = []
   private ticking: NodeJS.Timeout | undefined
 
-  private constructor(chain: TestChain, node: RpcNode) {
+  private constructor(chain: TestChain, node: RpcNode, lending: TestLending) {
     this.chain = chain
     this.node = node
+    this.lending = lending
   }
 
   static async create(days: number): Promise<DemoSolana> {
     const chain = new TestChain({ time: Math.floor(Date.now() / 1000) - days * DAY })
-    const made = new DemoSolana(chain, await serveRpc(chain))
+    const made = new DemoSolana(chain, await serveRpc(chain), await TestLending.create(chain))
     const thousandth = { numerator: 1n, denominator: 1000n }
     const names = [
       ['Northlight staked SOL', 'nSOL'],
@@ -48,20 +55,59 @@ export class DemoSolana {
       await pool.describe(name, symbol)
       made.pools.push(pool)
     }
-    for (let i = 0; i < 3; i++) made.wallets.push(await chain.wallet(100_000n * SOL))
-    for (const [i, wallet] of made.wallets.entries())
+    for (let i = 0; i < PEOPLE; i++) made.wallets.push(await chain.wallet(100_000n * SOL))
+    for (const [i, wallet] of made.wallets.slice(0, 3).entries())
       for (const pool of made.pools)
         await chain.send(wallet, [
           await pool.openAccount(wallet.address, wallet),
           await pool.depositSol(wallet, BigInt(4_000 + 900 * i) * SOL),
         ])
+    await made.lend(days)
     return made
+  }
+
+  /** Everybody lends dollars. */
+  private async lend(days: number): Promise<void> {
+    const { chain, lending } = this
+    await lending.describe(lending.mint, 'Dollar of the demo', 'USDd')
+    await lending.describe(lending.shareMint, 'Harbour lent dollar', 'hUSDd')
+    // They end before the demo begins: what a share is worth stays what the vault wrote down then.
+    const duration = BigInt(days * DAY - 4 * HOUR)
+    lending.setRewards({ startTime: BigInt(chain.time), duration, yearlyReward: REWARDS })
+    lending.fund(lending.is.vault, lending.mint, lending.is.admin, 100_000n * MILLION)
+    for (const [i, wallet] of this.wallets.entries()) {
+      const [assets, shares] = await this.accountsOf(wallet)
+      lending.fund(assets, lending.mint, wallet.address, 100_000n * MILLION)
+      lending.fund(shares, lending.shareMint, wallet.address, 0n)
+      await chain.send(wallet, [
+        lending.deposit(wallet, assets, shares, BigInt(20_000 + 1_700 * i) * MILLION),
+      ])
+    }
+  }
+
+  private accountsOf({ address }: KeyPairSigner) {
+    const { lending } = this
+    return Promise.all([
+      lending.tokenAccountOf(address, lending.mint),
+      lending.tokenAccountOf(address, lending.shareMint),
+    ])
   }
 
   /** What is known of it besides: what SOL costs. */
   facts(): Fact[] {
     return [
       { subject: `asset:${SOLANA.id}:${WRAPPED_SOL}`, kind: 'peg', value: { usd: '200' } },
+      { subject: `asset:${SOLANA.id}:${fromBase58(this.lending.mint)}`, kind: 'peg', value: { usd: '1' } },
+      {
+        subject: `vault:${SOLANA.id}:${fromBase58(this.lending.lending)}`,
+        kind: 'listed',
+        value: {
+          protocol: 'jupiter-lend',
+          description: 'Lends dollars, on the chain of the demo.',
+          lendUrl: `https://demo.example/lend/${this.lending.lending}`,
+          protocolVaultUrl: `https://demo.example/lend/${this.lending.lending}/about`,
+        },
+      },
       ...this.pools.map(({ pool }) => ({
         subject: `vault:${SOLANA.id}:${fromBase58(pool)}`,
         kind: 'listed',
@@ -83,6 +129,9 @@ export class DemoSolana {
       chain.mine([], start + hour * HOUR - chain.time)
       if (hour % 48 === 0) await this.epoch()
       if (hour % 72 === 6) await this.comeAndGo(hour / 6)
+      if (hour % 24 === 12 && hour < (days - 1) * 24) await this.borrowAndLend((hour - 12) / 24)
+      const [wallet] = this.wallets
+      if (hour === days * 24 - 3 && wallet) await chain.send(wallet, [this.lending.update()])
       await this.index(pool)
     }
   }
@@ -97,6 +146,21 @@ export class DemoSolana {
         wallet,
         this.pools.map(pool => pool.update()),
       )
+  }
+
+  /** A day's interest, and somebody who lends more or takes some back. */
+  private async borrowAndLend(day: number): Promise<void> {
+    const { chain, lending, wallets } = this
+    const turn = Math.round(day)
+    lending.setReserve({ supplyPrice: 10n ** 12n + BigInt(turn + 1) * DAILY })
+    const wallet = wallets[turn % wallets.length]
+    if (!wallet) return
+    const [assets, shares] = await this.accountsOf(wallet)
+    await chain.send(wallet, [
+      turn % 2 === 1
+        ? lending.take('redeem', wallet, shares, assets, lending.amountOf(shares) / 7n)
+        : lending.deposit(wallet, assets, shares, BigInt(300 + turn) * MILLION),
+    ])
   }
 
   private async comeAndGo(turn: number): Promise<void> {

@@ -150,6 +150,7 @@ describe('every projection', () => {
         "svm_balance 1",
         "svm_flow 1",
         "svm_mint 1",
+        "svm_price 1",
         "svm_vault_sample 1",
         "svm_vault 1",
         "vault_hourly 1",

@@ -77,7 +77,14 @@ function svmActs(random: () => number): DomainEvent[] {
       },
     }),
   ]
-  return Array.from({ length: 1 + int(4) }, () => pick(choices)())
+  const acts = Array.from({ length: 1 + int(4) }, () => pick(choices)())
+  const price: DomainEvent = {
+    type: 'SvmPriceUpdated',
+    ...told,
+    ...place,
+    data: { priceAssets: 10n ** 12n + shares, priceShares: 10n ** 12n },
+  }
+  return acts.some(({ type }) => type === 'SvmWithdrawn') ? [price, ...acts] : acts
 }
 
 /** So many slots of such a chain, some of them in one second, some days apart. */

@@ -4,12 +4,16 @@ import { fromBase58 } from '../../db/base58.ts'
 import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
+import { openPortal } from '../../processors/source/portal-client.ts'
 import { loadPrograms } from '../../processors/svm/load-programs.ts'
+import { openPortalSource } from '../../processors/svm/portal-source.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres } from '../databases.ts'
+import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
 import { TestLending } from './lend.ts'
+import { svmDataset } from './portal-server.ts'
 import { routed } from './router.ts'
 import { serveRpc } from './rpc-server.ts'
 
@@ -83,4 +87,64 @@ it('a lending vault: what was moved, whatever was asked for, and its price as it
   })
   const { rows } = await store.pool.query('SELECT * FROM dead_letter')
   expect(rows).toEqual([])
+  const told = events.filter(({ type }) => type === 'SvmPriceUpdated')
+  expect(told.map(({ tx_hash, data }) => [tx_hash, data['priceAssets']])).toEqual(
+    flows.map(({ tx_hash }, i) => [tx_hash, i === 0 ? '1000000000000' : '1073210000007']),
+  )
+})
+
+it('the past has the prices that the vault wrote down, by node and by Portal, and none where a log was cut off', async () => {
+  const chain = new TestChain()
+  const lending = await TestLending.create(chain)
+  const wallet = await chain.wallet()
+  const [assets, shares] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address]
+  lending.fund(assets, lending.mint, wallet.address, 1_000_000_000n)
+  lending.fund(shares, lending.shareMint, wallet.address, 0n)
+  const start = { startTime: BigInt(chain.time), duration: 31_536_000n, yearlyReward: 40_000_000n }
+  lending.setRewards(start)
+  const prices: bigint[] = []
+  const act = async (...instructions: Instruction[]) => {
+    chain.mine([], 86_400)
+    expect((await chain.send(wallet, instructions)).failed).toBeUndefined()
+    prices.push(lending.price())
+  }
+  await act(lending.deposit(wallet, assets, shares, 300_000_000n, 1n))
+  await act(lending.update())
+  await act(routed(chain, lending.deposit(wallet, assets, shares, 100_000_000n), 2))
+  await act(lending.take('redeem', wallet, shares, assets, 50_000_000n, 1n))
+  const cut = chain.head.transactions[0] as { meta: { logMessages: string[] } }
+  cut.meta.logMessages = [...cut.meta.logMessages.slice(0, 1), 'Log truncated']
+  await act(lending.update())
+
+  const node = await serveRpc(chain)
+  const portal = await startPortal(svmDataset(chain), { mostChunks: 1 })
+  opened.push(node.close, () => portal.close())
+  const client = openPortal({
+    network: 'solana',
+    urls: [portal.url],
+    firstPause: 10,
+    settings: { url: 'PORTAL_SOLANA', key: 'PORTAL_API_KEY' },
+  })
+  const found = []
+  for (const source of [openRpcSource(openFailover([node.url])), openPortalSource(client)]) {
+    const store = await createPostgres()
+    opened.push(store.drop)
+    await runSvm({
+      pool: store.pool,
+      programs: await loadPrograms(),
+      source,
+      startSlot: chain.blocks[0]?.slot,
+      endSlot: chain.slot,
+      pollInterval: 20,
+    })
+    found.push(await readEvents(store.pool, SOLANA.id, { after: 0 }))
+  }
+  const [byNode = [], byPortal = []] = found
+  expect(byPortal).toEqual(byNode)
+  const told = byNode.filter(({ type }) => type === 'SvmPriceUpdated')
+  expect(told.map(({ data }) => data['priceAssets'])).toEqual(
+    prices.filter((_, i) => i !== 3).map(price => `${price}`),
+  )
+  expect(new Set(prices).size).toBe(prices.length)
+  expect(byNode.filter(({ type }) => type === 'SvmWithdrawn').length).toBe(1)
 })

@@ -166,6 +166,12 @@ export class TestLending {
     return found.exists ? Buffer.from(found.data).readBigUInt64LE(115) : 0n
   }
 
+  /** All shares, as their mint has them. */
+  supply(): bigint {
+    const found = this.chain.svm.getAccount(this.shareMint)
+    return found.exists ? Buffer.from(found.data).readBigUInt64LE(36) : 0n
+  }
+
   /** The books of the liquidity layer. Its program is not here: who sets the price says what has accrued. */
   setReserve({ supplyPrice = 10n ** 12n }: { supplyPrice?: bigint }): void {
     this.liquidityPrice = supplyPrice

@@ -16,6 +16,7 @@ interface Shown {
   meta: {
     err: unknown
     innerInstructions: { index: number; instructions: Inner[] }[]
+    logMessages: string[]
     preTokenBalances: Balance[]
     postTokenBalances: Balance[]
   }
@@ -84,6 +85,7 @@ function answer(
           timestamp: block.blockTime,
         },
         transactions: meant.map(({ transaction }) => transaction),
+        logs: meant.flatMap(({ logs }) => logs).filter(({ programId }) => programs.has(programId)),
         // In no particular order.
         instructions: meant.flatMap(({ acts }) => acts).reverse(),
         tokenBalances: meant
@@ -146,5 +148,34 @@ function told({ transaction, meta }: Shown, transactionIndex: number) {
     transaction: { transactionIndex, signatures: transaction.signatures, err: meta.err },
     acts,
     balances,
+    logs: logsOf(meta.logMessages, transactionIndex),
   }
+}
+
+/** By the depths that the machine counts itself: each instruction of these programs leaves its lines. */
+function logsOf(lines: readonly string[], transactionIndex: number) {
+  const [counts, programs]: [number[], string[]] = [[], []]
+  return lines.flatMap((line, logIndex) => {
+    const [word, program = '', verb, depth] = line.split(' ')
+    if (word === 'Program' && verb === 'invoke') {
+      const level = Number(depth?.slice(1, -1))
+      counts.length = Math.max(level, counts.length)
+      counts[level - 1] = (counts[level - 1] ?? -1) + 1
+      counts.length = level
+      programs.length = level
+      programs[level - 1] = program
+    } else if (word === 'Program' && (verb === 'success' || verb === 'failed:')) programs.pop()
+    else if (line.startsWith('Program data: '))
+      return [
+        {
+          transactionIndex,
+          logIndex,
+          instructionAddress: counts.slice(0, programs.length),
+          programId: programs.at(-1) ?? '',
+          kind: 'data',
+          message: line.slice('Program data: '.length),
+        },
+      ]
+    return []
+  })
 }

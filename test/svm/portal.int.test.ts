@@ -3,6 +3,7 @@ import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents, type StoredEvent } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { openPortal } from '../../processors/source/portal-client.ts'
+import { compareSlots, firstSlot } from '../../processors/svm/compare.ts'
 import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
@@ -73,6 +74,34 @@ it('gives the very events that a node gives, through refusals and broken lines',
   // Whole blocks are asked of the node alone.
   const blocks = node.calls.get('getBlock') ?? 0
   expect(portal.requests.length).toBeLessThan(blocks)
+})
+
+it('a store that a Portal filled is compared with a node, slot by slot, and what is missing or other is named', async () => {
+  await indexed(openPortalSource(client()))
+  const pool = stores.at(-1)?.pool
+  if (!pool) return expect.unreachable()
+  const source = openRpcSource(openFailover([node.url]))
+  const programs = await loadPrograms()
+  const [from, to] = [await firstSlot(pool), world.chain.slot]
+  const whole = await compareSlots({ pool, source, programs }, from, to)
+  expect(whole).toMatchObject({ equal: true, differences: [], store: whole.chain })
+  expect(whole.chain.events).toBeGreaterThan(50)
+  // A transaction that the node has otherwise: nothing of it was carried out.
+  const block = world.chain.blocks.find(({ slot }) => slot === world.done[3]?.slot)
+  if (!block) return expect.unreachable()
+  const { meta } = block.transactions.at(-1) as { meta: { err: unknown } }
+  meta.err = { InstructionError: [0, 'Custom'] }
+  const other = await compareSlots(
+    { pool, source: openRpcSource(openFailover([node.url])), programs },
+    from,
+    to,
+  )
+  meta.err = null
+  expect(other.equal).toBe(false)
+  expect(other.chain.events).toBeLessThan(other.store.events)
+  expect(other.differences.every(text => text.startsWith(`only in the store: slot ${block.slot} `))).toBe(
+    true,
+  )
 })
 
 it('has samples of slots that hold nothing else', async () => {
