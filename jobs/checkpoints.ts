@@ -92,20 +92,40 @@ export async function beginBatch(
 /** Notes that everything up to `to` is applied, and tells those who listen on vaultlog_checkpoint. */
 export async function finishBatch(
   pool: pg.PoolClient,
-  projection: string,
+  projections: readonly string[],
   stream: number,
   to: number,
   block: { number: number; time: number },
 ): Promise<void> {
+  if (projections.length === 0) return
   const { rows } = await pool.query<{ has_joined: boolean }>(
     `WITH moved AS (
        UPDATE checkpoint SET position = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
-       WHERE projection = $1 AND stream = $2 RETURNING has_joined
+       WHERE projection = ANY ($1) AND stream = $2 RETURNING projection, has_joined
      )
-     SELECT has_joined, pg_notify('vaultlog_checkpoint', $1::text || ' ' || $2::int || ' ' || $3::bigint) FROM moved`,
-    [projection, stream, to, block.number, block.time],
+     SELECT has_joined, pg_notify('vaultlog_checkpoint', projection || ' ' || $2::int || ' ' || $3::bigint) FROM moved`,
+    [projections, stream, to, block.number, block.time],
   )
-  if (projection !== MIRROR) await joinFaces(pool, stream, rows)
+  if (!projections.includes(MIRROR)) await joinFaces(pool, stream, rows)
+}
+
+/**
+ * Notes for those projections that stand at `from` that (from, to] is about to be applied; gives their names. Whoever calls holds
+ * their locks. One that is in the middle of a batch or of another version is left to its own job.
+ */
+export async function beginTogether(
+  client: pg.PoolClient,
+  projections: readonly { name: string; version: number }[],
+  stream: number,
+  { from, to }: { from: number; to: number },
+): Promise<string[]> {
+  const { rows } = await client.query<{ projection: string }>(
+    `UPDATE checkpoint c SET applying_to = $5 FROM unnest($1::text[], $2::int[]) AS p(name, version)
+     WHERE c.projection = p.name AND c.version = p.version AND c.stream = $3 AND c.position = $4 AND c.applying_to IS NULL
+     RETURNING c.projection`,
+    [projections.map(({ name }) => name), projections.map(({ version }) => version), stream, from, to],
+  )
+  return rows.map(({ projection }) => projection)
 }
 
 /** Lets projections that have caught up with their face join it; where all have, nobody is asked. */
@@ -189,6 +209,39 @@ async function lock(
     [projection, stream],
   )
   return rows[0]?.done === true
+}
+
+/**
+ * Runs `work` while holding the locks of those of the projections on a stream that no other has, all on one connection. They are
+ * the connection's, as those of `withLock`.
+ */
+export async function withFreeLocks<T>(
+  pool: pg.Pool,
+  projections: readonly string[],
+  stream: number,
+  work: (free: string[], client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  // What a statement that failed has locked nobody knows: such a connection is not used again.
+  let broken: Error | undefined = new Error('locks may be left on it')
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT name FROM unnest($1::text[]) AS name WHERE pg_try_advisory_lock(hashtext('vaultlog projection ' || name), $2)`,
+      [projections, stream],
+    )
+    const free = rows.map(({ name }) => name)
+    try {
+      return await work(free, client)
+    } finally {
+      await client.query(
+        `SELECT pg_advisory_unlock(hashtext('vaultlog projection ' || name), $2) FROM unnest($1::text[]) AS name`,
+        [free, stream],
+      )
+      broken = undefined
+    }
+  } finally {
+    client.release(broken)
+  }
 }
 
 export interface Locks {

@@ -18,6 +18,8 @@ export interface MirroredBatch {
   block: { number: number; time: number }
   /** Of the events in it; only where they are few. */
   types?: ReadonlySet<string>
+  /** Nothing is taken back after its beginning: it is the next batch of each projection as it is. */
+  isWhole?: boolean
 }
 
 /**
@@ -45,16 +47,13 @@ export function mirrorStream(
       const from = checkpoint.position
       // Copied once more, a range may stand there twice until it is merged: then nobody passes over a look at what is there.
       const isRepeated = checkpoint.applying_to !== null
-      const types =
-        range.to - from > FEW || isRepeated ? undefined : await typesIn(client, stream, from, range.to)
+      const found =
+        range.to - from > FEW || isRepeated ? undefined : await contentOf(client, stream, from, range.to)
       await copyRange(client, clickhouse, stream, from, range.to)
-      if (!types || types.has('BlockRetracted')) await copyRetractions(clickhouse, stream, from, range.to)
-      await finishBatch(client, MIRROR, stream, range.to, range.block)
-      await onBatch?.(
-        { from, ...range, ...(types ? { types } : {}) },
-        (performance.now() - startedAt) / 1000,
-        client,
-      )
+      if (!found || found.types.has('BlockRetracted'))
+        await copyRetractions(clickhouse, stream, from, range.to)
+      await finishBatch(client, [MIRROR], stream, range.to, range.block)
+      await onBatch?.({ from, ...range, ...found }, (performance.now() - startedAt) / 1000, client)
     }
   })
 }
@@ -163,15 +162,21 @@ async function copyRetractions(
 
 const tokenOf = (stream: number, from: number, to: number) => `event:${stream}:${from}:${to}`
 
-async function typesIn(
+async function contentOf(
   client: pg.PoolClient,
   stream: number,
   from: number,
   to: number,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ type: string }>(
-    'SELECT DISTINCT type FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3',
+): Promise<Required<Pick<MirroredBatch, 'types' | 'isWhole'>>> {
+  const { rows } = await client.query<{ type: string; first: number; last: number }>(
+    `SELECT type, min(position) AS first, max(position) AS last FROM event_log
+     WHERE stream = $1 AND position > $2 AND position <= $3 GROUP BY type`,
     [stream, from, to],
   )
-  return new Set(rows.map(({ type }) => type))
+  const others = rows.filter(({ type }) => type !== 'BlockRetracted')
+  const retractions = rows.filter(({ type }) => type === 'BlockRetracted')
+  return {
+    types: new Set(rows.map(({ type }) => type)),
+    isWhole: retractions.every(({ last }) => others.every(({ first }) => last < first)),
+  }
 }

@@ -67,7 +67,7 @@ export function runProjection(
       })
       await beginBatch(client, projection.name, stream, range.to, projection.version)
       await applyBatch(client, clickhouse, projection, stream, range)
-      await finishBatch(client, projection.name, stream, range.to, range.block)
+      await finishBatch(client, [projection.name], stream, range.to, range.block)
       options.onBatch?.(range, (performance.now() - startedAt) / 1000)
     }
   })
@@ -112,10 +112,10 @@ function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>>
 const planKey = (stream: number, from: number, end: number, target: Target, isBegun: boolean): string =>
   [stream, from, end, target.position, target.block_number, isBegun].join()
 
-/** What was mirrored just now, whole blocks without a retraction, is the next batch of each projection as it is. */
+/** Of what was mirrored just now nobody needs to look where a batch ends. */
 export function expectRange(clickhouse: ClickHouseClient, stream: number, batch: MirroredBatch): void {
-  const { from, to, block, types } = batch
-  if (!types || types.has('BlockRetracted')) return
+  const { from, to, block, types, isWhole } = batch
+  if (!types || !isWhole) return
   const target = { position: to, block_number: block.number, block_time: block.time }
   plansOf(clickhouse).set(
     planKey(stream, from, to, target, false),

@@ -5,12 +5,14 @@ import { storeDeadLetters } from '../db/dead-letters.ts'
 import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
-import { type Job, jobId, jobOptions, jobSchema, QUEUE } from '../db/wake-ups.ts'
+import { type Job, jobId, jobOptions, jobSchema, MIRROR, QUEUE } from '../db/wake-ups.ts'
 import { registerProjections } from './checkpoints.ts'
 import { checkLedgers } from './ledgers.ts'
 import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
+import { Pace } from './pace.ts'
 import type { Projection } from './projection.ts'
 import { NeedsReplayError } from './runner.ts'
+import { Together } from './together.ts'
 import { findWork, work } from './work.ts'
 
 export interface WorkerOptions {
@@ -30,6 +32,8 @@ export interface WorkerOptions {
 const SWEEP_MS = 1_000
 /** After this long it is tried again whether a projection still waits for its replay. */
 const RETRY_MS = 60_000
+/** After this long a stream that another worker held is looked at again: it may have seen less than there is. */
+const HELD_MS = 250
 /** How long one projection may keep others waiting. */
 const TURN_MS = 5_000
 /** How often the ledgers are held against the sampled supplies: samples come hourly. */
@@ -56,6 +60,33 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     await queue.addBulk(wanted.map(job => asAdded(job, round)))
   }
 
+  const together = new Together(options.concurrency)
+  const context = {
+    pool,
+    clickhouse,
+    projections,
+    together,
+    signal: stopping.signal,
+    turnMs: TURN_MS,
+    onBatch: noteBatch,
+  }
+  const pace = new Pace(job => {
+    enqueue([job], Date.now()).catch((error: Error) =>
+      log.warn({ ...job, error: error.message }, 'could not be given again; the sweep will'),
+    )
+  })
+  const paced = async (job: Job): Promise<Job[]> => {
+    if (job.projection !== MIRROR) return work(context, job)
+    if (!pace.begin(job)) return []
+    const startedAt = performance.now()
+    let rest: number | undefined
+    try {
+      return await work({ ...context, onHeld: () => (rest = HELD_MS) }, job)
+    } finally {
+      pace.end(job.stream, rest ?? performance.now() - startedAt, rest === undefined ? undefined : job)
+    }
+  }
+
   const worker = backend.createWorker<Job, void>(
     QUEUE,
     async ({ data, attemptsMade, opts }) => {
@@ -63,17 +94,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       // What is on top of a gap would be taken for whole. The sweep gives the job again.
       if (isLost()) return
       try {
-        const next = await work(
-          {
-            pool,
-            clickhouse,
-            projections,
-            signal: stopping.signal,
-            turnMs: TURN_MS,
-            onBatch: noteBatch,
-          },
-          job,
-        )
+        const next = await paced(job)
         // One that goes on has the name of the job that is just ending: the queue would not take it.
         await enqueue(
           next,
@@ -111,7 +132,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       if (!isRegistered) await registerProjections(pool, projections)
       isRegistered = true
       if (!isLost()) {
-        await enqueue(await findWork(pool, projections), Math.floor(Date.now() / ROUND_MS))
+        await enqueue(await findWork(pool, projections, { isIdle: true }), Math.floor(Date.now() / ROUND_MS))
         if (Date.now() >= ledgersAt) {
           ledgersAt = Date.now() + LEDGERS_MS
           await lookAtLedgers(pool, clickhouse)
@@ -134,6 +155,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       clearTimeout(timer)
       await sweeping
       await worker.close()
+      pace.stop()
       await backend.close()
     },
   }

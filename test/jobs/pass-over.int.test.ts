@@ -3,9 +3,11 @@ import { appendEvents, lockStreamHead, registerStream } from '../../db/events/ev
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { inTransaction } from '../../db/postgres.ts'
 import { MIRROR } from '../../db/wake-ups.ts'
-import { readCheckpoint, withLock } from '../../jobs/checkpoints.ts'
+import { listStreams, readCheckpoint, withLock } from '../../jobs/checkpoints.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
 import { runProjection } from '../../jobs/runner.ts'
+import { Together } from '../../jobs/together.ts'
+import { verify } from '../../jobs/verify.ts'
 import { work } from '../../jobs/work.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { RandomChain } from './streams.ts'
@@ -13,6 +15,7 @@ import { RandomChain } from './streams.ts'
 vi.setConfig({ testTimeout: 130_000, hookTimeout: 130_000 })
 
 const STREAM = 1
+const OTHER = 10
 let pipeline: Pipeline
 let price: DomainEvent
 let height = 1_000_000
@@ -29,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => pipeline?.drop())
 
 /** One block; gives the stream's head. */
-function append(events: DomainEvent[]): Promise<number> {
+function append(events: DomainEvent[], stream = STREAM): Promise<number> {
   height++
   const block = {
     number: height,
@@ -37,9 +40,9 @@ function append(events: DomainEvent[]): Promise<number> {
     timestamp: 1_700_000_000 + height,
   }
   return inTransaction(pipeline.postgres.pool, async tx => {
-    const head = await appendEvents(tx, STREAM, await lockStreamHead(tx, STREAM), [{ block, events }])
+    const head = await appendEvents(tx, stream, await lockStreamHead(tx, stream), [{ block, events }])
     await tx.query('UPDATE stream SET head = $2, head_height = $3, head_time = $4 WHERE id = $1', [
-      STREAM,
+      stream,
       head,
       block.number,
       block.timestamp,
@@ -55,10 +58,10 @@ async function mirror(to: number): Promise<string[]> {
   return jobs.map(({ projection }) => projection).sort()
 }
 
-async function standAt(position: number): Promise<string[]> {
+async function standAt(position: number, stream = STREAM): Promise<string[]> {
   const { rows } = await pipeline.postgres.pool.query<{ projection: string }>(
     'SELECT projection FROM checkpoint WHERE stream = $1 AND position = $2 AND block_number = $3 AND projection <> $4 ORDER BY 1',
-    [STREAM, position, height, MIRROR],
+    [stream, position, height, MIRROR],
   )
   return rows.map(({ projection }) => projection)
 }
@@ -123,4 +126,43 @@ test('a job whose turn is over leaves the rest to one of its own, whole batches 
   expect(await run()).toBe(more[1])
   batches = 0
   expect(await run()).toBe(more[2])
+})
+
+test('blocks are brought in together by the job that mirrors them, forks and what one projection missed among them', async () => {
+  const { postgres, clickhouse, projections } = pipeline
+  const context = {
+    pool: postgres.pool,
+    clickhouse: clickhouse.client,
+    projections,
+    together: new Together(3),
+  }
+  await registerStream(postgres.pool, OTHER, 'optimism', 'evm')
+  const { log } = new RandomChain(70).grow(12)
+  expect(log.some(({ event }) => event.type === 'BlockRetracted')).toBe(true)
+  const blocks: DomainEvent[][] = []
+  for (const [i, { block, event }] of log.entries()) {
+    if (log[i - 1]?.block.hash !== block.hash) blocks.push([])
+    blocks.at(-1)?.push(event)
+  }
+  let alone = 0
+  for (const [n, events] of blocks.entries()) {
+    const head = await append(events, OTHER)
+    const toMirror = { projection: MIRROR, stream: OTHER, to: head }
+    // Now and then somebody else is at one of them: that one is behind from then on, until its own job.
+    const isHeld = n % 7 === 3
+    const toMirrorOf = () => work(context, toMirror)
+    const jobs = isHeld ? await withLock(postgres.pool, 'balance', OTHER, toMirrorOf) : await toMirrorOf()
+    if (jobs?.length === 0) {
+      alone++
+      expect(await standAt(head, OTHER)).toEqual(names())
+    }
+    for (const job of jobs ?? []) expect(await work(context, job)).toEqual([])
+  }
+  expect(alone).toBeGreaterThan(blocks.length / 2)
+  expect(await work(context, { projection: MIRROR, stream: OTHER, to: 1 })).toEqual([])
+  const streams = (await listStreams(postgres.pool)).filter(({ id }) => id === OTHER)
+  const progress = { start: () => ({ update() {}, finish() {} }), close() {} }
+  const compared = await verify({ ...context, clickhouse, streams, progress })
+  expect(compared.length).toBeGreaterThan(names().length)
+  expect(compared.filter(({ equal }) => !equal)).toEqual([])
 })
