@@ -1,5 +1,5 @@
 import { startEmbedded } from '../db/embedded/up.ts'
-import { networkIds } from '../db/networks.ts'
+import { networks } from '../db/networks.ts'
 import { API_FLAGS } from '../db/process/api-command.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
@@ -9,19 +9,27 @@ import { onShutdown, shutdown } from '../db/process/shutdown.ts'
 import { FACTS, readFacts, recordFacts } from '../db/registry/registry.ts'
 import { openStores } from '../db/stores.ts'
 import { SOLANA } from '../db/streams.ts'
+import { dealt } from './process-groups.ts'
 import { type ProcessSpec, supervise } from './supervisor.ts'
 import { refuseTakenPorts } from './taken-ports.ts'
 
-/** Everything on one machine: what has no URL embedded, a processor per enabled network, worker, API, GraphQL. */
+/** Everything on one machine: what has no URL embedded, processors of the enabled networks, worker, API, GraphQL. */
 async function main(): Promise<void> {
   const env = readEnv()
-  const networks = [
-    ...networkIds
-      .map(({ name }) => name)
-      .filter(name => env.rpc[name] || env.portal[name] || env.gateway[name]),
-    ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [SOLANA.name] : []),
+  const evm = Object.values(networks)
+    .map(({ name }) => name)
+    .filter(name => env.rpc[name] || env.portal[name] || env.gateway[name])
+  const groups = [
+    ...dealt(evm, env.PROCESSOR_PROCESSES),
+    ...(env.RPC_SOLANA || env.PORTAL_SOLANA ? [[SOLANA.name]] : []),
   ]
-  await refuseTakenPorts(env, { command: 'npm run dev', networks, databases: false, said: process.env })
+  const enabled = groups.flat()
+  await refuseTakenPorts(env, {
+    command: 'npm run dev',
+    networks: groups.flatMap(([first]) => first ?? []),
+    databases: false,
+    said: process.env,
+  })
   const embedded = await startEmbedded(env)
   onShutdown('databases', () => embedded.stop())
   const urls = { DATABASE_URL: embedded.databaseUrl, CLICKHOUSE_URL: embedded.clickhouseUrl }
@@ -31,13 +39,17 @@ async function main(): Promise<void> {
   if (facts > 0) log.info({ facts }, 'registry of curated facts recorded')
   await stores.close()
 
-  if (networks.length === 0) {
+  if (enabled.length === 0) {
     log.warn(
       'no network is enabled: set RPC_<NETWORK> or PORTAL_<NETWORK> (see .env.example), or try npm run demo',
     )
   }
   const specs: ProcessSpec[] = [
-    ...networks.map(name => ({ name, args: [scriptOf('processors/main'), name], env: urls })),
+    ...groups.map(names => ({
+      name: names.join(','),
+      args: [scriptOf('processors/main'), ...names],
+      env: urls,
+    })),
     { name: 'worker', args: [scriptOf('jobs/main')], env: urls },
     { name: 'api', args: [...API_FLAGS, scriptOf('read-api/main')], env: urls },
     { name: 'graphql', args: [scriptOf('db/graphql')], env: { ...urls, ...graphql } },
@@ -57,7 +69,7 @@ async function main(): Promise<void> {
     {
       api: `http://127.0.0.1:${env.API_PORT}`,
       graphql: `http://127.0.0.1:${env.GRAPHQL_PORT}/graphql`,
-      networks,
+      networks: enabled,
     },
     'running; Ctrl-C stops everything',
   )

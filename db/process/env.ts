@@ -143,6 +143,7 @@ export const envSchema = z.object({
   LOG_FORMAT: z.enum(LOG_FORMATS).default('auto'),
   LOG_ADDRESSES: z.enum(['full', 'short']).default('full'),
   CONTRACTS_FILE: z.string().optional(),
+  PROCESSOR_PROCESSES: z.coerce.number().int().min(1).default(4),
   WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(16).default(3),
   INSPECTIONS_PER_HOUR: z.coerce.number().int().min(12).default(300),
   LOGS_PER_DAY: z.coerce.number().int().min(100).default(20_000),

@@ -8,12 +8,14 @@ import { LOADER, scriptOf } from '../../db/process/script.ts'
 export default function add(program: Command): void {
   program
     .command('dev')
-    .description('run everything on this machine: a processor per network of .env, worker, API and GraphQL')
+    .description(
+      'run everything on this machine: processors of the networks in .env, worker, API and GraphQL',
+    )
     .action(() => run('jobs/dev'))
   program
-    .command('processor <network>')
-    .description('index a network: its blocks into the event store')
-    .action((network: string) => run('processors/main', [network]))
+    .command('processor <networks...>')
+    .description('index networks, all in one process: their blocks into the event store')
+    .action((networks: string[]) => run('processors/main', networks))
   program
     .command('worker')
     .description('make read models of the events')
