@@ -37,6 +37,7 @@ export class GeneratedChain {
   blocks: ChainBlock[] = []
   /** Every block that ever was, so that replaced ones can still be served by a node that lags. */
   readonly everSeen = new Map<string, ChainBlock>()
+  private readonly byAddress = new Map<string, GeneratedVault>()
   private shares = new Map<string, Map<string, bigint>>()
   private states = new Map<string, VaultState>()
   private salt = 0
@@ -74,7 +75,13 @@ export class GeneratedChain {
       ...about,
     }
     this.vaults.push(vault)
+    this.byAddress.set(vault.address, vault).set(vault.asset, vault)
     return vault
+  }
+
+  /** The vault of this address, or that takes the asset of this address. */
+  vaultOf(address: string): GeneratedVault | undefined {
+    return this.byAddress.get(address)
   }
 
   /** Mines `count` blocks with one act of somebody each. */
@@ -156,7 +163,7 @@ export class GeneratedChain {
 
   /** `0x` where the code is not there yet, as of a height. */
   codeAt(address: string, height: number): string {
-    const vault = this.vaults.find(v => v.address === address || v.asset === address)
+    const vault = this.vaultOf(address)
     return vault && vault.born <= height ? '0x60016000' : '0x'
   }
 

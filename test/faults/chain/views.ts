@@ -15,8 +15,8 @@ export class Refused extends Error {
 
 /** What the views of a vault and of its asset answer; `0x`, as of an account without code, for everybody else. */
 export function view(chain: GeneratedChain, to: string, data: Hex, block: ChainBlock): Hex {
-  const vault = chain.vaults.find(({ address }) => address === to)
-  const token = vault ?? chain.vaults.find(({ asset }) => asset === to)
+  const token = chain.vaultOf(to)
+  const vault = token?.address === to ? token : undefined
   if (!token || token.born > block.number) return '0x'
   let call: { functionName: string; args?: readonly unknown[] }
   try {
