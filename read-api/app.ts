@@ -5,6 +5,7 @@ import cors from 'cors'
 import type { Express, RequestHandler } from 'express'
 import express from 'express'
 import helmet from 'helmet'
+import { createExplore } from './explore/router.ts'
 import { mountFrontDoor } from './front-door/mount.ts'
 import { mountDocumentation } from './http/documentation.ts'
 import type { ApiDeps } from './http/endpoint.ts'
@@ -91,6 +92,8 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   )
   app.use(compression({ threshold: COMPRESSION_THRESHOLD }))
   if (options.ops) app.use('/ops', options.ops)
+
+  app.use('/explore', createExplore(deps.catalogue))
 
   const endpoints = options.endpoints ?? (await loadEndpoints())
   mountDocumentation(app, endpoints, { publicUrl: options.publicUrl })

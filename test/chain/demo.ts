@@ -204,7 +204,8 @@ async function demo(): Promise<void> {
   await writeFile(demoFile, JSON.stringify(file, null, 2), { mode: 0o600 })
   await untilReady(file.baseUrl, apiKey, (await node.head()).number)
 
-  say(`\nReady after ${seconds()}. What happened:`)
+  say(`\nReady after ${seconds()}. Look at it: ${file.baseUrl}/explore/#key=${apiKey}`)
+  say('What happened:')
   for (const words of scenario.plainWords) say(`  ${words}`)
   if (values.exit) {
     const wrong = await checkDemo(

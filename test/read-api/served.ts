@@ -26,6 +26,7 @@ export async function serve(api: ApiHarness) {
     get(`/v2/transactions/context/${user.address}/mainnet/${vault}`, ContextShape)
 
   return {
+    baseUrl,
     get,
     contextOf,
     /** Follows the actionsUrl of the context's step, signs and sends what is left to do. */

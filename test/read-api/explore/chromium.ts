@@ -1,0 +1,26 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
+
+/**
+ * The distribution's own Chromium, as its package installs it: `apt-get install chromium`. CHROMIUM names another. Where there
+ * is none, what needs it is skipped, and says so.
+ */
+export function findChromium(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const places = folders.flatMap(folder => NAMES.map(name => join(folder, name)))
+  const found = [process.env['CHROMIUM'], ...places].find(place => place && isProgram(place))
+  if (!found)
+    process.stderr.write('No Chromium on this machine: what a browser makes of /explore is not tested.\n')
+  return found
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
