@@ -1,5 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import {
+  type AppliedMigration,
+  type Migration,
+  pendingMigrations,
+  readMigrations,
+} from './migration-files.ts'
 import { log } from './process/log.ts'
 import { grantRoles } from './roles.ts'
 
@@ -61,37 +66,40 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
   }
 }
 
-/** Applies the numbered files of db/migrations that are not applied yet, each in a transaction, one migrator at a time. */
-export async function migratePostgres(pool: pg.Pool): Promise<string[]> {
-  const folder = new URL('./migrations/', import.meta.url)
-  const files = (await readdir(folder)).filter(file => file.endsWith('.sql')).sort()
-  // Whom only tables are granted may not even ask whether to make one.
-  if (await isMigrated(pool, files)) return []
-  return inTransaction(pool, async tx => {
-    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('vaultlog migrate'))`)
-    await tx.query(
-      'CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
-    )
-    const { rows } = await tx.query<{ name: string }>('SELECT name FROM migration')
-    const done = new Set(rows.map(row => row.name))
-    const applied: string[] = []
-    for (const file of files) {
-      if (done.has(file)) continue
-      await tx.query(await readFile(new URL(file, folder), 'utf8'))
-      await tx.query('INSERT INTO migration (name) VALUES ($1)', [file])
-      applied.push(file)
-    }
-    if (applied.length > 0) await grantRoles(tx)
-    return applied
-  })
-}
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
 
-async function isMigrated(pool: pg.Pool, files: readonly string[]): Promise<boolean> {
+/**
+ * Applies the numbered files of a folder that are not applied yet, each once, one migrator at a time, all or none.
+ *
+ * @throws ConfigError if a file that was applied has been changed since
+ */
+export async function migratePostgres(pool: pg.Pool, folder = MIGRATIONS): Promise<string[]> {
+  const migrations = await readMigrations(folder)
+  // Whom only tables are granted may not even ask whether to make one.
   const { rows } = await pool.query<{ there: boolean }>(
     "SELECT to_regclass('migration') IS NOT NULL AS there",
   )
-  if (!rows[0]?.there) return false
-  const { rows: done } = await pool.query<{ name: string }>('SELECT name FROM migration')
-  const names = new Set(done.map(({ name }) => name))
-  return files.every(file => names.has(file))
+  if (rows[0]?.there && (await findPending(pool, migrations)).length === 0) return []
+  return inTransaction(pool, async tx => {
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('vaultlog migrate'))`)
+    await tx.query(
+      `CREATE TABLE IF NOT EXISTS migration (
+        name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+    )
+    const pending = await findPending(tx, migrations)
+    for (const { file, sql, checksum } of pending) {
+      await tx.query(sql)
+      await tx.query('INSERT INTO migration (name, checksum) VALUES ($1, $2)', [file, checksum])
+    }
+    if (pending.length > 0) await grantRoles(tx)
+    return pending.map(({ file }) => file)
+  })
+}
+
+async function findPending(
+  db: pg.Pool | pg.PoolClient,
+  migrations: readonly Migration[],
+): Promise<Migration[]> {
+  const { rows } = await db.query<AppliedMigration>('SELECT * FROM migration')
+  return pendingMigrations(migrations, rows, { database: 'Postgres' })
 }

@@ -1,9 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
+import {
+  type AppliedMigration,
+  type Migration,
+  pendingMigrations,
+  readMigrations,
+} from '../migration-files.ts'
 import { type ClickHouse, databaseOf } from './client.ts'
 import { localName, onCluster } from './cluster.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
 
 /** Tables that are staged from the event store, not made by projections; a shadow database reads the live ones. */
 const STAGING = ['event', 'retracted']
@@ -19,15 +24,16 @@ export function splitStatements(sql: string): string[] {
 /**
  * Brings a database to the newest schema. Files are idempotent and applied once each, in order.
  * With `staging`, the database is a shadow: its event and retracted are views on those of that live database.
+ *
+ * @throws ConfigError if a file that was applied has been changed since
  */
 export async function migrateClickHouse(
   house: ClickHouse,
-  options: { staging?: string } = {},
+  options: { staging?: string; folder?: URL } = {},
 ): Promise<string[]> {
-  const files = await readMigrations()
+  const migrations = await readMigrations(options.folder ?? MIGRATIONS)
   // Whom only tables are granted may not even ask whether to make one.
-  const known = await appliedTo(house)
-  if (known && files.every(({ file }) => known.has(file))) return []
+  if ((await findPending(house, migrations))?.length === 0) return []
   await inDefault(house, async admin => {
     for (const database of [house.database, internalOf(house.database)])
       await admin.command(
@@ -42,15 +48,14 @@ export async function migrateClickHouse(
   await run(
     `CREATE TABLE IF NOT EXISTS migration (
   name String COMMENT 'file that was applied',
+  checksum String COMMENT 'SHA-256 of the file as it was applied, in hex',
   applied_at DateTime DEFAULT now() COMMENT 'when it was applied, in the time of the server'
 ) ENGINE = MergeTree
 ORDER BY name
 COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   )
-  const done = await appliedTo(house)
-  const applied: string[] = []
-  for (const { file, sql } of files) {
-    if (done?.has(file)) continue
+  const pending = (await findPending(house, migrations)) ?? migrations
+  for (const { file, sql, checksum } of pending) {
     if (options.staging && file === '0001_event.sql') {
       for (const table of STAGING) {
         await run(
@@ -60,22 +65,33 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
     } else {
       for (const statement of splitStatements(sql)) await run(statement)
     }
-    await house.command('migrate', 'INSERT INTO migration (name) VALUES ({file:String})', { file })
-    applied.push(file)
+    await house.command(
+      'migrate',
+      'INSERT INTO migration (name, checksum) VALUES ({file:String}, {checksum:String})',
+      { file, checksum },
+    )
   }
-  return applied
+  return pending.map(({ file }) => file)
 }
 
-/** Files that were applied; undefined where there is no such database. */
-async function appliedTo(house: ClickHouse): Promise<Set<string> | undefined> {
+/** Files that are not applied yet; undefined where there is no such database. */
+async function findPending(
+  house: ClickHouse,
+  migrations: readonly Migration[],
+): Promise<Migration[] | undefined> {
+  let applied: AppliedMigration[]
   try {
-    const rows = await house.query<{ name: string }>('migrate', 'SELECT name FROM migration')
-    return new Set(rows.map(({ name }) => name))
+    applied = await house.query<AppliedMigration>('migrate', 'SELECT * FROM migration')
   } catch (error) {
     if (error instanceof ClickHouseError && /^UNKNOWN_(DATABASE|TABLE)$/.test(error.type ?? ''))
       return undefined
     throw error
   }
+  return pendingMigrations(migrations, applied, {
+    database: `ClickHouse, database ${house.database}`,
+    otherwise:
+      ' Or drop that database and run `vaultlog rebuild`, which makes all read models anew from the events.',
+  })
 }
 
 /** Drops a database, and the one of the views that fill it. */
@@ -114,7 +130,7 @@ function withInternal(sql: string, database: string): string {
 
 /** Every table and view that the migrations make. */
 export async function tablesOfSchema(): Promise<string[]> {
-  schema ??= readMigrations().then(files =>
+  schema ??= readMigrations(MIGRATIONS).then(files =>
     files.flatMap(({ sql }) =>
       [...sql.matchAll(/^CREATE (?:TABLE|VIEW) IF NOT EXISTS (?:internal\.)?(\w+)/gm)].map(
         ([, name = '']) => name,
@@ -125,11 +141,6 @@ export async function tablesOfSchema(): Promise<string[]> {
 }
 
 let schema: Promise<string[]> | undefined
-
-async function readMigrations(): Promise<{ file: string; sql: string }[]> {
-  const files = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort()
-  return Promise.all(files.map(async file => ({ file, sql: await readFile(new URL(file, folder), 'utf8') })))
-}
 
 /** For statements that change a schema or whole partitions: on a cluster they are to be carried out on every node. */
 export function everyNode({ cluster }: ClickHouse): string {
