@@ -73,7 +73,7 @@ async function expectError(answer: Response, status: number, words: string | Reg
 }
 
 describe('error bodies', () => {
-  it.each(['/', '/v2', '/v2/nothing', '/v3/vaults', '/v2/detailed-vaults/mainnet', '/favicon.ico'])(
+  it.each(['/nothing', '/v2', '/v2/nothing', '/v3/vaults', '/v2/detailed-vaults/mainnet', '/favicon.ico'])(
     '404 for what is not there: %s',
     async path => expectError(await ask(path), 404, /There is no GET/),
   )
