@@ -73,7 +73,7 @@ test('a user of Postgres without the right to make tables is told what to do', a
     )
     const { code, stderr } = await vaultlog({ ...env, DATABASE_URL: postgres.url }, 'status')
     expect(code).toBe(1)
-    expect(stderr).toContain('Give it CREATE on the schema public')
+    expect(stderr).toContain('Give it CREATE on the database and on its schema public')
     expect(stderr).not.toContain('    at ')
   } finally {
     await postgres.drop()
