@@ -25,7 +25,8 @@ async function main(): Promise<void> {
     log.warn({ error: error.message }, 'CONTRACTS_FILE left aside')
     return listFeeds(undefined)
   })
-  const stores = await openStores(env, 'worker', 24)
+  // A job holds two while its statements, of which there are as many at one time as jobs, take one each.
+  const stores = await openStores(env, 'worker', 8 + 3 * env.WORKER_CONCURRENCY)
   onShutdown('databases', () => stores.close())
   const guard = await guardReadModels({ pool: stores.pool, clickhouse: stores.clickhouse.client })
   onShutdown('guard', () => guard.stop())
