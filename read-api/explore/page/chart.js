@@ -127,10 +127,13 @@ function drawWhenSeen(place, Plot, { times, series, format }) {
     else draw(width)
   })
   resized.observe(place)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  scheme.addEventListener('change', function again() {
     plot?.destroy()
     plot = undefined
-    draw(Math.floor(place.clientWidth))
+    // Of a page that was left nothing is drawn any more.
+    if (place.isConnected) draw(Math.floor(place.clientWidth))
+    else scheme.removeEventListener('change', again)
   })
 }
 

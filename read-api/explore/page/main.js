@@ -37,11 +37,11 @@ async function show() {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [name = '', ...rest] = path.split('/').map(decodeURIComponent)
   const view = VIEWS[name || 'vaults']
-  for (const other of document.querySelectorAll('nav a'))
-    other.toggleAttribute(
-      'aria-current',
-      other.getAttribute('href')?.startsWith(`#/${(name || 'vaults').replace(/s$/, '')}`),
-    )
+  for (const other of document.querySelectorAll('nav a')) {
+    const isIt = other.getAttribute('href')?.startsWith(`#/${(name || 'vaults').replace(/s$/, '')}`)
+    if (isIt) other.setAttribute('aria-current', 'page')
+    else other.removeAttribute('aria-current')
+  }
   main.setAttribute('aria-busy', 'true')
   try {
     if (!view) throw new RefusedError(404, `There is no page called ${name}.`)
