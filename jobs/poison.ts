@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { identifier, internalView } from '../db/clickhouse/migrate.ts'
 import { storeDeadLetters } from '../db/dead-letters.ts'
 import { readEvents } from '../db/events/event-store.ts'
+import { groupBy } from '../db/group-by.ts'
 import { log } from '../db/process/log.ts'
 import { type Companion, type Projection, partsOf } from './projection.ts'
 
@@ -101,9 +102,8 @@ export async function readPoison(
      ORDER BY position`,
     [stream, partsOf(projection).map(({ name }) => name), projection.version],
   )
-  const poison: Poison = new Map()
-  for (const { part, position } of rows) poison.set(part, [...(poison.get(part) ?? []), position])
-  return poison
+  const parts = [...groupBy(rows, ({ part }) => part)]
+  return new Map(parts.map(([part, all]) => [part, all.map(({ position }) => position)]))
 }
 
 /**

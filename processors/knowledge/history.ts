@@ -3,6 +3,7 @@ import type { BlockEvents } from '../../db/events/event-store.ts'
 import { type EventWriter, openWriter } from '../../db/events/event-writer.ts'
 import type { OlderSource } from '../../db/events/older-logs.ts'
 import type { PendingSource, SourceCursor, WatchedSource } from '../../db/events/watched-sources.ts'
+import { groupBy } from '../../db/group-by.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import { BranchMismatchError, type SourceBlock } from '../handling/block.ts'
@@ -336,12 +337,10 @@ export class History {
     most?: number,
   ): Promise<BlockLogs[]> {
     if (from > to || sources.length === 0) return []
-    const byKind = new Map<string, string[]>()
-    for (const { kind, contract } of sources) byKind.set(kind, [...(byKind.get(kind) ?? []), contract])
-    const subscriptions = [...byKind].map(([kind, address]) => ({
-      topic0: this.options.topics(kind),
-      ...(address.includes('') ? {} : { address }),
-    }))
+    const subscriptions = [...groupBy(sources, ({ kind }) => kind)].map(([kind, ofKind]) => {
+      const address = ofKind.map(({ contract }) => contract)
+      return { topic0: this.options.topics(kind), ...(address.includes('') ? {} : { address }) }
+    })
     return this.query(subscriptions, from, to, most)
   }
 }

@@ -23,7 +23,9 @@ export function activityOf(output: readonly BlockEvents[]): Map<string, BlockRef
       const isDiscovery = event.type === 'VaultDiscovered'
       if (!isDiscovery && !ACTIVITY.has(event.type)) continue
       const vault = isDiscovery ? event.data.vault : event.contract
-      active.set(vault, [...(active.get(vault) ?? []), block])
+      const blocks = active.get(vault)
+      if (!blocks) active.set(vault, [block])
+      else if (blocks.at(-1) !== block) blocks.push(block)
     }
   }
   return active

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Key } from '../../abi/svm/programs.ts'
 import { fromBase58, hexOfBase58, toBase58 } from '../../db/base58.ts'
+import { groupBy } from '../../db/group-by.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { Portal } from '../source/portal-client.ts'
 import type { SvmBlock, SvmTransaction, TokenBalance } from './block.ts'
@@ -134,8 +135,8 @@ function blockOf(
   { header, transactions, instructions, tokenBalances, logs }: PortalBlock,
   before: number,
 ): SvmBlock {
-  const balances = groupBy(tokenBalances)
-  const acts = groupBy(instructions)
+  const balances = groupBy(tokenBalances, placeInBlock)
+  const acts = groupBy(instructions, placeInBlock)
   const logged = dataByInstruction(logs)
   return {
     slot: header.number,
@@ -172,26 +173,15 @@ function blockOf(
 const placeOf = (of: { transactionIndex: number; instructionAddress: readonly number[] }) =>
   [of.transactionIndex, ...of.instructionAddress].join('.')
 
+const placeInBlock = (of: { transactionIndex: number }) => of.transactionIndex
+
 /** What instructions wrote as data, by their places. */
 function dataByInstruction(logs: readonly z.infer<typeof logMessage>[]): Map<string, Buffer[]> {
-  const found = new Map<string, Buffer[]>()
-  const ordered = [...logs].sort((a, b) => a.transactionIndex - b.transactionIndex || a.logIndex - b.logIndex)
-  for (const each of ordered) {
-    if (each.kind !== 'data') continue
-    const at = placeOf(each)
-    found.set(at, [...(found.get(at) ?? []), dataOf(each.message)])
-  }
-  return found
-}
-
-function groupBy<T extends { transactionIndex: number }>(list: readonly T[]): Map<number, T[]> {
-  const groups = new Map<number, T[]>()
-  for (const each of list) {
-    const group = groups.get(each.transactionIndex) ?? []
-    group.push(each)
-    groups.set(each.transactionIndex, group)
-  }
-  return groups
+  const written = logs
+    .filter(({ kind }) => kind === 'data')
+    .sort((a, b) => a.transactionIndex - b.transactionIndex || a.logIndex - b.logIndex)
+  const places = [...groupBy(written, placeOf)]
+  return new Map(places.map(([place, all]) => [place, all.map(({ message }) => dataOf(message))]))
 }
 
 /** An instruction comes before those that it entails. */

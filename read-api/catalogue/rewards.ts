@@ -1,3 +1,4 @@
+import { groupBy } from '../../db/group-by.ts'
 import { toWhole } from '../http/amounts.ts'
 import type { RewardStreamRow } from '../rewards/queries.ts'
 import type { AssetWire } from './assets.ts'
@@ -87,11 +88,7 @@ export function rewardsOf<A>(
   tvlUsd: number | undefined,
   now: number,
 ): { known: RewardApy<A>[]; unknown: string[] } {
-  const byToken = new Map<string, PricedReward<A>[]>()
-  for (const reward of rewards) {
-    const { address } = reward.fact.asset
-    byToken.set(address, [...(byToken.get(address) ?? []), reward])
-  }
+  const byToken = groupBy(rewards, ({ fact }) => fact.asset.address)
   const known: RewardApy<A>[] = []
   const unknown: string[] = []
   for (const all of byToken.values()) {

@@ -1,5 +1,6 @@
+import { groupBy } from '../../db/group-by.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
-import { groupBy, inHundreds } from '../moment/chunks.ts'
+import { inHundreds } from '../moment/chunks.ts'
 import type { ChainMoment } from '../moment/snapshot.ts'
 import type { Vault } from './vault.ts'
 

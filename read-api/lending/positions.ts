@@ -1,6 +1,6 @@
+import { groupBy } from '../../db/group-by.ts'
 import type { Reading } from '../catalogue/reading.ts'
 import { familyOf } from '../load-protocols.ts'
-import { groupBy } from '../moment/chunks.ts'
 import type { LendingFamily, LendingPosition } from './family.ts'
 import type { LendingMarket } from './market.ts'
 

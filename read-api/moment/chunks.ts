@@ -10,15 +10,3 @@ export async function inChunks<T>(
 ): Promise<T[]> {
   return (await Promise.all(inHundreds(names).map(read))).flat()
 }
-
-/** As Map.groupBy of later Node versions. */
-export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return groups
-}

@@ -1,10 +1,10 @@
 import { isBackfilling } from '../../db/events/watched-sources.ts'
+import { groupBy } from '../../db/group-by.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import { firstStored, pauses } from '../catalogue/settings-queries.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { inBatches } from '../catalogue/vault-batches.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
-import { groupBy } from '../moment/chunks.ts'
 import { ask } from '../moment/query.ts'
 
 /** Two years. */

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { messageTransmitterAbi } from '../../../abi/cctp-v2/calls.ts'
 import { type Domain, domainByNumber, MESSAGE_TRANSMITTER } from '../../../abi/cctp-v2/domains.ts'
 import { emittedHash, parseMessage, type TransferMessage } from '../../../abi/cctp-v2/message.ts'
+import { groupBy } from '../../../db/group-by.ts'
 import { within } from '../../../db/process/within.ts'
 import { multicall3Abi, multicall3Address } from '../../chain/multicall.ts'
 import type { ChainReader } from '../../chain/reader.ts'
@@ -55,11 +56,7 @@ export interface TransitOptions {
  * time stays unknown: no fault of the service fails anything.
  */
 export async function resolveTransfers(burns: readonly Burn[], options: TransitOptions): Promise<Transfer[]> {
-  const byTransaction = new Map<string, Burn[]>()
-  for (const burn of burns) {
-    const key = `${burn.source.domain} ${burn.transaction}`
-    byTransaction.set(key, [...(byTransaction.get(key) ?? []), burn])
-  }
+  const byTransaction = groupBy(burns, ({ source, transaction }) => `${source.domain} ${transaction}`)
   const asked = [...byTransaction.values()].slice(0, MOST_ASKED)
   const found = new Map<Burn, Transfer>()
   const resolve = async (some: readonly Burn[]) => {
@@ -129,11 +126,7 @@ async function look(transfer: Transfer, { reader, iris }: TransitOptions): Promi
  * their nonces, and where these are not known the oldest.
  */
 export function underWay(transfers: readonly Transfer[]): Transfer[] {
-  const groups = new Map<string, Transfer[]>()
-  for (const transfer of transfers) {
-    const { group } = transfer.burn
-    groups.set(group, [...(groups.get(group) ?? []), transfer])
-  }
+  const groups = groupBy(transfers, ({ burn }) => burn.group)
   const gone = new Set<Transfer>()
   for (const group of groups.values()) {
     const received = group.filter(({ isReceived }) => isReceived)
