@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../db/clickhouse/client.ts'
-import { dropClickHouse, migrateClickHouse } from '../db/clickhouse/migrate.ts'
+import { dropClickHouse, identifier, migrateClickHouse } from '../db/clickhouse/migrate.ts'
 import { migratePostgres, openPostgres } from '../db/postgres.ts'
 import { freeDatabase, schemaOf, takeDatabase } from './clickhouse-databases.ts'
 import { dropDatabase } from './drop-database.ts'
@@ -13,23 +13,27 @@ export interface TestPostgres {
   drop(): Promise<void>
 }
 
-/** A migrated database of its own on the test run's Postgres; `drop` leaves nothing behind. */
-export async function createPostgres(): Promise<TestPostgres> {
+/**
+ * A migrated database of its own on the test run's Postgres, with all that is in another one that nobody is connected to, where
+ * one is named; `drop` leaves nothing behind.
+ */
+export async function createPostgres(template?: TestPostgres): Promise<TestPostgres> {
   const server = inject('postgresUrl')
   const name = `vaultlog_test_${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: server })
   await admin.connect()
-  await admin.query(`CREATE DATABASE ${name}`)
+  const like = template ? ` TEMPLATE ${new URL(template.url).pathname.slice(1)}` : ''
+  await admin.query(`CREATE DATABASE ${name}${like}`)
   await admin.end()
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = openPostgres(url.href, 'test', 8)
-  await migratePostgres(pool)
+  if (!template) await migratePostgres(pool)
   return {
     url: url.href,
     pool,
     async drop() {
-      await pool.end()
+      if (!pool.ended) await pool.end()
       await dropDatabase(server, name)
     },
   }
@@ -40,14 +44,15 @@ export interface TestClickHouse {
   drop(): Promise<void>
 }
 
-/** A migrated database on the test run's ClickHouse that is nobody else's. */
-export async function createClickHouse(): Promise<TestClickHouse> {
+/** A migrated database on the test run's ClickHouse that is nobody else's, with the rows of another one where one is named. */
+export async function createClickHouse(template?: ClickHouse): Promise<TestClickHouse> {
   const folder = inject('freeDatabases')
   const free = await takeDatabase(folder)
   const database = free?.database ?? `vaultlog_test_${randomBytes(6).toString('hex')}`
   const house = openClickHouse({ url: inject('clickhouseUrl'), database })
   if (!free) await migrateClickHouse(house)
   const schema = free?.schema ?? (await schemaOf(house))
+  if (template) await copyRows(template, house)
   return {
     house,
     async drop() {
@@ -55,4 +60,18 @@ export async function createClickHouse(): Promise<TestClickHouse> {
       await house.close()
     },
   }
+}
+
+async function copyRows(from: ClickHouse, to: ClickHouse): Promise<void> {
+  const tables = await from.query<{ name: string }>(
+    'test',
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND total_rows > 0 AND name != 'migration'`,
+  )
+  const source = identifier(from.database)
+  await Promise.all(
+    tables.map(async ({ name }) => {
+      await to.command('test', `TRUNCATE TABLE ${identifier(name)}`)
+      await to.command('test', `INSERT INTO ${identifier(name)} SELECT * FROM ${source}.${identifier(name)}`)
+    }),
+  )
 }

@@ -100,10 +100,17 @@ export async function differencesFromChain(
   return differences.filter(difference => !difference.startsWith('PriceReported'))
 }
 
-export async function createPipeline(): Promise<Pipeline> {
-  const postgres = await createPostgres()
-  const { house: clickhouse, drop } = await createClickHouse()
-  const projections = await loadProjections()
+/** With these projections alone where they are named; with all that is stored in another one that is done, where there is one. */
+export async function createPipeline({
+  only,
+  like,
+}: {
+  only?: readonly string[]
+  like?: Pipeline
+} = {}): Promise<Pipeline> {
+  const postgres = await createPostgres(like?.postgres)
+  const { house: clickhouse, drop } = await createClickHouse(like?.clickhouse)
+  const projections = (await loadProjections()).filter(({ name }) => only?.includes(name) ?? true)
   const protocols = await loadProtocols()
 
   const rows = <T>(query: string, parameters?: Record<string, unknown>) =>

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import supertest from 'supertest'
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import type { ClickHouse } from '../../db/clickhouse/client.ts'
 import { identifier } from '../../db/clickhouse/migrate.ts'
 import { registerStream } from '../../db/events/event-store.ts'
@@ -36,6 +36,10 @@ let chain: RandomChain
 let guard: ReadModelGuard | undefined
 let api: ApiHarness | undefined
 
+/** As every test begins. */
+let filled: Pipeline
+const BLOCKS = 40
+
 async function grow(blocks: number): Promise<void> {
   const had = chain.log.length
   chain.grow(blocks, { forks: true })
@@ -43,12 +47,20 @@ async function grow(blocks: number): Promise<void> {
   await appendBlocks(pipeline.postgres.pool, MAINNET, 'mainnet', fresh)
 }
 
-beforeEach(async () => {
-  pipeline = await createPipeline()
+beforeAll(async () => {
+  filled = await createPipeline()
+  pipeline = filled
   chain = new RandomChain(21)
-  await registerStream(pipeline.postgres.pool, MAINNET, 'mainnet', 'evm')
-  await grow(40)
-  await pipeline.project()
+  await registerStream(filled.postgres.pool, MAINNET, 'mainnet', 'evm')
+  await grow(BLOCKS)
+  await filled.project()
+  // Nobody may be connected to what is copied.
+  await filled.postgres.pool.end()
+})
+afterAll(() => filled?.drop())
+beforeEach(async () => {
+  pipeline = await createPipeline({ like: filled })
+  chain = new RandomChain(21).grow(BLOCKS, { forks: true })
 })
 afterEach(async () => {
   await guard?.stop()
