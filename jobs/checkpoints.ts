@@ -11,6 +11,8 @@ export interface Checkpoint {
   applying_to: number | null
   block_number: number
   block_time: number
+  /** Rows that retractions up to here took back are gone from the tables. */
+  compacted: number
 }
 
 export interface StreamRow {
@@ -68,10 +70,12 @@ export async function readCheckpoint(
   stream: number,
 ): Promise<Checkpoint> {
   const { rows } = await pool.query<Checkpoint>(
-    'SELECT version, position, applying_to, block_number, block_time FROM checkpoint WHERE projection = $1 AND stream = $2',
+    'SELECT version, position, applying_to, block_number, block_time, compacted FROM checkpoint WHERE projection = $1 AND stream = $2',
     [projection, stream],
   )
-  return rows[0] ?? { version: 0, position: 0, applying_to: null, block_number: -1, block_time: 0 }
+  return (
+    rows[0] ?? { version: 0, position: 0, applying_to: null, block_number: -1, block_time: 0, compacted: 0 }
+  )
 }
 
 /** Notes that (position, to] is about to be applied. */

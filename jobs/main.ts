@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const worker = startWorker({
     guard,
     pool: stores.pool,
-    clickhouse: stores.clickhouse.client,
+    clickhouse: stores.clickhouse,
     projections: await loadProjections(),
     feeds,
     concurrency: env.WORKER_CONCURRENCY,

@@ -11,6 +11,7 @@ import {
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './checkpoints.ts'
+import { dropRetracted } from './compaction.ts'
 import type { ProgressBoard } from './progress.ts'
 import { hasHead, type Projection, tablesOf } from './projection.ts'
 import { applyBatch, planRange, runProjection } from './runner.ts'
@@ -68,7 +69,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
         const streams = options.streams.filter(stream => concerns(projection, stream))
         await holdingLocks(options, projection, streams, async live => {
           for (const stream of streams)
-            await catchUp(options, shadow, projection, stream, live.get(stream.id))
+            await catchUpWhole(options, shadow, projection, stream, live.get(stream.id))
           await swapIn(options, shadow, projection, streams)
         })
       }
@@ -126,7 +127,7 @@ interface ShadowState {
 }
 
 /** Brings one shadow table on one stream to the live checkpoint. */
-export async function catchUp(
+async function catchUp(
   options: ReplayOptions,
   shadow: ClickHouse,
   projection: Projection,
@@ -154,6 +155,18 @@ export async function catchUp(
     bar.update(state.position)
   }
   bar.finish()
+}
+
+/** The same while nobody moves the live table: without the rows that are gone from there, either, and so what it is to be. */
+export async function catchUpWhole(
+  options: ReplayOptions,
+  shadow: ClickHouse,
+  projection: Projection,
+  stream: StreamRow,
+  live: Checkpoint | undefined,
+): Promise<void> {
+  await catchUp(options, shadow, projection, stream, live)
+  await dropRetracted(shadow, projection, stream.id, { from: 0, to: live?.compacted ?? 0 })
 }
 
 /** The state of an interrupted replay with the same beginning, or a clean start. */

@@ -8,7 +8,7 @@ import { type Projection, tablesOf } from './projection.ts'
 import {
   alone,
   buildShadow,
-  catchUp,
+  catchUpWhole,
   concerns,
   dropShadow,
   holdingLocks,
@@ -80,7 +80,7 @@ async function compareAll(all: ReplayOptions, shadow: ClickHouse): Promise<Compa
     const streams = options.streams.filter(stream => concerns(projection, stream))
     await holdingLocks(options, projection, streams, async live => {
       for (const stream of streams) {
-        await catchUp(options, shadow, projection, stream, live.get(stream.id))
+        await catchUpWhole(options, shadow, projection, stream, live.get(stream.id))
         for (const table of tablesOf(projection)) {
           const expected = await sumOf(shadow, projection, stream.id, table)
           const found = await sumOf(options.clickhouse, projection, stream.id, table)

@@ -1,12 +1,14 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Queue } from 'bullmq'
 import type pg from 'pg'
+import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { storeDeadLetters } from '../db/dead-letters.ts'
 import { log } from '../db/process/log.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
 import { type Job, jobId, jobOptions, jobSchema, MIRROR, QUEUE } from '../db/wake-ups.ts'
 import { registerProjections } from './checkpoints.ts'
+import { Compaction } from './compaction.ts'
 import { checkLedgers } from './ledgers.ts'
 import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
 import { Pace } from './pace.ts'
@@ -17,7 +19,7 @@ import { findWork, work } from './work.ts'
 
 export interface WorkerOptions {
   pool: pg.Pool
-  clickhouse: ClickHouseClient
+  clickhouse: ClickHouse
   projections: readonly Projection[]
   /** Price feeds that processors are to follow, by chain: their age is told. */
   feeds?: ReadonlyMap<number, ReadonlySet<string>>
@@ -46,7 +48,8 @@ const ROUND_MS = 5_000
  * still done. Any number of workers share the load; a lock per projection and stream keeps their order.
  */
 export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
-  const { pool, clickhouse, projections, guard } = options
+  const { pool, projections, guard } = options
+  const { client: clickhouse } = options.clickhouse
   const isLost = () => guard?.fault?.kind === 'lost'
   const stopping = new AbortController()
   const backend = openQueueBackend(options.queue)
@@ -120,6 +123,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   let forgetAt = 0
   let ledgersAt = 0
   let isRegistered = false
+  const compaction = new Compaction({ pool, clickhouse: options.clickhouse, projections })
   let sweeping: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
@@ -137,6 +141,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
           ledgersAt = Date.now() + LEDGERS_MS
           await lookAtLedgers(pool, clickhouse)
         }
+        await compaction.turn(stopping.signal)
       }
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'could not look for work, trying again')

@@ -143,7 +143,7 @@ describe('deploy/', () => {
       return [...of.matchAll(/GRANT ([A-Z, ]+) ON (\S+)</g)].map(([, right, what]) => `${right} ${what}`)
     }
     const common = ['SELECT vaultlog_internal.*', 'CREATE TEMPORARY TABLE *.*', 'REMOTE *.*']
-    expect(grantsOf('vaultlog_worker')).toEqual(['SELECT, INSERT vaultlog.*', ...common])
+    expect(grantsOf('vaultlog_worker')).toEqual(['SELECT, INSERT, ALTER DELETE vaultlog.*', ...common])
     expect(grantsOf('vaultlog_api')).toEqual(['SELECT vaultlog.*', ...common])
     const ours = Object.entries(alone.services).filter(([, { image }]) => image === 'vaultlog')
     for (const [name, { environment = {} }] of ours) {

@@ -1,9 +1,11 @@
 import type pg from 'pg'
+import { inject } from 'vitest'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { networks } from '../db/networks.ts'
 import { readIgnored } from '../db/registry/ignored.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
+import type { ProgressBoard } from '../jobs/progress.ts'
 import { loadProjections, type Projection } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { type ChainProcessorOptions, runChain } from '../processors/chain-processor.ts'
@@ -30,6 +32,8 @@ export interface Pipeline {
   /** Rows and checksum of what a reader sees of each projection; positions left out, which differ after a reorg. */
   visibleSums(): Promise<Record<string, { rows: number; checksum: string }>>
   rows<T>(query: string, parameters?: Record<string, unknown>): Promise<T[]>
+  /** For commands that are to work on the same databases. */
+  env(): Record<string, string>
   drop(): Promise<void>
 }
 
@@ -100,6 +104,22 @@ export async function differencesFromChain(
   return differences.filter(difference => !difference.startsWith('PriceReported'))
 }
 
+/** A projection of each kind: with heads, with tables beside, made of few blocks, reading its own rows or another's, of the registry. */
+export const EACH_KIND = [
+  'asset',
+  'balance',
+  'daily_flow',
+  'drawdown',
+  'flow',
+  'lending_event',
+  'registry_fact',
+  'vault',
+  'vault_hourly',
+  'vault_sample',
+]
+
+export const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
+
 /** With these projections alone where they are named; with all that is stored in another one that is done, where there is one. */
 export async function createPipeline({
   only,
@@ -129,6 +149,11 @@ export async function createPipeline({
     },
     visibleSums: () => visibleSumsOf(clickhouse, projections),
     rows,
+    env: () => ({
+      DATABASE_URL: postgres.url,
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: clickhouse.database,
+    }),
     async drop() {
       await drop()
       await postgres.drop()

@@ -7,6 +7,7 @@ import { noteFilling } from '../moment/filling.ts'
 import { ask } from '../moment/query.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import { EMPTY_MOMENT, readMoment, watchCheckpoints } from '../moment/snapshot.ts'
+import { noteCompacted } from '../moment/visible.ts'
 import { loadBacking } from './backing.ts'
 import { advanceCatalogue } from './build.ts'
 import type { CatalogueSource } from './catalogue.ts'
@@ -48,6 +49,7 @@ export function createCatalogueKeeper(
     const moment = await readMoment(pool)
     const before = catalogue.moment
     noteFilling(clickhouse, moment.filling)
+    noteCompacted(clickhouse, moment.compacted)
     if (wentBack(before, moment) || (before !== EMPTY_MOMENT && moment.replays !== before.replays)) {
       log.warn('a projection was replayed or stands further back than before: reading the catalogue anew')
       raw = new RawState()

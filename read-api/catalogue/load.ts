@@ -57,8 +57,8 @@ async function loadAll(
   range: Range,
 ): Promise<Loaded> {
   const { chain, from, p: to } = range
-  const retractions = await ask(clickhouse, queries.anyRetraction, { ...range })
-  noteRetractions(clickhouse, chain, { from, to, found: retractions.length > 0 })
+  const [last] = await ask(clickhouse, queries.lastRetraction, { ...range })
+  noteRetractions(clickhouse, chain, { from, to, last: last?.newest })
   return { forgotten: [], folds: await Promise.all(parts.map(part => part.readAll(clickhouse, range))) }
 }
 
@@ -73,7 +73,12 @@ async function loadMoves(
   const has = (...types: string[]) => all.some(row => types.some(type => row.types.includes(type)))
   const moved = all.filter(({ contract }) => contract !== '')
   const hasRetraction = has('BlockRetracted')
-  noteRetractions(clickhouse, chain, { from, to, found: hasRetraction })
+  const [last] = hasRetraction ? await ask(clickhouse, queries.lastRetraction, asked) : []
+  noteRetractions(clickhouse, chain, {
+    from,
+    to,
+    last: hasRetraction ? (last?.newest ?? to) : undefined,
+  })
   const touched = hasRetraction ? await ask(clickhouse, queries.retractedContracts, asked) : []
   const forgotten = touched.map(({ contract }) => contract)
   const isMany = moved.length > MANY

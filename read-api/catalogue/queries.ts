@@ -163,11 +163,11 @@ export const reportedFeeds = defineQuery({
 })
 
 /** A row if there is a retraction in ({from}, {p}]. */
-export const anyRetraction = defineQuery({
-  name: 'catalogue_any_retraction',
-  sql: `SELECT retracted_by FROM retracted
-    WHERE stream = toInt32({chain:UInt32}) AND retracted_by > {from:UInt64} AND retracted_by <= {p:UInt64} LIMIT 1`,
-  row: z.object({ retracted_by: uint }),
+export const lastRetraction = defineQuery({
+  name: 'catalogue_last_retraction',
+  sql: `SELECT max(retracted_by) AS newest FROM retracted
+    WHERE stream = toInt32({chain:UInt32}) AND retracted_by > {from:UInt64} AND retracted_by <= {p:UInt64} HAVING count() > 0`,
+  row: z.object({ newest: uint }),
 })
 
 /**

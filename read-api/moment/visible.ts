@@ -18,33 +18,83 @@ export const VISIBLE_ON_CHAIN = `chain_id = {chain:UInt32} AND position <= {p:UI
 /** Several chains, with {as_of:Map(UInt32, UInt64)}; chains not in the map are not seen. */
 export const VISIBLE = `chain_id IN mapKeys({as_of:Map(UInt32, UInt64)}) AND position <= {as_of:Map(UInt32, UInt64)}[chain_id]${NOT_RETRACTED}`
 
-/** Up to where a chain's stream has no retraction. Streams are only ever added to: once true it stays true. */
-const straight = new WeakMap<ClickHouseClient, Map<number, number>>()
+/** What is known of a chain's retractions. Streams are only ever added to: what was true of a part of one stays true. */
+interface Known {
+  /** Up to here there is none. */
+  straight: number
+  /** Up to here the stream was looked through. */
+  seen: number
+  /** The newest one. */
+  last: number
+}
 
-/** Notes whether positions (from, to] of a chain have a retraction among them; `from` 0 begins anew. */
+const retractions = new WeakMap<ClickHouseClient, Map<number, Known>>()
+const compacted = new WeakMap<ClickHouseClient, ReadonlyMap<number, number>>()
+
+/** Notes the newest retraction among positions (from, to] of a chain, if there is one; `from` 0 begins anew. */
 export function noteRetractions(
   clickhouse: ClickHouseClient,
   chain: number,
-  { from, to, found }: { from: number; to: number; found: boolean },
+  { from, to, last }: { from: number; to: number; last?: number | undefined },
 ): void {
-  const known = straight.get(clickhouse) ?? new Map<number, number>()
-  straight.set(clickhouse, known)
-  if (from === 0) known.delete(chain)
-  const end = known.get(chain) ?? 0
-  if (!found && from <= end) known.set(chain, Math.max(end, to))
+  const chains = retractions.get(clickhouse) ?? new Map<number, Known>()
+  retractions.set(clickhouse, chains)
+  const known = (from > 0 && chains.get(chain)) || { straight: 0, seen: 0, last: 0 }
+  // What lies between is not known: it is as if it had a retraction at its end.
+  const newest = last ?? (from > known.seen ? from : known.last)
+  chains.set(chain, {
+    straight: newest === 0 ? Math.max(known.straight, to) : known.straight,
+    seen: Math.max(known.seen, to),
+    last: Math.max(known.last, newest),
+  })
 }
 
-/** The same question without a look at `retracted`, a fifth of its cost, where all that it sees lies before any retraction. */
+/** Notes up to which retraction of each chain the rows that were taken back are gone from all tables. */
+export function noteCompacted(clickhouse: ClickHouseClient, upTo: ReadonlyMap<number, number>): void {
+  compacted.set(clickhouse, upTo)
+}
+
+/**
+ * The same question without a look at `retracted`, a fifth of its cost, where all that it sees lies before any retraction or all
+ * retractions are compacted; with a look at those alone that are not, where some are.
+ */
 export function withoutRetractions(
   sql: string,
   { chain, p, as_of }: Record<string, unknown>,
   clickhouse: ClickHouseClient,
 ): string {
-  const isStraight = (id: number, position: number) => position <= (straight.get(clickhouse)?.get(id) ?? -1)
+  const compactedOf = (id: number) => compacted.get(clickhouse)?.get(id) ?? 0
+  const needsNone = (id: number, position: number) => {
+    const known = retractions.get(clickhouse)?.get(id)
+    if (!known) return false
+    if (position <= known.straight) return true
+    return position <= known.seen && position >= known.last && compactedOf(id) >= known.last
+  }
   let short = sql
-  if (typeof chain === 'number' && typeof p === 'number' && isStraight(chain, p))
-    short = short.replaceAll(NOT_RETRACTED_ON_CHAIN, '')
-  if (as_of instanceof Map && [...as_of].every(([id, position]) => isStraight(Number(id), Number(position))))
+  if (typeof chain === 'number' && typeof p === 'number') {
+    const least = compactedOf(chain)
+    if (needsNone(chain, p)) short = short.replaceAll(NOT_RETRACTED_ON_CHAIN, '')
+    else if (least > 0 && least <= p)
+      short = short.replaceAll(
+        NOT_RETRACTED_ON_CHAIN,
+        NOT_RETRACTED_ON_CHAIN.replace('retracted_by <=', `retracted_by > ${least} AND retracted_by <=`),
+      )
+  }
+  if (as_of instanceof Map && [...as_of].every(([id, position]) => needsNone(Number(id), Number(position))))
     short = short.replaceAll(NOT_RETRACTED, '')
+  else if (as_of instanceof Map) {
+    const least = [...as_of].flatMap(([id, position]) => {
+      const upTo = compactedOf(Number(id))
+      return [Number(id), upTo <= Number(position) ? upTo : 0]
+    })
+    if (least.some((value, i) => i % 2 === 1 && value > 0))
+      short = short.replaceAll(
+        NOT_RETRACTED,
+        NOT_RETRACTED.replace(
+          'WHERE retracted_by',
+          `WHERE retracted_by > map(${least.join(', ')})[toUInt32(stream)] AND retracted_by`,
+        ),
+      )
+  }
   return short
 }

@@ -113,7 +113,7 @@ test('a failed job leaves the queue when its work is done', async () => {
   await fails.close()
   const worker = startWorker({
     pool,
-    clickhouse: pipeline.clickhouse.client,
+    clickhouse: pipeline.clickhouse,
     projections: pipeline.projections,
     queue: { databaseUrl: pipeline.postgres.url },
     concurrency: 1,

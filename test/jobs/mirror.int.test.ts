@@ -66,7 +66,7 @@ test('a job that keeps failing is a dead letter, until what it was for is done',
   const working = (client: ClickHouse) =>
     startWorker({
       pool,
-      clickhouse: client.client,
+      clickhouse: client,
       projections: [],
       concurrency: 1,
       queue: { databaseUrl: url },

@@ -13,7 +13,6 @@ import {
 } from '../../db/read-models.ts'
 import { readStatus } from '../../db/status.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
-import type { ProgressBoard } from '../../jobs/progress.ts'
 import { tablesOf } from '../../jobs/projection.ts'
 import { rebuild } from '../../jobs/rebuild.ts'
 import { replay } from '../../jobs/replay.ts'
@@ -21,7 +20,7 @@ import { catchUpAll } from '../../jobs/work.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createClickHouse, createPostgres } from '../databases.ts'
 import { vaultlog } from '../faults/command.ts'
-import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { createPipeline, type Pipeline, quiet } from '../pipeline.ts'
 import { appendBlocks } from '../read-api/append.ts'
 import { type ApiHarness, startApi } from '../read-api/harness.ts'
 import { RandomChain } from './streams.ts'
@@ -29,7 +28,6 @@ import { RandomChain } from './streams.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const MAINNET = 1
-const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
 
 let pipeline: Pipeline
 let chain: RandomChain
@@ -41,10 +39,7 @@ let filled: Pipeline
 const BLOCKS = 40
 
 async function grow(blocks: number): Promise<void> {
-  const had = chain.log.length
-  chain.grow(blocks, { forks: true })
-  const fresh = chain.log.slice(had).map(({ block, event }) => ({ block, events: [event] }))
-  await appendBlocks(pipeline.postgres.pool, MAINNET, 'mainnet', fresh)
+  await appendBlocks(pipeline.postgres.pool, MAINNET, 'mainnet', chain.lengthen(blocks, { forks: true }))
 }
 
 beforeAll(async () => {
@@ -73,11 +68,6 @@ afterEach(async () => {
 
 const stores = () => ({ pool: pipeline.postgres.pool, clickhouse: pipeline.clickhouse.client })
 const run = (sql: string) => pipeline.clickhouse.command('test', sql)
-const env = () => ({
-  DATABASE_URL: pipeline.postgres.url,
-  CLICKHOUSE_URL: inject('clickhouseUrl'),
-  CLICKHOUSE_DATABASE: pipeline.clickhouse.database,
-})
 const rebuildAll = (more: { signal?: AbortSignal; resume?: boolean } = {}) =>
   rebuild({
     pool: pipeline.postgres.pool,
@@ -137,7 +127,7 @@ const LOSSES: [string, RegExp, () => Promise<unknown>][] = [
     /new or empty/,
     async () => {
       await lose()
-      expect((await vaultlog(env(), 'migrate')).code).toBe(0)
+      expect((await vaultlog(pipeline.env(), 'migrate')).code).toBe(0)
     },
   ],
   ['a table that is gone', /missing in ClickHouse: flow\b/, () => run('DROP TABLE flow SYNC')],
@@ -208,7 +198,8 @@ test('nothing is added to lost read models, and commands say what to do', async 
   await grow(5)
   const before = await readStatus(pipeline.postgres.pool)
   const worker = startWorker({
-    ...stores(),
+    pool: pipeline.postgres.pool,
+    clickhouse: pipeline.clickhouse,
     projections: pipeline.projections,
     queue: { databaseUrl: pipeline.postgres.url },
     concurrency: 2,
@@ -220,10 +211,10 @@ test('nothing is added to lost read models, and commands say what to do', async 
   const positions = (of: typeof before) => of.map(({ projections }) => projections.map(p => p.position))
   expect(positions(await readStatus(pipeline.postgres.pool))).toEqual(positions(before))
 
-  const replayed = await vaultlog(env(), 'replay')
+  const replayed = await vaultlog(pipeline.env(), 'replay')
   expect(replayed.code).toBe(1)
   expect(replayed.stderr).toContain('vaultlog rebuild')
-  const { stdout } = await vaultlog(env(), 'status')
+  const { stdout } = await vaultlog(pipeline.env(), 'status')
   expect(stdout.split('\n')[0]).toContain('READ MODELS: The ClickHouse database is not the one')
 })
 
@@ -299,7 +290,7 @@ test('an event store restored from a backup: a rebuild gives the read models of 
     try {
       const fault = await checkReadModels({ pool: older, clickhouse: pipeline.clickhouse.client })
       expect(fault?.reason).toMatch(/event store is older than the read models/)
-      const said = await vaultlog({ ...env(), DATABASE_URL: restored.href }, 'rebuild')
+      const said = await vaultlog({ ...pipeline.env(), DATABASE_URL: restored.href }, 'rebuild')
       expect(said.code, said.stderr).toBe(0)
       expect(await pipeline.visibleSums()).toEqual(sums)
       const fresh = new RandomChain(22).grow(5).log
@@ -329,14 +320,15 @@ test('the command rebuilds beside a running worker', async () => {
   await lose()
   guard = await guardReadModels(stores(), { everyMs: 50, patienceMs: 50 })
   const worker = startWorker({
-    ...stores(),
+    pool: pipeline.postgres.pool,
+    clickhouse: pipeline.clickhouse,
     projections: pipeline.projections,
     queue: { databaseUrl: pipeline.postgres.url },
     concurrency: 2,
     guard,
   })
   try {
-    const { code, stdout, stderr } = await vaultlog(env(), 'rebuild')
+    const { code, stdout, stderr } = await vaultlog(pipeline.env(), 'rebuild')
     expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(stderr).toMatch(/read models: \d+\/\d+ positions \(100%\)/)
     expect(stdout).toContain('All read models are made anew')

@@ -17,12 +17,11 @@ import {
 } from '../../jobs/snapshot.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { vaultlog } from '../faults/command.ts'
-import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { createPipeline, type Pipeline, quiet } from '../pipeline.ts'
 import { appendBlocks } from '../read-api/append.ts'
 import { RandomChain } from './streams.ts'
 
 const MAINNET = 1
-const quiet: ProgressBoard = { start: () => ({ update() {}, finish() {} }), close() {} }
 
 let source: Pipeline
 let target: TestPostgres

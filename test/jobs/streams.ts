@@ -1,4 +1,5 @@
 import { encodeEventData } from '../../db/events/event-json.ts'
+import type { BlockEvents } from '../../db/events/event-store.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
 import { seededRandom } from '../chain/random.ts'
 import { withState } from './aave-acts.ts'
@@ -52,6 +53,13 @@ export class RandomChain {
   constructor(seed: number) {
     this.random = seededRandom(seed).next
     this.more = moreActs(seed)
+  }
+
+  /** As `grow`; gives what is new as it is appended. */
+  lengthen(blocks: number, options: { forks?: boolean } = {}): BlockEvents[] {
+    const had = this.log.length
+    this.grow(blocks, options)
+    return this.log.slice(had).map(({ block, event }) => ({ block, events: [event] }))
   }
 
   /** `blocks` more blocks, forks among them. */

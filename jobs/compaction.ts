@@ -1,0 +1,142 @@
+import type pg from 'pg'
+import type { ClickHouse } from '../db/clickhouse/client.ts'
+import { everyNode, identifier, storage } from '../db/clickhouse/migrate.ts'
+import { log } from '../db/process/log.ts'
+import { withLock } from './checkpoints.ts'
+import { type Projection, partsOf } from './projection.ts'
+
+/** Positions that one statement names: its text stays well below what the server reads. */
+const AT_ONCE = 5_000
+
+/**
+ * Takes rows out of a projection's tables whose events retractions at positions (from, to] took back. No reader at `to` or later
+ * sees them, and no batch behind it reads them. Heads stay as they are: they took theirs back themselves. Gives how many rows went.
+ */
+export async function dropRetracted(
+  house: ClickHouse,
+  projection: Projection,
+  stream: number,
+  { from, to }: { from: number; to: number },
+): Promise<number> {
+  if (from >= to) return 0
+  const retracted = await house.query<{ position: string }>(
+    'compact',
+    `SELECT position FROM retracted
+     WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64} ORDER BY position`,
+    { stream, from, to },
+  )
+  const positions = retracted.map(({ position }) => position)
+  let dropped = 0
+  for (let next = 0; next < positions.length; next += AT_ONCE) {
+    const some = positions.slice(next, next + AT_ONCE)
+    for (const { name, into, isHead } of partsOf(projection))
+      if (!into && !isHead) dropped += await dropPositions(house, name, stream, some)
+  }
+  return dropped
+}
+
+async function dropPositions(
+  house: ClickHouse,
+  table: string,
+  stream: number,
+  positions: readonly string[],
+): Promise<number> {
+  // In words, not as a question within the question: replicas have to come to the same rows whenever they carry it out.
+  const rows = `chain_id = ${Number(stream)} AND position IN (${positions.map(BigInt).join(', ')})`
+  const [found] = await house.query<{ n: string }>(
+    'compact',
+    `SELECT count() AS n FROM ${identifier(table)} WHERE ${rows}`,
+  )
+  const n = Number(found?.n ?? 0)
+  // A deletion of nothing would be a look at every part all the same, on every node.
+  if (n > 0)
+    await house.command('compact', `DELETE FROM ${storage(house, table)}${everyNode(house)} WHERE ${rows}`)
+  return n
+}
+
+export interface CompactionOptions {
+  pool: pg.Pool
+  clickhouse: ClickHouse
+  projections: readonly Projection[]
+}
+
+/** Up to where every reader of a stream sees all retractions, of streams with some that are not compacted yet. */
+export async function readCompactable(pool: pg.Pool): Promise<Map<number, number>> {
+  const { rows } = await pool.query<{ stream: number; position: number }>(
+    `WITH reached AS (
+       SELECT c.stream, min(c.position) AS position, min(c.compacted) AS compacted
+       FROM checkpoint c JOIN projection p ON p.name = c.projection WHERE c.has_joined GROUP BY c.stream
+     )
+     SELECT stream, position FROM reached WHERE EXISTS (
+       SELECT FROM event_log e WHERE e.stream = reached.stream AND e.type = 'BlockRetracted'
+         AND e.position > reached.compacted AND e.position <= reached.position)`,
+  )
+  return new Map(rows.map(({ stream, position }) => [stream, position]))
+}
+
+/**
+ * Takes what retractions up to `to` took back out of all read models of a stream, and notes it: questions behind it need not look
+ * at those retractions. A projection that is held by another process, or stands before `to`, is left for another time.
+ */
+export async function compactStream(
+  { pool, clickhouse, projections }: CompactionOptions,
+  stream: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { rows } = await pool.query<{ projection: string }>(
+    'SELECT projection FROM checkpoint WHERE stream = $1 AND position >= $2 AND compacted < $2',
+    [stream, to],
+  )
+  const due = new Set(rows.map(({ projection }) => projection))
+  let dropped = 0
+  for (const projection of projections) {
+    if (signal?.aborted) return
+    if (!due.has(projection.name)) continue
+    await withLock(pool, projection.name, stream, async client => {
+      const [own] = (
+        await client.query<{ compacted: number }>(
+          'SELECT compacted FROM checkpoint WHERE projection = $1 AND stream = $2 AND position >= $3 AND applying_to IS NULL',
+          [projection.name, stream, to],
+        )
+      ).rows
+      if (!own) return
+      dropped += await dropRetracted(clickhouse, projection, stream, { from: own.compacted, to })
+      await client.query(
+        'UPDATE checkpoint SET compacted = greatest(compacted, $3) WHERE projection = $1 AND stream = $2',
+        [projection.name, stream, to],
+      )
+    })
+  }
+  // Readers learn of it with the next move of anything.
+  if (dropped > 0) log.info({ stream, to, rows: dropped }, 'rows of retracted events are gone')
+}
+
+/** How long after a retraction nobody reads at a moment before it any more. */
+const READERS_MS = 600_000
+
+/** Compacts each stream up to where it stood a while ago, one process at a time. */
+export class Compaction {
+  private readonly options: CompactionOptions & { readersMs?: number }
+  private before: ReadonlyMap<number, number> = new Map()
+  private notedAt = 0
+
+  constructor(options: CompactionOptions & { readersMs?: number }) {
+    this.options = options
+  }
+
+  /** Called as often as one likes; does something every ten minutes. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const { pool, readersMs = READERS_MS } = this.options
+    if (Date.now() - this.notedAt < readersMs) return
+    this.notedAt = Date.now()
+    const due = this.before
+    this.before = await readCompactable(pool)
+    for (const [stream, to] of due) {
+      // It spares readers work, and nothing waits for it.
+      await compactStream(this.options, stream, to, signal).catch((error: Error) =>
+        log.warn({ stream, to, error: error.message }, 'rows of retracted events could not be taken out'),
+      )
+    }
+  }
+}
