@@ -118,6 +118,26 @@ export function address(description: string) {
     })
 }
 
+/** Several of them, each once. */
+export function addresses(description: string, most: number) {
+  return list()
+    .refine(values => values.every(value => value.length === 42 && /^0x[0-9a-f]{40}$/i.test(value)), {
+      error: 'must be addresses: 0x and 40 hexadecimal digits, joined by commas or given one by one',
+    })
+    .transform(values => [...new Set(values.map(value => value.toLowerCase()))])
+    .refine(values => values.length > 0 && values.length <= most, {
+      error: `must be from 1 to ${most} addresses`,
+    })
+    .openapi({
+      type: 'array',
+      items: { type: 'string', pattern: '^0[xX][0-9a-fA-F]{40}$' },
+      minItems: 1,
+      maxItems: most,
+      description: `${description} In any case.`,
+      example: ['0x83F20F44975D03b1b09e64809B757c47f942BEeA'],
+    })
+}
+
 /** An address of a chain of Solana's kind; lower-case hex of its 32 bytes from here on. */
 export function svmAddress(description: string) {
   return one

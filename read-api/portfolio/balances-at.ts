@@ -175,7 +175,7 @@ async function readFiguresAt(
 }
 
 /** Asks with a bound on age, then without for those that had nothing in it. */
-async function recentFirst<T extends { vault: string }>(
+export async function recentFirst<T extends { vault: string }>(
   names: string[],
   at: number,
   read: (names: string[], since: number) => Promise<T[]>,

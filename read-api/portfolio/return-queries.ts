@@ -43,6 +43,16 @@ const state = (of: string) =>
   `toString(${of}.total_assets) AS total_assets, toString(${of}.total_supply) AS total_supply,
     toString(${of}.share_price_raw) AS share_price_raw, toString(${of}.fine_price) AS fine_price, ${of}.fine_digits AS fine_digits`
 
+/** States with a share price by block, and {whole_share} of what was paid for shares in blocks whose end has none. */
+const STATES = `SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw, fine_price, fine_digits FROM vault_sample
+  WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
+  UNION ALL
+  SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * {whole_share:UInt256}, sum(shares)), NULL, 0
+  FROM flow
+  WHERE ${OF_ACCOUNT} AND (timestamp, block_number) IN (
+    SELECT timestamp, block_number FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NULL AND share_price_raw IS NOT NULL)
+  GROUP BY block_number HAVING sum(shares) > 0`
+
 /**
  * By block, shares that came less those that went, and the state of the vault they are valued at: the sample of the
  * block, else the last one before it. Null: there is none before. In a block whose end has no share, what was deposited and
@@ -52,17 +62,17 @@ export const sharesSent = defineQuery({
   name: 'shares_sent',
   sql: `SELECT toString(changes.sent) AS sent, ${state('samples')}
     FROM (SELECT 1 AS one, block_number, sent FROM (${CHANGES}) WHERE sent != 0) AS changes
-    ASOF LEFT JOIN (
-      SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw, fine_price, fine_digits FROM vault_sample
-      WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
-      UNION ALL
-      SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * {whole_share:UInt256}, sum(shares)), NULL, 0
-      FROM flow
-      WHERE ${OF_ACCOUNT} AND (timestamp, block_number) IN (
-        SELECT timestamp, block_number FROM vault_sample WHERE ${OF_ACCOUNT} AND share_price IS NULL AND share_price_raw IS NOT NULL)
-      GROUP BY block_number HAVING sum(shares) > 0
-    ) AS samples ON changes.one = samples.one AND changes.block_number >= samples.block_number`,
+    ASOF LEFT JOIN (${STATES}) AS samples ON changes.one = samples.one AND changes.block_number >= samples.block_number`,
   row: stateRow.extend({ sent: z.string() }),
+})
+
+/** The state of the vault that shares which moved in each of {blocks} are valued at, as sharesSent has it. */
+export const statesAfterBlocks = defineQuery({
+  name: 'states_after_blocks',
+  sql: `SELECT asked.block_number AS block_number, ${state('samples')}
+    FROM (SELECT 1 AS one, arrayJoin({blocks:Array(UInt64)}) AS block_number) AS asked
+    ASOF LEFT JOIN (${STATES}) AS samples ON asked.one = samples.one AND asked.block_number >= samples.block_number`,
+  row: stateRow.extend({ block_number: uint }),
 })
 
 const sampleRow = stateRow.extend({ at: z.number(), block_number: uint })

@@ -49,6 +49,8 @@ export interface Figures {
   withdrawals: bigint | undefined
   transfersIn: bigint | undefined
   transfersOut: bigint | undefined
+  /** What it became more without a flow: what was earned, and what the price did. */
+  gain: bigint | undefined
   /** What the shares earned in their asset. */
   yield: bigint | undefined
   /** What the price of the asset did to what was held; of the asset itself there is none. */
@@ -188,6 +190,8 @@ export function accountOf(ledger: Ledger, method: Method): Account {
       minus(sum(deposits[of], transfersIn[of]), sum(withdrawals[of], transfersOut[of])),
     )
   const [openingUsd, closingUsd] = [usd(opening.value, opening.price), usd(closing.value, closing.price)]
+  const earned = change('native', opening.value, closing.value)
+  const gainUsd = change('usd', openingUsd, closingUsd)
   const earnedUsd = yieldUsd(ledger)
   const gains = gainsOf(ledger, method)
   const of = (which: 'native' | 'usd') => ({
@@ -202,15 +206,17 @@ export function accountOf(ledger: Ledger, method: Method): Account {
       opening: opening.value,
       closing: closing.value,
       ...of('native'),
-      yield: change('native', opening.value, closing.value),
+      gain: earned,
+      yield: earned,
       priceEffect: 0n,
     },
     usd: {
       opening: openingUsd,
       closing: closingUsd,
       ...of('usd'),
+      gain: gainUsd,
       yield: earnedUsd,
-      priceEffect: minus(change('usd', openingUsd, closingUsd), earnedUsd),
+      priceEffect: minus(gainUsd, earnedUsd),
     },
   }
 }
@@ -320,6 +326,7 @@ export function totalOf(figures: readonly Figures[]): Figures {
     withdrawals: total('withdrawals'),
     transfersIn: total('transfersIn'),
     transfersOut: total('transfersOut'),
+    gain: total('gain'),
     yield: total('yield'),
     priceEffect: total('priceEffect'),
     closing: total('closing'),

@@ -110,6 +110,7 @@ it('lists what is served', () => {
       "get /beta/fixed-term/detailed/{network}/{vaultId}",
       "get /beta/fixed-term/transactions/{action}/{userAddress}/{network}/{vaultId}",
       "get /beta/portfolio/partial-returns/{userAddress}/{network}/{vaultId}",
+      "get /beta/portfolio/statement",
       "get /beta/svm/detailed-vaults",
       "get /beta/svm/detailed-vaults/{vaultAddress}",
       "get /beta/svm/portfolio/events/{userAddress}",

@@ -26,6 +26,7 @@ const REQUIRED: Record<string, string> = {
   fromDate: '2025-01-01',
   toDate: '2025-01-02',
   fromTimestamp: '1',
+  wallets: `0x${'ab'.repeat(20)}`,
 }
 /** Where addresses are of another kind. */
 const ON_SOLANA: Record<string, string> = { assetAddress: 'So11111111111111111111111111111111111111112' }
@@ -112,7 +113,10 @@ describe('in the documents', () => {
 describe.each(queries)('$method $path', ({ query }) => {
   it('refuses an empty value and a value given twice by the name of the parameter', () => {
     for (const [name, field] of Object.entries(query.shape)) {
-      const isList = errorOf(() => parseStrictly('body', field, ['a', 'b'])) === undefined
+      const isList = [
+        ['a', 'b'],
+        [`0x${'ab'.repeat(20)}`, `0x${'cd'.repeat(20)}`],
+      ].some(two => errorOf(() => parseStrictly('body', field, two)) === undefined)
       // No claim is a claim of nothing, and not of everything.
       for (const empty of name === 'claimIds' ? [] : isList ? ['', ',', ' , ', ['', '']] : ['']) {
         const error = errorOf(() => parseStrictly('query', query, given(query, { [name]: empty })))

@@ -292,6 +292,7 @@ const PRICES: [path: RegExp, price: (items: number) => number][] = [
   [/^\/portfolio\/positions\/\{userAddress\}\/\{network\}\/\{vaultId\}$/, one],
   [/^\/portfolio\/(total-returns|partial-returns)\//, one],
   [/^\/portfolio\/events\//, () => 3],
+  [/^\/portfolio\/statement$/, () => 10],
   [/^\/nrt\//, one],
   [/^\/transactions\/context\//, () => 3],
   [/^\/transactions\/rewards\/context\//, () => 3],

@@ -1,0 +1,87 @@
+import { defineQuery, uint, z } from '../moment/query.ts'
+import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
+
+const OF_VAULTS = `${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}`
+const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
+
+/**
+ * By vault and block what moved for all of {wallets} together up to {to}: shares between two of them are none that moved.
+ * `delta`: how many more there were after it, for whatever reason.
+ */
+export const movementsOf = defineQuery({
+  name: 'statement_movements',
+  sql: `SELECT vault, block_number, toUnixTimestamp(max(time)) AS at, toString(sum(change)) AS delta,
+      toString(sum(made)) AS minted, toString(sum(gone)) AS burned, toString(sum(paid)) AS deposited, toString(sum(got)) AS withdrawn
+    FROM (
+      SELECT vault, block_number, timestamp AS time, delta AS change, toUInt256(0) AS made, toUInt256(0) AS gone,
+        toUInt256(0) AS paid, toUInt256(0) AS got
+      FROM balance WHERE ${OF_VAULTS} AND holder IN {wallets:Array(String)} AND ${UNTIL}
+      UNION ALL
+      SELECT vault, block_number, timestamp, toInt256(0), if(kind = 'deposit', shares, toUInt256(0)),
+        if(kind = 'redeem', shares, toUInt256(0)), if(kind = 'deposit', assets, toUInt256(0)), if(kind = 'redeem', assets, toUInt256(0))
+      FROM flow WHERE ${OF_VAULTS} AND account IN {wallets:Array(String)} AND ${UNTIL}
+    )
+    GROUP BY vault, block_number
+    HAVING delta != '0' OR deposited != '0' OR withdrawn != '0' OR minted != burned
+    ORDER BY vault, block_number
+    LIMIT {limit:UInt32}`,
+  row: z.object({
+    vault: z.string(),
+    block_number: uint,
+    at: z.number(),
+    delta: z.string(),
+    minted: z.string(),
+    burned: z.string(),
+    deposited: z.string(),
+    withdrawn: z.string(),
+  }),
+})
+export type MovementRow = z.output<typeof movementsOf.row>
+
+const pricedState = z.object({
+  vault: z.string(),
+  /** Unix seconds of the midnight (UTC) at or after it. */
+  midnight: uint,
+  total_assets: z.string().nullable(),
+  total_supply: z.string().nullable(),
+  share_price_raw: z.string().nullable(),
+  fine_price: z.string().nullable(),
+  fine_digits: z.number(),
+})
+export type PricedState = z.output<typeof pricedState>
+
+const PRICED = `SELECT vault, intDiv(toUnixTimestamp(timestamp) + 86399, 86400) * 86400 AS midnight,
+    toString(samples.total_assets) AS total_assets, toString(samples.total_supply) AS total_supply,
+    toString(samples.share_price_raw) AS share_price_raw, toString(samples.fine_price) AS fine_price, fine_digits
+  FROM vault_sample AS samples
+  WHERE ${OF_VAULTS} AND samples.share_price_raw IS NOT NULL`
+
+/** The last state with a share price at or before {at}, no older than {since}. */
+export const pricedStatesAt = defineQuery({
+  name: 'priced_states_at',
+  sql: `${PRICED} AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
+    ORDER BY vault, timestamp DESC, position DESC LIMIT 1 BY vault`,
+  row: pricedState,
+})
+
+/** The same at each midnight after {from} and before {to}, of days in which it was read; ascending. */
+export const pricedStatesByDay = defineQuery({
+  name: 'priced_states_by_day',
+  sql: `SELECT * FROM (
+      ${PRICED} AND timestamp > toDateTime({from:UInt32}, 'UTC') AND timestamp < toDateTime({to:UInt32}, 'UTC')
+      ORDER BY vault, midnight, timestamp DESC, position DESC LIMIT 1 BY vault, midnight)
+    ORDER BY vault, midnight`,
+  row: pricedState,
+})
+
+/** Rewards paid out to {wallets} after {from}, up to {to}. */
+export const rewardsIn = defineQuery({
+  name: 'statement_rewards',
+  sql: `SELECT token, toUnixTimestamp(timestamp) AS at, toString(claims.amount) AS amount, source
+    FROM reward_claim AS claims FINAL
+    WHERE ${VISIBLE_ON_CHAIN} AND account IN {wallets:Array(String)} AND claims.amount > 0
+      AND timestamp > toDateTime({from:UInt32}, 'UTC') AND ${UNTIL}
+    ORDER BY timestamp, position
+    LIMIT {limit:UInt32}`,
+  row: z.object({ token: z.string(), at: z.number(), amount: z.string(), source: z.string() }),
+})
