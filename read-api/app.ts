@@ -80,6 +80,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
         'x-credits-cost',
         'retry-after',
         'etag',
+        'link',
         'ratelimit',
         'ratelimit-policy',
         'ratelimit-limit',

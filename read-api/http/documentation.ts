@@ -7,6 +7,7 @@ import { isPayable, tiersOf } from './endpoint.ts'
 import type { LoadedEndpoint } from './load-endpoints.ts'
 import { serveOpen, serveText } from './serve-text.ts'
 import { ErrorBody, PaymentRequiredBody } from './shapes.ts'
+import { columnsOf, MEDIA_TYPES } from './tables.ts'
 
 const TIERS: Record<Tier, string> = {
   v2: 'Stable.',
@@ -33,6 +34,11 @@ const ERRORS: readonly { status: string; description: string; on?: (endpoint: En
   },
   { status: '404', description: 'There is no such thing.' },
   { status: '405', description: 'The path does not take this method; Allow says which it takes.' },
+  {
+    status: '406',
+    description: 'The header Accept allows nothing of what there is; the message names it.',
+    on: ({ table }) => table !== undefined,
+  },
   { status: '408', description: 'Our own deadline passed.' },
   {
     status: '413',
@@ -188,7 +194,7 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
     responses: {
       200: {
         description: endpoint.summary,
-        content: { 'application/json': { schema: endpoint.response } },
+        content: { 'application/json': { schema: endpoint.response }, ...tableContent(endpoint) },
         headers: headers(...headersOf(endpoint, '200')),
       },
       ...(endpoint.method === 'get' && endpoint.cache !== 'none'
@@ -213,6 +219,28 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
       ),
     },
   })
+}
+
+/** The same as a table, for who asks for one by the header Accept. */
+function tableContent(endpoint: Endpoint) {
+  if (endpoint.table === undefined) return {}
+  const names = columnsOf(endpoint).map(({ name }) => name)
+  const rows = `The items of ${endpoint.table}, one a row. Columns: ${names.join(', ')}.`
+  return {
+    [MEDIA_TYPES.csv]: {
+      schema: {
+        type: 'string' as const,
+        description: `${rows} The first line has their names; what is absent, null or not known is empty. A text that a sheet would take for a formula begins with an apostrophe. The header link names the next page.`,
+      },
+    },
+    [MEDIA_TYPES.parquet]: {
+      schema: {
+        type: 'string' as const,
+        format: 'binary',
+        description: `${rows} Amounts and USD are text, exact; what is absent is NULL.`,
+      },
+    },
+  }
 }
 
 const TAGS: Readonly<Record<string, string>> = {

@@ -87,6 +87,8 @@ export interface EndpointDefinition<
   query?: Q
   body?: B
   response: R
+  /** The field of the response whose items are the rows of a table: who accepts CSV or Parquet gets them so. */
+  table?: string
   example: Example
   /** Settings without which the example is answered with 503, which names them. */
   needs?: readonly string[]

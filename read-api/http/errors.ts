@@ -78,6 +78,15 @@ export class MethodNotAllowedError extends RequestError {
   }
 }
 
+/** Nothing that the caller takes is what there is. */
+export class NotAcceptableError extends RequestError {
+  readonly code = 'NOT_ACCEPTABLE'
+  readonly status = 406
+  constructor(types: readonly string[]) {
+    super(`This is answered as ${types.join(', ')}: the header Accept allows none of them.`)
+  }
+}
+
 export class NotFoundError extends RequestError {
   readonly code = 'NOT_FOUND'
   readonly status = 404

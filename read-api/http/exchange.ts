@@ -5,6 +5,7 @@ import type { ApiDeps, Endpoint } from './endpoint.ts'
 import type { EntityTags } from './entity-tags.ts'
 import type { Payment, Payments } from './payments.ts'
 import type { ReadyAnswers } from './ready-answers.ts'
+import type { Format } from './tables.ts'
 
 export interface ServeOptions {
   deadlineMs: number
@@ -30,6 +31,8 @@ export class Exchange {
   payment?: Payment
   catalogue?: Catalogue
   leftOut?: LeftOut
+  /** What the caller takes; the answer is made as JSON first, whatever it is. */
+  format: Format = 'json'
   /** Chains that the answer stands on. */
   readonly touched = new Set<number>()
   /** Blocks that chains themselves were read at. */
@@ -62,6 +65,11 @@ export class Exchange {
   /** Whether its answer has a tag, and is kept while it holds. */
   get isConditional(): boolean {
     return this.endpoint.cache !== 'none' && (this.request.method === 'GET' || this.isHead)
+  }
+
+  /** What a tag is of: of each format another. */
+  get representation(): string {
+    return this.format === 'json' ? this.request.originalUrl : `${this.format} ${this.request.originalUrl}`
   }
 
   get ifNoneMatch(): string | undefined {

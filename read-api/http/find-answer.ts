@@ -4,6 +4,7 @@ import { authenticate } from './auth.ts'
 import { isPayable, ReadyJson } from './endpoint.ts'
 import type { Exchange, LeftOut, Outcome } from './exchange.ts'
 import { admit, refuseExhausted } from './limits.ts'
+import { formatFor } from './tables.ts'
 import { parseStrictly } from './validation.ts'
 
 interface Input {
@@ -17,6 +18,7 @@ const parseBody = express.json({ limit: '100kb', type: () => true })
 /** From the key to the answer: everything that the deadline is for. `signal`: nobody waits for it any more. */
 export async function findAnswer(exchange: Exchange, signal: AbortSignal): Promise<Outcome> {
   await identify(exchange)
+  exchange.format = formatFor(exchange.endpoint, exchange.request)
   const input = await validate(exchange)
   await secure(exchange, input, signal)
   exchange.catalogue = exchange.deps.catalogue.current()
@@ -72,9 +74,9 @@ function paidBefore({ payment }: Exchange): Outcome | undefined {
 
 /** Where nothing has moved since the caller's answer was made, it is not made again. */
 function stillHeld(exchange: Exchange, { params }: Input): Outcome | undefined {
-  const { endpoint, options, request, catalogue, touched, ifNoneMatch } = exchange
+  const { endpoint, options, representation, catalogue, touched, ifNoneMatch } = exchange
   if (!ifNoneMatch || !catalogue || !exchange.key || !exchange.isConditional) return undefined
-  const held = options.tags.stillHolds(ifNoneMatch, request.originalUrl, catalogue, endpoint.face)
+  const held = options.tags.stillHolds(ifNoneMatch, representation, catalogue, endpoint.face)
   if (!held) return undefined
   const { ground, tag } = held
   const { network } = (params ?? {}) as { network?: { chainId: number } }

@@ -9,6 +9,7 @@ import type { Ground } from './entity-tags.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import { charge } from './limits.ts'
 import type { Payment } from './payments.ts'
+import { bodyIn, describeTable } from './tables.ts'
 
 /** Nothing is kept without asking again: a tag says whether the projections have moved, a clock cannot. */
 const CACHE_CONTROL: Record<CachePolicy, string> = {
@@ -21,10 +22,19 @@ const CACHE_CONTROL: Record<CachePolicy, string> = {
 export async function sendAnswer(exchange: Exchange, outcome: Outcome): Promise<void> {
   describe(exchange)
   const { tag, isUnchanged } = tagOf(exchange, outcome)
+  // Before anybody is charged: what cannot be written costs nothing.
+  const body =
+    outcome.kind === 'made' && !isUnchanged
+      ? await bodyIn(exchange.format, {
+          endpoint: exchange.endpoint,
+          text: outcome.text,
+          clickhouse: exchange.deps.clickhouse,
+        })
+      : undefined
   await settle(exchange, outcome, isUnchanged)
   if (tag) exchange.response.setHeader('etag', tag)
-  if (isUnchanged || outcome.kind === 'unchanged') exchange.response.status(304).end()
-  else write(exchange, outcome)
+  if (body === undefined || outcome.kind === 'unchanged') exchange.response.status(304).end()
+  else write(exchange, outcome, body)
 }
 
 function describe({ endpoint, response, catalogue, touched, read, leftOut }: Exchange): void {
@@ -32,15 +42,16 @@ function describe({ endpoint, response, catalogue, touched, read, leftOut }: Exc
   if (asOf) response.setHeader('x-as-of-block', asOf)
   if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.count)
   response.setHeader('cache-control', CACHE_CONTROL[endpoint.cache])
-  response.vary('x-api-key, accept-encoding')
+  response.vary(endpoint.table ? 'accept, x-api-key, accept-encoding' : 'x-api-key, accept-encoding')
 }
 
 function tagOf(exchange: Exchange, outcome: Outcome): { tag?: string; isUnchanged: boolean } {
-  const { endpoint, options, request, catalogue, touched } = exchange
+  const { endpoint, options, format, representation, catalogue, touched } = exchange
   if (outcome.kind === 'unchanged') return { tag: outcome.tag, isUnchanged: true }
   if (!exchange.isConditional || !catalogue) return { isUnchanged: false }
   const ground = groundOf(endpoint, touched)
-  const tag = options.tags.make(request.originalUrl, catalogue, ground, outcome.text, endpoint.face)
+  const text = format === 'json' ? outcome.text : `${format} ${outcome.text}`
+  const tag = options.tags.make(representation, catalogue, ground, text, endpoint.face)
   return {
     tag,
     isUnchanged: exchange.key !== undefined && options.tags.isOf(exchange.ifNoneMatch, tag),
@@ -64,18 +75,25 @@ async function settle(
   }
 }
 
-function write(exchange: Exchange, { text, credits }: Extract<Outcome, { kind: 'made' }>): void {
+function write(
+  exchange: Exchange,
+  { text, credits }: Extract<Outcome, { kind: 'made' }>,
+  body: string | Buffer,
+): void {
   const { endpoint, options, request, response, catalogue, touched } = exchange
-  response.type('application/json')
+  if (exchange.format === 'json') response.type('application/json')
+  else describeTable(exchange.format, text, request, response)
   // What was charged or paid for is sent: Express would make a 304 of it by itself, for If-None-Match: * even.
   Object.defineProperty(request, 'fresh', { value: false })
-  if (exchange.key && exchange.isConditional && catalogue) {
+  if (exchange.key && exchange.isConditional && catalogue && exchange.format === 'json') {
     const route = String(response.locals['route'])
     const { face } = endpoint
     const ground = groundOf(endpoint, touched)
     options.ready.keep(request, response, { catalogue, ground, face, route, credits, text })
   }
-  response.send(text)
+  if (exchange.format === 'json') response.send(body)
+  // Express would write its own words about characters into the type.
+  else response.end(exchange.isHead ? undefined : body)
 }
 
 /**

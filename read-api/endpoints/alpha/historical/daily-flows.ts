@@ -36,6 +36,7 @@ export default defineEndpoint({
       })
       .openapi('DailyFlow'),
   ),
+  table: 'data',
   example: {
     params: { network: '{network}', vaultId: '{vault}' },
     query: { fromDate: '{fromDate}', toDate: '{toDate}' },

@@ -57,6 +57,7 @@ export default defineEndpoint({
     errors: Unsupported,
     ...leftOutWarning,
   }),
+  table: 'data',
   example: { params: { userAddress: '{user}', timestamp: '{timestamp}' } },
   cost: 5,
   cache: 'moment',

@@ -36,6 +36,7 @@ export default defineEndpoint({
     ),
     ...leftOutWarning,
   }),
+  table: 'historicalPositions',
   example: { params: { userAddress: '{user}' } },
   cost: 5,
   cache: 'moment',

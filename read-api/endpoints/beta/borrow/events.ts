@@ -15,6 +15,7 @@ export default defineEndpoint({
     'Liquidations are those of the wallet itself: of the debt repaid, or of the collateral taken. A transfer of a position (of aTokens, vault shares, a Comet balance, a debt that another account took over) is no event. Of Euler what the wallet did by its sub-accounts is among it.',
   params: z.object({ userAddress: userAddress(), ...marketAssetPath }),
   response: BorrowEvents,
+  table: 'data',
   example: {
     params: {
       userAddress: '{user}',

@@ -28,6 +28,7 @@ export default defineEndpoint({
     ...paging({ max: 20_000 }),
   }),
   response: pageOf(MarketPoint),
+  table: 'data',
   example: { params: { network: '{network}', marketId: '{market}', assetId: '{marketAsset}' } },
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',

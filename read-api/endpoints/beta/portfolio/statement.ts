@@ -59,6 +59,7 @@ export default defineEndpoint({
     allowUnlisted,
   }),
   response: widened(Statement, { errors: Unsupported, ...leftOutWarning }),
+  table: 'data',
   example: { query: { wallets: '{user}', fromTimestamp: '{timestamp}' } },
   cost: 10,
   cache: 'moment',

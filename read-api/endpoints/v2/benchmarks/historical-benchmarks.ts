@@ -24,6 +24,7 @@ export default defineEndpoint({
     ...paging({ max: 20_000 }),
   }),
   response: pageOf(BenchmarkPoint),
+  table: 'data',
   example: { params: { network: '{network}' }, query: { code: 'usd' } },
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',

@@ -21,6 +21,7 @@ export default defineEndpoint({
       sharePrice: z.number(),
     }),
   ),
+  table: 'data',
   example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1day' } },
   cost: ({ items }) => 3 + 3 * items,
   cache: 'moment',

@@ -13,6 +13,7 @@ export default defineEndpoint({
   params: vaultParams,
   query: seriesQuery,
   response: pageOf(z.strictObject({ timestamp: z.int(), blockNumber: z.string(), apy: Rate })),
+  table: 'data',
   example: {
     params: { network: '{network}', vaultId: '{vault}' },
     query: { granularity: '1day', apyInterval: '1day' },

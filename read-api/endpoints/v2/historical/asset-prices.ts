@@ -33,6 +33,7 @@ export default defineEndpoint({
   params: z.object({ network: network(), assetAddress: address('The asset.') }),
   query,
   response: pageOf(z.strictObject({ timestamp: z.int(), priceInUsd: z.string() })),
+  table: 'data',
   example: { params: { network: '{network}', assetAddress: '{asset}' }, query: { granularity: '1day' } },
   cost: ({ items }) => 1 + items,
   cache: 'moment',

@@ -13,6 +13,7 @@ export default defineEndpoint({
   params: vaultParams,
   query: seriesQuery,
   response: pageOf(z.strictObject({ timestamp: z.int(), blockNumber: z.string(), tvl: Tvl })),
+  table: 'data',
   example: { params: { network: '{network}', vaultId: '{vault}' }, query: { granularity: '1day' } },
   cost: ({ items }) => 1 + items,
   cache: 'moment',

@@ -38,6 +38,7 @@ export default defineEndpoint({
         .openapi('PositionEvent'),
     ),
   }),
+  table: 'data',
   example: { params: { userAddress: '{user}', network: '{network}', vaultId: '{vault}' } },
   cost: 3,
   cache: 'moment',

@@ -1,0 +1,144 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Request, Response } from 'express'
+import { isConnectionError } from '../moment/query.ts'
+import type { Endpoint } from './endpoint.ts'
+import { DependencyDownError, NotAcceptableError } from './errors.ts'
+import { z } from './zod.ts'
+
+/** An answer whose rows are flat enough is a table as well: in CSV, or in Parquet. */
+
+export type Format = 'json' | 'csv' | 'parquet'
+
+export const MEDIA_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
+}
+
+export interface Column {
+  /** The names of the fields that lead to it, joined by underscores. */
+  name: string
+  path: readonly string[]
+  kind: 'integer' | 'number' | 'text'
+}
+
+const tables = new WeakMap<Endpoint, readonly Column[]>()
+
+/** The columns of an endpoint's table, as its response has its fields; none where it has no table. */
+export function columnsOf(endpoint: Endpoint): readonly Column[] {
+  if (endpoint.table === undefined) return []
+  const known = tables.get(endpoint)
+  if (known) return known
+  const rows = bare((bare(endpoint.response) as z.ZodObject).shape[endpoint.table])
+  const columns = rows instanceof z.ZodArray ? columnsIn(rows.element as z.ZodType, []) : []
+  tables.set(endpoint, columns)
+  return columns
+}
+
+function columnsIn(schema: z.ZodType, path: readonly string[]): Column[] {
+  const own = bare(schema)
+  if (own instanceof z.ZodObject)
+    return Object.entries(own.shape).flatMap(([name, field]) =>
+      columnsIn(field as z.ZodType, [...path, name]),
+    )
+  const kind = own instanceof z.ZodNumber ? (own.isInt ? 'integer' : 'number') : 'text'
+  return [{ name: path.join('_'), path, kind }]
+}
+
+function bare(schema: unknown): unknown {
+  let at = schema
+  while (at instanceof z.ZodOptional || at instanceof z.ZodNullable) at = at.unwrap()
+  return at
+}
+
+/** What a request is answered in: JSON, unless it would rather have something else that there is. */
+export function formatFor(endpoint: Endpoint, request: Request): Format {
+  if (endpoint.table === undefined) return 'json'
+  const formats = Object.keys(MEDIA_TYPES) as Format[]
+  const wanted = request.accepts(formats.map(format => MEDIA_TYPES[format]))
+  const format = formats.find(of => MEDIA_TYPES[of] === wanted)
+  if (!format) throw new NotAcceptableError(formats.map(of => MEDIA_TYPES[of]))
+  return format
+}
+
+type Cell = string | number | boolean | null
+
+/** The rows of an answer that is JSON, cell by cell; what is absent is null, and what is a list in itself is its JSON. */
+function cellsOf(endpoint: Endpoint, text: string): Cell[][] {
+  const rows = (JSON.parse(text) as Record<string, unknown[]>)[endpoint.table ?? ''] ?? []
+  return rows.map(row =>
+    columnsOf(endpoint).map(({ path }) => {
+      const value = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], row)
+      if (value === undefined || value === null) return null
+      return typeof value === 'object' ? JSON.stringify(value) : (value as Cell)
+    }),
+  )
+}
+
+/** Programs for sheets run what begins like this, unless it is a number. */
+const isFormula = (text: string) => /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+
+function csvCell(cell: Cell): string {
+  const text = cell === null ? '' : String(cell)
+  const safe = typeof cell === 'string' && isFormula(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** As RFC 4180 has it, with a line of names. */
+export function csvOf(endpoint: Endpoint, text: string): string {
+  const lines = [columnsOf(endpoint).map(({ name }) => name), ...cellsOf(endpoint, text)]
+  return lines.map(cells => `${cells.map(csvCell).join(',')}\r\n`).join('')
+}
+
+const CLICKHOUSE_TYPES = { integer: 'Nullable(Int64)', number: 'Nullable(Float64)', text: 'Nullable(String)' }
+const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** Amounts and USD are text, to the last digit: Parquet has no integers as wide. */
+async function parquetOf(endpoint: Endpoint, text: string, clickhouse: ClickHouseClient): Promise<Buffer> {
+  const columns = columnsOf(endpoint)
+  const type = `Array(Tuple(${columns.map(({ kind }) => CLICKHOUSE_TYPES[kind]).join(', ')}))`
+  const rows = JSON.stringify(
+    cellsOf(endpoint, text).map(cells =>
+      cells.map((cell, i) => (columns[i]?.kind === 'text' && cell !== null ? String(cell) : cell)),
+    ),
+  )
+  const query = `SELECT ${columns.map(({ name }, i) => `row.${i + 1} AS \`${name}\``).join(', ')}
+    FROM (SELECT arrayJoin(JSONExtract(${quoted(rows)}, '${type}')) AS row) FORMAT Parquet`
+  try {
+    const { stream } = await clickhouse.exec({
+      query,
+      clickhouse_settings: {
+        log_comment: 'answer_as_parquet',
+        max_query_size: String(query.length * 4 + 1_000_000),
+      },
+    })
+    const parts: Buffer[] = []
+    for await (const part of stream) parts.push(part as Buffer)
+    return Buffer.concat(parts)
+  } catch (error) {
+    if (isConnectionError(error)) throw new DependencyDownError('ClickHouse', { cause: error })
+    throw error
+  }
+}
+
+/** The body of an answer that was made as JSON. */
+export async function bodyIn(
+  format: Format,
+  { endpoint, text, clickhouse }: { endpoint: Endpoint; text: string; clickhouse: ClickHouseClient },
+): Promise<string | Buffer> {
+  if (format === 'csv') return csvOf(endpoint, text)
+  return format === 'parquet' ? parquetOf(endpoint, text, clickhouse) : text
+}
+
+/** Says the type of a body, and where the next page is, which a table has no place for. */
+export function describeTable(format: Format, text: string, request: Request, response: Response): void {
+  response.setHeader(
+    'content-type',
+    format === 'csv' ? 'text/csv; charset=utf-8; header=present' : MEDIA_TYPES[format],
+  )
+  const next = /^\{"itemsOnPage":\d+,"nextPage":(\d+)/.exec(text)?.[1]
+  if (next === undefined) return
+  const url = new URL(request.originalUrl, 'http://localhost')
+  url.searchParams.set('page', next)
+  response.setHeader('link', `<${url.pathname}${url.search}>; rel="next"`)
+}
