@@ -1,9 +1,7 @@
-import { encodeEventData } from '../../db/events/event-json.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
-import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
+import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { seededRandom } from '../chain/random.ts'
 import { withState } from './aave-acts.ts'
-import type { Engine } from './engine.ts'
 import { moreActs } from './more-acts.ts'
 import { hex, movementOf, ZERO } from './movements.ts'
 import { claims, suffixes } from './reward-acts.ts'
@@ -31,6 +29,7 @@ interface VaultModel {
 }
 
 export { renumbered } from './movements.ts'
+export { store } from './store.ts'
 export { hex, movementOf, ZERO }
 
 /**
@@ -431,27 +430,4 @@ export class RandomChain {
     }
     for (let n = this.int(depth + 2); n > 0; n--) this.block()
   }
-}
-
-/** Fills `event` and `retracted` as the mirror does. */
-export async function store(engine: Engine, stream: number, log: readonly Positioned[]): Promise<void> {
-  const values = log.map(({ position, block, event }) => ({
-    stream,
-    position,
-    type: event.type satisfies EventType,
-    protocol: event.protocol ?? '',
-    block_number: block.number,
-    block_hash: block.hash,
-    timestamp: block.timestamp,
-    tx_hash: event.transactionHash ?? '',
-    log_index: event.logIndex ?? 4294967295,
-    contract: event.contract,
-    data: encodeEventData(event.data),
-  }))
-  if (values.length > 0) await engine.client.insert({ table: 'event', values, format: 'JSONEachRow' })
-  await engine.client.command({
-    query: `INSERT INTO retracted
-      SELECT stream, arrayJoin(range(JSONExtractUInt(data, 'fromPosition'), JSONExtractUInt(data, 'toPosition') + 1)), position
-      FROM event WHERE stream = ${stream} AND type = 'BlockRetracted'`,
-  })
 }
