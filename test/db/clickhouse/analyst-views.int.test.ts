@@ -1,7 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assetGroup } from '../../../read-api/catalogue/asset-group.ts'
 import { Engine } from '../../jobs/engine.ts'
-import { ann, bob, feed, liquidator, log, usdc, vault, weth } from './analyst-world.ts'
+import {
+  ann,
+  bob,
+  comet,
+  evk,
+  feed,
+  liquidator,
+  log,
+  market,
+  morpho,
+  pool,
+  usdc,
+  vault,
+  weth,
+} from './analyst-world.ts'
 import { fact, fill } from './fill.ts'
 
 let engine: Engine
@@ -24,12 +38,13 @@ beforeAll(async () => {
 afterAll(() => engine.drop())
 
 test('vaults have their curator and the category of their asset', async () => {
-  expect(await engine.rows('SELECT curator, asset_category, standing FROM vaults')).toEqual([
-    { curator: 'acme', asset_category: 'USD', standing: 'listed' },
-  ])
+  expect(
+    await engine.rows("SELECT curator, asset_category, standing FROM vaults WHERE standing = 'listed'"),
+  ).toEqual([{ curator: 'acme', asset_category: 'USD', standing: 'listed' }])
   expect(await engine.rows('SELECT symbol, decimals, category FROM assets ORDER BY symbol')).toEqual([
     { symbol: 'USDC', decimals: 6, category: 'USD' },
     { symbol: 'WETH', decimals: 18, category: 'WRAPPED' },
+    { symbol: 'eUSDC', decimals: 6, category: 'USD' },
     { symbol: 'v', decimals: 18, category: 'OTHER' },
   ])
 })
@@ -84,7 +99,7 @@ test('shares that went from one account to another, with what they were worth', 
 test('what each account earned, shares it was sent or sent counted at their price', async () => {
   const rows = await engine.rows(
     `SELECT account, deposited, withdrawn, received, round(value, 9) AS value, round(returns, 9) AS returns,
-       round(returns_usd, 9) AS usd, toString(shares_raw) AS shares FROM account_returns ORDER BY account`,
+       round(returns_usd, 9) AS usd, toString(shares_raw) AS shares FROM account_returns WHERE vault = '${vault}' ORDER BY account`,
   )
   expect(rows).toEqual([
     // 60 shares at 1.2, and 44 given away, of 100.
@@ -180,7 +195,7 @@ test('lending in whole units and USD, with who liquidated', async () => {
 test('rates of markets beside what is lent and owed', async () => {
   const newest = await engine.rows<Record<string, number | string>>(
     `SELECT protocol, supplied, borrowed, round(supplied_usd, 6) AS usd, utilization, supply_rate, borrow_rate,
-       toString(supplied_raw) AS raw FROM lending_rates ORDER BY protocol, block_number DESC, position DESC LIMIT 1 BY protocol`,
+       toString(supplied_raw) AS raw FROM lending_rates WHERE asset = '${usdc}' ORDER BY protocol, block_number DESC, position DESC LIMIT 1 BY protocol`,
   )
   const rounded = newest.map(row => ({
     ...row,
@@ -220,4 +235,186 @@ test('rates of markets beside what is lent and owed', async () => {
       raw: '1000000000',
     },
   ])
+})
+
+test('markets of all protocols as their newest state that stands left them', async () => {
+  const rows = await engine.rows(
+    `SELECT protocol, contract, market, asset_symbol, collateral_symbol, lltv, supplied, borrowed, round(supplied_usd, 6) AS usd,
+       round(utilization, 6) AS utilization, round(supply_rate, 6) AS supply_rate, round(borrow_rate, 6) AS borrow_rate
+     FROM lending_markets ORDER BY protocol, asset_symbol`,
+  )
+  const single = { collateral_symbol: '', lltv: null }
+  expect(rows).toEqual([
+    {
+      ...single,
+      ...{
+        protocol: 'aave-v3',
+        contract: pool,
+        market: usdc,
+        asset_symbol: 'USDC',
+        supplied: 500,
+        borrowed: 100,
+      },
+      ...{ usd: 495, utilization: 0.2, supply_rate: 0.02, borrow_rate: 0.05 },
+    },
+    {
+      ...single,
+      // Five and four base units of 18 decimals.
+      ...{
+        protocol: 'aave-v3',
+        contract: pool,
+        market: weth,
+        asset_symbol: 'WETH',
+        supplied: 5e-18,
+        borrowed: 4e-18,
+      },
+      ...{ usd: 0, utilization: 0.8, supply_rate: 0, borrow_rate: 0 },
+    },
+    {
+      ...single,
+      ...{
+        protocol: 'compound-v3',
+        contract: comet,
+        market: comet,
+        asset_symbol: 'USDC',
+        supplied: 1000,
+        borrowed: 800,
+      },
+      ...{ usd: 990, utilization: 0.8, supply_rate: 0.110376, borrow_rate: 0.053611 },
+    },
+    {
+      ...single,
+      // A tenth of the interest is the vault's fee until it says otherwise (Initialize.sol).
+      ...{
+        protocol: 'euler-v2',
+        contract: evk,
+        market: evk,
+        asset_symbol: 'USDC',
+        supplied: 1100,
+        borrowed: 600,
+      },
+      ...{ usd: 1089, utilization: 0.545455, supply_rate: 0.024545, borrow_rate: 0.05 },
+    },
+    {
+      ...{
+        protocol: 'morpho-blue',
+        contract: morpho,
+        market,
+        asset_symbol: 'USDC',
+        collateral_symbol: 'WETH',
+        lltv: 1,
+      },
+      ...{
+        supplied: 1000,
+        borrowed: 350,
+        usd: 990,
+        utilization: 0.35,
+        supply_rate: 0.01575,
+        borrow_rate: 0.05,
+      },
+    },
+  ])
+})
+
+test('markets by the hour, each with the last state of its hour', async () => {
+  expect(
+    await engine.rows(
+      `SELECT protocol, toString(hour) AS hour, toString(borrowed_raw) AS borrowed FROM lending_market_hourly
+       WHERE asset = '${usdc}' ORDER BY protocol, hour`,
+    ),
+  ).toEqual([
+    { protocol: 'aave-v3', hour: '2024-01-02 08:00:00', borrowed: '100000000' },
+    { protocol: 'compound-v3', hour: '2024-01-02 09:00:00', borrowed: '800000000' },
+    { protocol: 'euler-v2', hour: '2024-01-02 13:00:00', borrowed: '600000000' },
+    { protocol: 'euler-v2', hour: '2024-01-02 14:00:00', borrowed: '600000000' },
+    { protocol: 'morpho-blue', hour: '2024-01-02 06:00:00', borrowed: '400000000' },
+    { protocol: 'morpho-blue', hour: '2024-01-02 07:00:00', borrowed: '350000000' },
+  ])
+})
+
+test('liquidations, one row each: what Comet absorbs by two logs as well', async () => {
+  expect(
+    await engine.rows(
+      `SELECT protocol, account, liquidator, market, asset_symbol, repaid, round(repaid_usd, 9) AS repaid_usd, seized_assets, seized,
+         seized_usd, toString(repaid_raw) AS raw FROM liquidations ORDER BY timestamp`,
+    ),
+  ).toEqual([
+    {
+      ...{
+        protocol: 'morpho-blue',
+        account: ann,
+        liquidator,
+        market,
+        asset_symbol: 'USDC',
+        repaid: 50,
+        repaid_usd: 49.5,
+      },
+      ...{ seized_assets: [weth], seized: [0.5], seized_usd: 1000, raw: '50000000' },
+    },
+    {
+      ...{
+        protocol: 'compound-v3',
+        account: bob,
+        liquidator,
+        market: comet,
+        asset_symbol: 'USDC',
+        repaid: 7,
+        repaid_usd: 6.93,
+      },
+      ...{ seized_assets: [weth], seized: [0.25], seized_usd: 500, raw: '7000000' },
+    },
+  ])
+})
+
+test('positions at a moment, to the base unit, as the contracts round them', async () => {
+  const positions = (at: string) =>
+    engine.rows<Record<string, string | number>>(
+      `SELECT protocol, account, side, asset, toString(supplied_raw) AS lent, toString(borrowed_raw) AS owed
+       FROM lending_positions_at(at = '${at}') WHERE chain_id = 1 ORDER BY protocol, account, side DESC, asset`,
+    )
+  const aave = { protocol: 'aave-v3', side: 'loan' }
+  const ofComet = { protocol: 'compound-v3', side: 'loan' }
+  const ofMorpho = { protocol: 'morpho-blue', account: ann }
+  const early = [
+    { ...aave, account: ann, asset: usdc, lent: '500000000', owed: '100000000' },
+    // Three scaled units at 1.5 and at 1.4: 4.5 and 4.2, half up; then in favour of the pool (TokenMath.sol).
+    { ...aave, account: bob, asset: weth, lent: '5', owed: '4' },
+    // Seven at 1.25 and at 1.6, both rounded down (CometCore.sol).
+    { ...ofComet, account: ann, asset: usdc, lent: '8', owed: '0' },
+    { ...ofComet, account: ann, side: 'collateral', asset: weth, lent: '1000000000000000000', owed: '0' },
+    { ...ofComet, account: bob, asset: usdc, lent: '0', owed: '11' },
+    // 1,000e6 × (1,000e6 + 1) / (1,000e6 + 1e6), down; 350e6 × (350e6 + 1) / (350e6 + 1e6), up (SharesMathLib.sol).
+    { ...ofMorpho, side: 'loan', asset: usdc, lent: '999001000', owed: '349002850' },
+    { ...ofMorpho, side: 'collateral', asset: weth, lent: '2500000000000000000', owed: '0' },
+  ]
+  expect(await positions('2024-01-02 11:00:00')).toEqual(early)
+  const euler = { protocol: 'euler-v2', side: 'loan', asset: usdc }
+  expect(await positions('2024-01-02 23:59:59')).toEqual([
+    early[0],
+    { ...aave, account: bob, asset: weth, lent: '4', owed: '5' },
+    ...early.slice(2, 5),
+    // 600e6 × (1,100e6 + 1e6) / (1,000e6 + 1e6), down; 300e6 × 1.1 and a fraction, up (ConversionHelpers.sol, Owed.sol).
+    { ...euler, account: ann, lent: '659940059', owed: '0' },
+    { ...euler, account: bob, lent: '0', owed: '330000001' },
+    ...early.slice(5),
+  ])
+  expect(await positions('2024-01-02 05:59:59')).toEqual([])
+})
+
+test('what a position is worth at the price of that moment', async () => {
+  expect(
+    await engine.rows(
+      `SELECT side, asset_symbol, supplied, round(supplied_usd, 9) AS usd FROM lending_positions_at(at = '2024-01-02 23:59:59')
+       WHERE protocol = 'morpho-blue' ORDER BY side`,
+    ),
+  ).toEqual([
+    { side: 'collateral', asset_symbol: 'WETH', supplied: 2.5, usd: 5000 },
+    { side: 'loan', asset_symbol: 'USDC', supplied: 999.001, usd: 989.01099 },
+  ])
+  // Three days after a report of the feed there is no price.
+  expect(
+    await engine.rows(
+      "SELECT DISTINCT supplied_usd AS usd FROM lending_positions_at(at = '2024-01-09 00:00:00') WHERE asset_symbol = 'USDC'",
+    ),
+  ).toEqual([{ usd: null }])
 })

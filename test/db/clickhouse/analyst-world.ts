@@ -4,10 +4,13 @@ import type { Positioned } from '../../jobs/streams.ts'
 const address = (digit: string) => `0x${digit.repeat(40)}`
 export const [ann, bob, liquidator] = ['a', 'b', 'c'].map(address) as [string, string, string]
 export const [vault, usdc, feed, weth] = ['1', '2', '3', '4'].map(address) as [string, string, string, string]
-const [morpho, pool, aToken, debtToken, comet, configurator] = ['5', '6', '7', '8', '9', 'd'].map(
+export const [morpho, pool, aToken, debtToken, comet, configurator] = ['5', '6', '7', '8', '9', 'd'].map(
   address,
 ) as [string, string, string, string, string, string]
-const market = `0x${'e'.repeat(64)}`
+export const evk = address('f')
+/** Of a second reserve. */
+const [wethToken, wethDebt] = ['70', '80'].map(digits => `0x${digits.repeat(20)}`) as [string, string]
+export const market = `0x${'e'.repeat(64)}`
 const USDC = 10n ** 6n
 const SHARE = 10n ** 18n
 const RAY = 10n ** 27n
@@ -16,7 +19,10 @@ const YEAR = 31_536_000n
 const PROTOCOLS: Record<string, string> = {
   [morpho]: 'morpho-blue',
   [comet]: 'compound-v3',
-  ...Object.fromEntries([pool, aToken, debtToken, configurator].map(one => [one, 'aave-v3'])),
+  [evk]: 'euler-v2',
+  ...Object.fromEntries(
+    [pool, aToken, debtToken, wethToken, wethDebt, configurator].map(one => [one, 'aave-v3']),
+  ),
 }
 /** One vault, two accounts, a market of each protocol: few enough events to reckon by head. */
 export const log: Positioned[] = []
@@ -217,10 +223,10 @@ block(
     contract: comet,
     data: {
       market: comet,
-      supplyIndex: 10n ** 15n,
-      borrowIndex: 10n ** 15n,
-      supplyPrincipal: 1_000n * USDC,
-      borrowPrincipal: 800n * USDC,
+      supplyIndex: (5n * 10n ** 15n) / 4n,
+      borrowIndex: (8n * 10n ** 15n) / 5n,
+      supplyPrincipal: 800n * USDC,
+      borrowPrincipal: 500n * USDC,
       updatedAt: 1,
       pauseFlags: 0,
     },
@@ -236,3 +242,120 @@ block(
     data: { market: comet, absorber: liquidator, borrower: bob, asset: weth, assets: SHARE / 4n },
   },
 )
+const basics = (account: string, principal: bigint): DomainEvent => ({
+  type: 'PrincipalSampled',
+  contract: comet,
+  data: { market: comet, account, principal },
+})
+block(34, basics(ann, 7n), basics(bob, -7n), {
+  type: 'CollateralTransferred',
+  contract: comet,
+  data: { market: comet, from: liquidator, to: ann, asset: weth, assets: SHARE },
+})
+const minted = (
+  token: string,
+  side: 'supply' | 'variableDebt',
+  value: bigint,
+  index: bigint,
+): DomainEvent => ({
+  type: 'ScaledMinted',
+  contract: token,
+  data: { side, caller: bob, onBehalf: bob, value, balanceIncrease: 0n, indexRay: index },
+})
+const [lentIndex, owedIndex] = [(RAY * 3n) / 2n, (RAY * 7n) / 5n]
+/** A reserve of WETH, of which bob has three scaled units lent and three owed. */
+block(
+  35,
+  {
+    type: 'ReserveListed',
+    contract: configurator,
+    data: { market: weth, asset: weth, aToken: wethToken, variableDebtToken: wethDebt },
+  },
+  {
+    type: 'ReserveTokenInitialized',
+    contract: wethToken,
+    data: { market: weth, pool, decimals: 18, symbol: 'aWETH' },
+  },
+  {
+    type: 'RateUpdated',
+    contract: pool,
+    data: {
+      market: weth,
+      liquidityRateRay: 0n,
+      variableBorrowRateRay: 0n,
+      liquidityIndexRay: lentIndex,
+      variableBorrowIndexRay: owedIndex,
+    },
+  },
+  minted(wethToken, 'supply', 5n, lentIndex),
+  minted(wethDebt, 'variableDebt', 4n, owedIndex),
+)
+/** From here on the pool rounds in its own favour. */
+block(
+  36,
+  ...[wethToken, wethDebt].map(
+    (token): DomainEvent => ({ type: 'PoolRevisionSampled', contract: token, data: { pool, revision: 9 } }),
+  ),
+)
+const status = (cash: bigint, accumulatorRay: bigint): DomainEvent => ({
+  type: 'VaultStatusChanged',
+  contract: evk,
+  data: {
+    market: evk,
+    totalShares: 1_000n * USDC,
+    totalBorrows: 600n * USDC,
+    accumulatedFees: 0n,
+    cash,
+    accumulatorRay,
+    interestRateRay: RAY / 20n / YEAR,
+  },
+})
+/** A lending vault: ann has 600 of its 1,000 shares, bob owed 300 USDC and the smallest fraction more. */
+block(
+  37,
+  {
+    type: 'VaultDiscovered',
+    contract: evk,
+    data: {
+      vault: evk,
+      protocol: 'euler-v2',
+      name: 'EVK Vault',
+      symbol: 'eUSDC',
+      decimals: 6,
+      asset: usdc,
+      assetName: 'USD Coin',
+      assetSymbol: 'USDC',
+      assetDecimals: 6,
+    },
+  },
+  { type: 'ShareTransferred', contract: evk, data: { from: address('0'), to: ann, shares: 600n * USDC } },
+  {
+    type: 'DebtSampled',
+    contract: evk,
+    data: { market: evk, account: bob, owed: ((300n * USDC) << 31n) + 1n, accumulatorRay: RAY },
+  },
+  status(500n * USDC, RAY),
+)
+block(38, status(500n * USDC, (RAY * 11n) / 10n))
+/** A block that is taken back: nothing of it is to be seen. */
+const forked = log.length + 1
+block(
+  39,
+  status(9_000n * USDC, RAY * 2n),
+  { type: 'Borrowed', contract: morpho, data: { ...of(market), receiver: ann, ...owed } },
+  basics(ann, 9_000n * USDC),
+  minted(wethToken, 'supply', 900n * SHARE, lentIndex),
+)
+const last = log.at(-1)
+if (!last) throw new Error('no events')
+export const forkedBlock = last.block.number
+block(39, {
+  type: 'BlockRetracted',
+  contract: '',
+  data: {
+    blockNumber: last.block.number,
+    blockHash: last.block.hash,
+    fromPosition: forked,
+    toPosition: last.position,
+  },
+})

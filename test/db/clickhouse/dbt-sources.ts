@@ -29,6 +29,11 @@ export const KEYS: Record<string, string[]> = {
   ignored_contracts: ['chain_id', 'contract'],
   facts: ['subject', 'kind'],
   lending_rates: ['chain_id', 'contract', 'market', 'position'],
+  evk_rates: ['chain_id', 'contract', 'position'],
+  lending_markets: ['chain_id', 'contract', 'market'],
+  lending_market_hourly: ['chain_id', 'contract', 'market', 'hour'],
+  liquidations: ['chain_id', 'tx_hash', 'contract', 'account', 'log_index'],
+  aave_tokens: ['chain_id', 'token'],
 }
 
 /** `a`, `b` or `c`: a column whose comment begins like that, or with each explained, takes no other values. */

@@ -6,6 +6,7 @@ import { sign } from '../../../db/read-models.ts'
 import { Engine } from '../../jobs/engine.ts'
 import { type Positioned, RandomChain } from '../../jobs/streams.ts'
 import { svmHistory } from '../../jobs/svm-acts.ts'
+import { log as analysts, forkedBlock } from './analyst-world.ts'
 import { acceptedValues, catalogueOf, dbtSources, KEYS } from './dbt-sources.ts'
 import { fact, fill, SOLANA } from './fill.ts'
 import { commentsOf, type Described, describeIn } from './readme-text.ts'
@@ -104,7 +105,7 @@ beforeAll(async () => {
   )
   const vaults = [...chain.log, charged, ...daily, ...largeVault(charged.position + daily.length, daily)]
   const streams: [number, Positioned[]][] = [
-    [1, [...vaults, ...transfers(vaults)]],
+    [1, withReserve([...vaults, ...transfers(vaults)])],
     [SOLANA, svmHistory(5, 60)],
     [
       0,
@@ -122,6 +123,14 @@ beforeAll(async () => {
   await fill(engine, streams)
 })
 afterAll(() => engine.drop())
+
+/** Followed by a pool's reserves, which the random chain has no tokens of. */
+function withReserve(before: readonly Positioned[]): Positioned[] {
+  const reserves = analysts.filter(
+    ({ event: { protocol }, block }) => protocol === 'aave-v3' && block.number < forkedBlock,
+  )
+  return [...before, ...reserves.map((entry, i) => ({ ...entry, position: before.length + 1 + i }))]
+}
 
 /** Two alike left for another chain, and one came. */
 function transfers(after: readonly Positioned[]): Positioned[] {
@@ -189,9 +198,16 @@ function filled(example: string): string {
     .replaceAll(/\) = '2024-0\d-\d\d/g, `) = '${deposit.day}`)
 }
 
+const AT = "(at = '2024-01-01 00:00:00')"
+
 /** What a parameterised view gives stands in no catalogue: it is asked. */
 const PARAMETERS: Record<string, string> = {
-  balances_at: "(at = '2024-01-01 00:00:00')",
+  balances_at: AT,
+  morpho_positions_at: AT,
+  comet_positions_at: AT,
+  aave_positions_at: AT,
+  evk_positions_at: AT,
+  lending_positions_at: AT,
   holders: `(chain = 1, vault = '${vault}')`,
   latest_events: '(chain = 1)',
 }
@@ -387,6 +403,20 @@ describe('db/clickhouse/README.md', () => {
       )
       expect(rows.map(({ vault, standing }) => [vault, standing]).sort(), view).toEqual([...standings].sort())
     }
+  })
+
+  it.each([
+    ['fixed_term_figures', 'fixed_term_state', 'market'],
+    ['amm_figures', 'amm_state', 'vault'],
+  ])('%s has every state of those it has', async (view, table, key) => {
+    const rows = await engine.rows<{ key: string; states: number; shown: number }>(
+      `SELECT key, states, shown
+       FROM (SELECT ${key} AS key, uniqExact(position) AS states FROM ${table}
+         WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY key) AS all
+       INNER JOIN (SELECT ${key} AS key, uniqExact(position) AS shown FROM ${view} GROUP BY key) AS seen USING key`,
+    )
+    expect(Math.max(...rows.map(({ states }) => states))).toBeGreaterThan(1)
+    for (const { key, states, shown } of rows) expect(shown, key).toBe(states)
   })
 
   it('counts no flow that a fork took back', async () => {
