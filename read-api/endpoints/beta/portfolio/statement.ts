@@ -66,12 +66,12 @@ export default defineEndpoint({
   async handler({ query }, context) {
     const { catalogue, shown } = context
     const { wallets, method } = query
-    if (query.toTimestamp !== undefined) refuseFuture('toTimestamp', query.toTimestamp, catalogue.moment)
     const newest = Math.max(
       query.fromTimestamp,
       ...[...catalogue.moment.chains.values()].map(({ blockTime }) => blockTime),
     )
     const period = readRange({ toTimestamp: newest, ...query }, catalogue.moment)
+    if (query.toTimestamp !== undefined) refuseFuture('toTimestamp', query.toTimestamp, catalogue.moment)
     const filter = compileFilter({ ...query, allowCorrupted: true }, shown)
     let leftOut = 0
     const networks = (names: string[] | undefined) =>
