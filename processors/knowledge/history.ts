@@ -7,7 +7,6 @@ import { groupBy } from '../../db/group-by.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import { BranchMismatchError, type SourceBlock } from '../handling/block.ts'
-import type { ChainHandler } from '../handling/chain-handler.ts'
 import { collateralHolders } from '../samples/activity.ts'
 import { blocksOf } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
@@ -39,7 +38,7 @@ export interface HistoryOptions {
   /** Sources that lack history, all as far as one another. */
   pending: readonly PendingSource[]
   /** Handles the blocks of the past, by what is known of these sources alone. */
-  handler: ChainHandler
+  handler: { handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> }
   /** What that is; and of those that come with the blocks. */
   late: KnownContracts
   /** By which the handler samples, where a slice has what the ones before it have left; and that of the live blocks. */
