@@ -15,7 +15,7 @@ import { Pace } from './pace.ts'
 import type { Projection } from './projection.ts'
 import { NeedsReplayError } from './runner.ts'
 import { Together } from './together.ts'
-import { findWork, work } from './work.ts'
+import { findWork, type WorkContext, work } from './work.ts'
 
 export interface WorkerOptions {
   pool: pg.Pool
@@ -78,17 +78,6 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       log.warn({ ...job, error: error.message }, 'could not be given again; the sweep will'),
     )
   })
-  const paced = async (job: Job): Promise<Job[]> => {
-    if (job.projection !== MIRROR) return work(context, job)
-    if (!pace.begin(job)) return []
-    const startedAt = performance.now()
-    let rest: number | undefined
-    try {
-      return await work({ ...context, onHeld: () => (rest = HELD_MS) }, job)
-    } finally {
-      pace.end(job.stream, rest ?? performance.now() - startedAt, rest === undefined ? undefined : job)
-    }
-  }
 
   const worker = backend.createWorker<Job, void>(
     QUEUE,
@@ -97,7 +86,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       // What is on top of a gap would be taken for whole. The sweep gives the job again.
       if (isLost()) return
       try {
-        const next = await paced(job)
+        const next = await workPaced(context, pace, job)
         // One that goes on has the name of the job that is just ending: the queue would not take it.
         await enqueue(
           next,
@@ -119,49 +108,88 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     { concurrency: options.concurrency, runRetryDelay: 1_000 },
   )
 
-  let timer: NodeJS.Timeout | undefined
-  let forgetAt = 0
-  let ledgersAt = 0
-  let isRegistered = false
-  const compaction = new Compaction({ pool, clickhouse: options.clickhouse, projections })
-  let sweeping: Promise<void> = Promise.resolve()
-  const sweep = async () => {
-    try {
-      await resolveDeadLetters(pool)
-      await forgetHealed(pool, queue)
-      if (Date.now() >= forgetAt) {
-        needReplay.clear()
-        forgetAt = Date.now() + RETRY_MS
-      }
-      if (!isRegistered) await registerProjections(pool, projections)
-      isRegistered = true
-      if (!isLost()) {
-        await enqueue(await findWork(pool, projections, { isIdle: true }), Math.floor(Date.now() / ROUND_MS))
-        if (Date.now() >= ledgersAt) {
-          ledgersAt = Date.now() + LEDGERS_MS
-          await lookAtLedgers(pool, clickhouse)
-        }
-        await compaction.turn(stopping.signal)
-      }
-    } catch (error) {
-      log.warn({ error: (error as Error).message }, 'could not look for work, trying again')
-    }
-    if (!stopping.signal.aborted) {
-      timer = setTimeout(() => {
-        sweeping = sweep()
-      }, SWEEP_MS)
-    }
-  }
-  sweeping = sweep()
+  const sweeps = startSweeps(options, {
+    queue,
+    enqueue,
+    forgetReplays: () => needReplay.clear(),
+    signal: stopping.signal,
+  })
 
   return {
     async stop() {
       stopping.abort()
-      clearTimeout(timer)
-      await sweeping
+      await sweeps.stop()
       await worker.close()
       pace.stop()
       await backend.close()
+    },
+  }
+}
+
+/** The mirror rests as long as it has worked; everything else is done as it comes. */
+async function workPaced(context: WorkContext, pace: Pace, job: Job): Promise<Job[]> {
+  if (job.projection !== MIRROR) return work(context, job)
+  if (!pace.begin(job)) return []
+  const startedAt = performance.now()
+  let rest: number | undefined
+  try {
+    return await work({ ...context, onHeld: () => (rest = HELD_MS) }, job)
+  } finally {
+    pace.end(job.stream, rest ?? performance.now() - startedAt, rest === undefined ? undefined : job)
+  }
+}
+
+interface Sweeps {
+  queue: Queue<Job>
+  enqueue(jobs: readonly Job[], round?: number): Promise<void>
+  /** Whether projections that wait for a replay still do is to be found out again. */
+  forgetReplays(): void
+  /** Ends the sweeps. */
+  signal: AbortSignal
+}
+
+/** Looks, every second, for work that no job told of, and for what has healed or gone wrong meanwhile. */
+function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, signal }: Sweeps) {
+  const { pool, clickhouse, projections, guard } = options
+  let timer: NodeJS.Timeout | undefined
+  let forgetAt = 0
+  let ledgersAt = 0
+  let isRegistered = false
+  const compaction = new Compaction({ pool, clickhouse, projections })
+  let sweeping: Promise<void> = Promise.resolve()
+
+  const look = async () => {
+    await resolveDeadLetters(pool)
+    await forgetHealed(pool, queue)
+    if (Date.now() >= forgetAt) {
+      forgetReplays()
+      forgetAt = Date.now() + RETRY_MS
+    }
+    if (!isRegistered) await registerProjections(pool, projections)
+    isRegistered = true
+    if (guard?.fault?.kind === 'lost') return
+    await enqueue(await findWork(pool, projections, { isIdle: true }), Math.floor(Date.now() / ROUND_MS))
+    if (Date.now() >= ledgersAt) {
+      ledgersAt = Date.now() + LEDGERS_MS
+      await lookAtLedgers(pool, clickhouse.client)
+    }
+    await compaction.turn(signal)
+  }
+  const sweep = async () => {
+    await look().catch((error: Error) =>
+      log.warn({ error: error.message }, 'could not look for work, trying again'),
+    )
+    if (signal.aborted) return
+    timer = setTimeout(() => {
+      sweeping = sweep()
+    }, SWEEP_MS)
+  }
+  sweeping = sweep()
+
+  return {
+    async stop(): Promise<void> {
+      clearTimeout(timer)
+      await sweeping
     },
   }
 }
