@@ -94,47 +94,13 @@ interface Endpoint {
 
 export function openPortal(options: PortalOptions): Portal {
   const { network, apiKey, firstPause = FIRST_PAUSE, signal } = options
-  const endpoints = options.urls.map((url): Endpoint => {
-    const { host } = new URL(url)
-    return {
-      url: url.replace(/\/+$/, ''),
-      host,
-      rate: openRate(host === PUBLIC_HOST ? PUBLIC_PACE : Number.POSITIVE_INFINITY),
-      freeAt: 0,
-    }
-  })
+  const endpoints = options.urls.map(endpointOf)
   let preferred = 0
   let hasAnswered = false
   let firstBlock: number | undefined
 
   const next = () => {
     preferred = (preferred + 1) % endpoints.length
-  }
-
-  async function fetchFrom(
-    { url, rate }: Endpoint,
-    path: string,
-    body: string | undefined,
-    silence: AbortSignal,
-  ) {
-    await rate.turn(1)
-    const sentAt = Date.now()
-    const response = await fetch(`${url}/${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        // The other kind that a Portal knows is not known by every Node.
-        'accept-encoding': 'gzip',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(apiKey !== undefined && { 'x-api-key': apiKey }),
-      },
-      ...(body !== undefined && { body }),
-      // Nobody else gets the key.
-      redirect: 'manual',
-      signal: signal ? AbortSignal.any([silence, signal]) : silence,
-    })
-    if (response.status === 429) rate.refused(sentAt)
-    else rate.answered(1)
-    return response
   }
 
   /** @throws UnavailableError, ConfigError, PortalForkError */
@@ -150,7 +116,10 @@ export function openPortal(options: PortalOptions): Portal {
       if (!endpoint) break
       await rest(endpoint.freeAt - Date.now(), signal)
       const quiet = openQuiet()
-      const response = await fetchFrom(endpoint, path, body, quiet.signal).catch((error: unknown) => error)
+      const response = await fetchFrom(endpoint, path, body, {
+        apiKey,
+        signal: signal ? AbortSignal.any([quiet.signal, signal]) : quiet.signal,
+      }).catch((error: unknown) => error)
       signal?.throwIfAborted()
       if (response instanceof Response && (response.status === 200 || response.status === 204)) {
         hasAnswered = true
@@ -162,7 +131,7 @@ export function openPortal(options: PortalOptions): Portal {
       quiet.stop()
       said = `${endpoint.host}: ${response instanceof Response ? `${response.status} ${text}`.trim() : reasonOf(response)}`
       if (response instanceof Response && isFinal(response.status))
-        refusals.set(endpoint.url, refused(response.status, said))
+        refusals.set(endpoint.url, refusedFor(response.status, said, options.settings))
       // All of them refuse the question itself: it is not asked again.
       if (refusals.size === endpoints.length) throw refusal([...refusals.values()])
       endpoint.freeAt = Date.now() + pauseOf(response, pause)
@@ -171,14 +140,6 @@ export function openPortal(options: PortalOptions): Portal {
       next()
     }
     throw new UnavailableError(`The Portal of ${network} does not answer: ${said}`)
-  }
-
-  function refused(status: number, said: string): string {
-    const { url, key } = options.settings
-    if (status === 401 || status === 403) return `It refuses the key, or wants one: set ${key} (${said}).`
-    if (status === 404) return `It has no such dataset: check ${url} (${said}).`
-    if (status >= 300 && status < 400) return `It leads elsewhere: set ${url} to where it leads (${said}).`
-    return `It does not take the question: ${said}.`
   }
 
   /** A Portal that has answered before may be at fault for a while. */
@@ -223,6 +184,50 @@ export function openPortal(options: PortalOptions): Portal {
         log.warn({ network, portal: endpoints[preferred]?.host }, 'asking another Portal')
     },
   }
+}
+
+function endpointOf(url: string): Endpoint {
+  const { host } = new URL(url)
+  return {
+    url: url.replace(/\/+$/, ''),
+    host,
+    rate: openRate(host === PUBLIC_HOST ? PUBLIC_PACE : Number.POSITIVE_INFINITY),
+    freeAt: 0,
+  }
+}
+
+async function fetchFrom(
+  { url, rate }: Endpoint,
+  path: string,
+  body: string | undefined,
+  { apiKey, signal }: { apiKey: string | undefined; signal: AbortSignal },
+): Promise<Response> {
+  await rate.turn(1)
+  const sentAt = Date.now()
+  const response = await fetch(`${url}/${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      // The other kind that a Portal knows is not known by every Node.
+      'accept-encoding': 'gzip',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+    },
+    ...(body !== undefined && { body }),
+    // Nobody else gets the key.
+    redirect: 'manual',
+    signal,
+  })
+  if (response.status === 429) rate.refused(sentAt)
+  else rate.answered(1)
+  return response
+}
+
+/** What to do where a Portal refuses with that status. */
+function refusedFor(status: number, said: string, { url, key }: PortalOptions['settings']): string {
+  if (status === 401 || status === 403) return `It refuses the key, or wants one: set ${key} (${said}).`
+  if (status === 404) return `It has no such dataset: check ${url} (${said}).`
+  if (status >= 300 && status < 400) return `It leads elsewhere: set ${url} to where it leads (${said}).`
+  return `It does not take the question: ${said}.`
 }
 
 /** Statuses of a question that will be refused again: SQD's invalid_request_error, keys, and what is no Portal. */
