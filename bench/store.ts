@@ -37,15 +37,66 @@ export async function fillStore(
 ): Promise<GeneratedStore> {
   const vaults = Array.from({ length: options.vaults }, (_, n) => address('a', n + 1))
   await registerStream(pool, CHAIN, 'mainnet', 'evm')
+  const discovery = discoveryOf(vaults)
+  const nextBlock = openGenerator(vaults, options.events)
+  let stored = 0
+  let last = discovery.block
+  for (let batch: BlockEvents[] = [discovery]; stored < options.events; batch = []) {
+    while (batch.length < BLOCKS_PER_TRANSACTION) batch.push(nextBlock())
+    last = batch.at(-1)?.block ?? last
+    stored = await inTransaction(pool, async tx => {
+      const head = await appendEvents(tx, CHAIN, await lockStreamHead(tx, CHAIN), batch)
+      await tx.query(
+        'UPDATE stream SET head = $2, head_height = $3, final_height = $3, head_time = $4 WHERE id = $1',
+        [CHAIN, head, last.number, last.timestamp],
+      )
+      return head
+    })
+    options.onProgress?.(stored)
+  }
+  return {
+    events: stored,
+    vaults,
+    busiest: { vault: vaults[0] ?? '', account: accountOf(0) },
+    begins: BEGINS,
+    ends: last.timestamp,
+  }
+}
+
+/** The block in which all vaults are discovered. */
+function discoveryOf(vaults: readonly string[]): BlockEvents {
+  return {
+    block: { number: 0, hash: `0x${'0'.repeat(64)}`, timestamp: BEGINS },
+    events: vaults.map((vault, n) => ({
+      type: 'VaultDiscovered' as const,
+      contract: vault,
+      data: {
+        vault,
+        protocol: 'erc-4626',
+        name: `Bench vault ${n + 1}`,
+        symbol: `bv${n + 1}`,
+        decimals: 6,
+        asset: address('c', n % 50),
+        assetName: `Bench token ${n % 50}`,
+        assetSymbol: `BT${n % 50}`,
+        assetDecimals: 6,
+        deployedBlock: 0,
+        deployedAt: BEGINS,
+      },
+    })),
+  }
+}
+
+/** Blocks with the events of a year, `count` in all, one after the other. */
+function openGenerator(vaults: readonly string[], count: number): () => BlockEvents {
   // Four events to a block on average, with the redemptions.
-  const step = YEAR / (options.events / 4)
+  const step = YEAR / (count / 4)
   const random = seededRandom(7).next
   const totals = vaults.map(() => ({ assets: 0n, shares: 0n }))
   let previous: { vault: number; account: string; shares: bigint } | undefined
   let number = 0
-  let stored = 0
 
-  const blockOf = (): BlockEvents => {
+  return () => {
     number++
     const timestamp = Math.floor(BEGINS + number * step)
     const block = { number, hash: `0x${number.toString(16).padStart(64, '0')}`, timestamp }
@@ -113,48 +164,6 @@ export async function fillStore(
       })
     }
     return { block, events }
-  }
-
-  const discovery: BlockEvents = {
-    block: { number: 0, hash: `0x${'0'.repeat(64)}`, timestamp: BEGINS },
-    events: vaults.map((vault, n) => ({
-      type: 'VaultDiscovered' as const,
-      contract: vault,
-      data: {
-        vault,
-        protocol: 'erc-4626',
-        name: `Bench vault ${n + 1}`,
-        symbol: `bv${n + 1}`,
-        decimals: 6,
-        asset: address('c', n % 50),
-        assetName: `Bench token ${n % 50}`,
-        assetSymbol: `BT${n % 50}`,
-        assetDecimals: 6,
-        deployedBlock: 0,
-        deployedAt: BEGINS,
-      },
-    })),
-  }
-  let last = discovery.block
-  for (let batch: BlockEvents[] = [discovery]; stored < options.events; batch = []) {
-    while (batch.length < BLOCKS_PER_TRANSACTION) batch.push(blockOf())
-    last = batch.at(-1)?.block ?? last
-    stored = await inTransaction(pool, async tx => {
-      const head = await appendEvents(tx, CHAIN, await lockStreamHead(tx, CHAIN), batch)
-      await tx.query(
-        'UPDATE stream SET head = $2, head_height = $3, final_height = $3, head_time = $4 WHERE id = $1',
-        [CHAIN, head, last.number, last.timestamp],
-      )
-      return head
-    })
-    options.onProgress?.(stored)
-  }
-  return {
-    events: stored,
-    vaults,
-    busiest: { vault: vaults[0] ?? '', account: accountOf(0) },
-    begins: BEGINS,
-    ends: last.timestamp,
   }
 }
 
