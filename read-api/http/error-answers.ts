@@ -12,14 +12,17 @@ import {
   NotFoundError,
   RequestError,
 } from './errors.ts'
-import { notesOf } from './request-log.ts'
+import { hasLeft, notesOf } from './request-log.ts'
 
 /** The body of every answer that is not 200: {statusCode, error, message, errorId}. */
 export function sendError(response: ServerResponse, error: unknown): void {
   const known = asRequestError(error)
   const status = known?.status ?? 500
   const { requestId: errorId, route } = notesOf(response)
-  if (status >= 500) log.error({ requestId: errorId, err: error, route }, 'request failed')
+  // The work of who went away is broken off: that it fails is what was asked of it.
+  if (hasLeft(response.req, response))
+    log.info({ requestId: errorId, error: String(error), route }, 'request abandoned')
+  else if (status >= 500) log.error({ requestId: errorId, err: error, route }, 'request failed')
   if (response.headersSent) {
     response.destroy()
     return

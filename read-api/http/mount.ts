@@ -8,7 +8,7 @@ import { DeadlineError } from './errors.ts'
 import { Exchange, type ServeOptions } from './exchange.ts'
 import { findAnswer } from './find-answer.ts'
 import { sayRemaining } from './limits.ts'
-import { hasLeft } from './ready-answers.ts'
+import { hasLeft } from './request-log.ts'
 import { sendAnswer } from './send-answer.ts'
 
 /** Serves an endpoint in each of its tiers. */

@@ -11,7 +11,7 @@ import type { ApiDeps } from './endpoint.ts'
 import { type Ground, standOf } from './entity-tags.ts'
 import { sendError } from './error-answers.ts'
 import { admit, charge, type Head, sayRemaining } from './limits.ts'
-import type { Notes } from './request-log.ts'
+import { hasLeft, type Notes } from './request-log.ts'
 
 const squeeze = {
   gzip: promisify(gzip),
@@ -193,11 +193,6 @@ export function createReadyAnswers(
       })
     },
   }
-}
-
-/** Whether nobody is there any more: behind a pipelined request that is still answered, a response is not told. */
-export function hasLeft(request: IncomingMessage, response: ServerResponse): boolean {
-  return response.destroyed || request.socket.destroyed
 }
 
 function encodingOf(request: IncomingMessage, body: Buffer): Encoding | undefined {

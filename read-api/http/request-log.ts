@@ -19,6 +19,11 @@ export function notesOf(response: ServerResponse): Partial<Notes> {
   return (response as ServerResponse & { locals?: Notes }).locals ?? {}
 }
 
+/** Whether nobody is there any more: behind a pipelined request that is still answered, a response is not told. */
+export function hasLeft(request: IncomingMessage, response: ServerResponse): boolean {
+  return response.destroyed || request.socket.destroyed
+}
+
 /** Names a request. When it is over: one line, and its duration as a metric. Keys are never logged, their public code is. */
 export function takeNotes(
   request: IncomingMessage,

@@ -1,7 +1,8 @@
 import { request as rawRequest } from 'node:http'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openPostgres } from '../../../db/postgres.ts'
+import { log } from '../../../db/process/log.ts'
 import { createApp } from '../../../read-api/app.ts'
 import { defineEndpoint } from '../../../read-api/http/endpoint.ts'
 import { DependencyDownError } from '../../../read-api/http/errors.ts'
@@ -97,7 +98,9 @@ describe('error bodies', () => {
     await impatient.stop()
   })
 
-  it('work is told when the caller has gone', async () => {
+  it('work is told when the caller has gone, and the log does not call that a failure', async () => {
+    const lines = vi.spyOn(log, 'info')
+    const failures = vi.spyOn(log, 'error')
     const gone = new AbortController()
     const before = signals.length
     const asked = ask('/alpha/test/sleep', { signal: gone.signal }).catch((error: Error) => error.name)
@@ -106,6 +109,14 @@ describe('error bodies', () => {
     expect(await asked).toBe('AbortError')
     // Before our own deadline, which would tell it too.
     await expect.poll(() => signals.at(-1)?.aborted, { timeout: 10_000 }).toBe(true)
+    const route = '/alpha/test/{how}'
+    await expect
+      .poll(() => lines.mock.calls)
+      .toContainEqual([expect.objectContaining({ route }), 'request abandoned'])
+    expect(failures).not.toHaveBeenCalled()
+    await ask('/alpha/test/throw')
+    expect(failures).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ route }), 'request failed')
+    vi.restoreAllMocks()
   })
 
   it('500 says nothing of the inside and names the request', async () => {
