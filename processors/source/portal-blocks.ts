@@ -79,62 +79,11 @@ export interface PortalFinalOptions {
 /** Final blocks of a Portal: what is subscribed to, and nothing else but the ends of what was looked through. */
 export function openPortalFinal(options: PortalFinalOptions): FinalSource {
   const { portal, rpc, finality, pause = PAUSE } = options
-  const densities = new Map<string, { logs: number; questions: number }>()
   let isCompared = false
   let start: number | undefined
 
-  /** Blocks of one query; up to its end, or to the block in which it has had so many logs. */
-  async function readQuery(
-    selections: readonly Selection[],
-    from: number,
-    to: number,
-    most: number,
-  ): Promise<SqdBlock[]> {
-    let found = openFound(from, to)
-    let trouble = 'it gives none of them'
-    for (let vain = 0; found.next() <= to && found.logs() < most; ) {
-      if (vain === TRIES)
-        throw new UnavailableError(
-          `The Portal of ${portal.network} does not give blocks ${found.next()} to ${to}, which are final: ${trouble}.`,
-        )
-      const before = found.next()
-      try {
-        found.begin()
-        const lines = await portal.stream(queryOf(selections, before, to, found.hash()))
-        for await (const line of lines ?? []) {
-          found.take(line)
-          if (found.logs() >= most) break
-        }
-      } catch (error) {
-        // What came of this range is of other blocks than what is to come.
-        if (error instanceof PortalForkError) found = openFound(from, to)
-        else if (!(error instanceof UselessError)) throw error
-        trouble = error.message
-      }
-      if (found.next() > before) vain = 0
-      else {
-        await sleep(pause * 2 ** vain++)
-        portal.distrust()
-      }
-    }
-    return found.blocks
-  }
-
-  const densityAt =
-    (from: number, to: number): Density =>
-    async topics => {
-      const key = topics.join()
-      let known = densities.get(key)
-      if (!known || known.questions >= QUESTIONS_BETWEEN_PROBES) {
-        const end = Math.min(to, from + PROBED - 1)
-        const blocks = await readQuery([{ topic0: [...topics] }], from, end, Number.POSITIVE_INFINITY)
-        const logs = blocks.reduce((sum, block) => sum + block.logs.length, 0)
-        known = { logs: logs / (end - from + 1), questions: 0 }
-        densities.set(key, known)
-      }
-      known.questions++
-      return known.logs
-    }
+  const readQuery = openQueryReader(portal, pause)
+  const densityAt = openDensities(readQuery)
 
   async function read(
     subscriptions: Subscriptions,
@@ -147,17 +96,7 @@ export function openPortalFinal(options: PortalFinalOptions): FinalSource {
     const answers = await Promise.all(
       queries.map(query => readQuery(query, from, to, Math.ceil(most / queries.length))),
     )
-    const end = Math.min(...answers.map(blocks => blocks.at(-1)?.header.height ?? from))
-    const select = openLogSelector(subscriptions)
-    return answers.reduce(together).flatMap(({ header, logs, transactions }) => {
-      if (header.height > end) return []
-      const wanted = logs.filter(({ topics, address }) => select(topics[0], address))
-      // The ends say that nothing is missing between them.
-      if (wanted.length === 0 && header.height !== from && header.height !== end) return []
-      if (wanted.length === logs.length) return [{ header, logs, transactions }]
-      const hashes = new Set(wanted.map(({ transactionHash }) => transactionHash))
-      return [{ header, logs: wanted, transactions: transactions.filter(({ hash }) => hashes.has(hash)) }]
-    })
+    return selected(answers, subscriptions, from)
   }
 
   /** @throws ConfigError */
@@ -213,6 +152,81 @@ export function openPortalFinal(options: PortalFinalOptions): FinalSource {
     },
     header: headerOf,
   }
+}
+
+type QueryReader = (
+  selections: readonly Selection[],
+  from: number,
+  to: number,
+  most: number,
+) => Promise<SqdBlock[]>
+
+/** Reads blocks of one query; up to its end, or to the block in which it has had so many logs. */
+function openQueryReader(portal: Portal, pause: number): QueryReader {
+  return async (selections, from, to, most) => {
+    let found = openFound(from, to)
+    let trouble = 'it gives none of them'
+    for (let vain = 0; found.next() <= to && found.logs() < most; ) {
+      if (vain === TRIES)
+        throw new UnavailableError(
+          `The Portal of ${portal.network} does not give blocks ${found.next()} to ${to}, which are final: ${trouble}.`,
+        )
+      const before = found.next()
+      try {
+        found.begin()
+        const lines = await portal.stream(queryOf(selections, before, to, found.hash()))
+        for await (const line of lines ?? []) {
+          found.take(line)
+          if (found.logs() >= most) break
+        }
+      } catch (error) {
+        // What came of this range is of other blocks than what is to come.
+        if (error instanceof PortalForkError) found = openFound(from, to)
+        else if (!(error instanceof UselessError)) throw error
+        trouble = error.message
+      }
+      if (found.next() > before) vain = 0
+      else {
+        await sleep(pause * 2 ** vain++)
+        portal.distrust()
+      }
+    }
+    return found.blocks
+  }
+}
+
+/** How many logs of some topics there are to a block, by a few blocks, looked at again now and then. */
+function openDensities(readQuery: QueryReader): (from: number, to: number) => Density {
+  const densities = new Map<string, { logs: number; questions: number }>()
+  return (from: number, to: number): Density =>
+    async topics => {
+      const key = topics.join()
+      let known = densities.get(key)
+      if (!known || known.questions >= QUESTIONS_BETWEEN_PROBES) {
+        const end = Math.min(to, from + PROBED - 1)
+        const blocks = await readQuery([{ topic0: [...topics] }], from, end, Number.POSITIVE_INFINITY)
+        const logs = blocks.reduce((sum, block) => sum + block.logs.length, 0)
+        known = { logs: logs / (end - from + 1), questions: 0 }
+        densities.set(key, known)
+      }
+      known.questions++
+      return known.logs
+    }
+}
+
+/** Of what the queries found, as far as all of them have got, what is subscribed to. */
+function selected(answers: readonly SqdBlock[][], subscriptions: Subscriptions, from: number): SqdBlock[] {
+  const end = Math.min(...answers.map(blocks => blocks.at(-1)?.header.height ?? from))
+  const select = openLogSelector(subscriptions)
+  return answers.reduce(together).flatMap(({ header, logs, transactions }) => {
+    if (header.height > end) return []
+    const wanted = logs.filter(({ topics, address }) => select(topics[0], address))
+    // The ends say that nothing is missing between them.
+    if (wanted.length === 0 && header.height !== from && header.height !== end) return []
+    if (wanted.length === logs.length) return [{ header, logs, transactions }]
+    const hashes = new Set(wanted.map(({ transactionHash }) => transactionHash))
+    return [{ header, logs: wanted, transactions: transactions.filter(({ hash }) => hashes.has(hash)) }]
+  })
 }
 
 function queryOf(selections: readonly Selection[], fromBlock: number, toBlock: number, parent?: string) {
