@@ -46,6 +46,9 @@ const PAUSE = 500
 const LONGEST_PAUSE = 2_000
 /** Times that it is asked at most, beside one that often does not answer either. */
 const MOST_TRIES = 8
+const bounded = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT, attempts: 2 }
+/** Longer than a limit of calls a second lasts. */
+const patient = { ...bounded, attempts: 3 }
 /** The identity precompile: it answers what it is asked, everywhere. */
 const IDENTITY = '0x0000000000000000000000000000000000000004'
 const NOBODY = '0x0000000000000000000000000000000000000000'
@@ -60,14 +63,101 @@ export function openStrangerReader(ask: Ask): StrangerReader {
   const width = openFoundLimit(MOST_CALLS)
   /** When the node did not run code that was sent with a call. */
   let unableAt = Number.NEGATIVE_INFINITY
-  let takesGas = true
   /** Contracts that were found to fail: once more is enough. */
   const failing = new LRUCache<string, true>({ max: 10_000, ttl: FORGOTTEN })
+
+  const { call, control, once } = openControl(ask)
+
+  async function alone(one: BoundedCall, at: BlockParameter, gas: number): Promise<BoundedAnswer> {
+    let answer = await once(one, at, gas)
+    const needed = failing.has(one.to) ? 1 : FAILURES
+    for (let failed = 0, tries = 0; answer instanceof RpcRefusedError; tries++) {
+      if (failed === needed) {
+        failing.set(one.to, true)
+        return { data: undefined, trouble: answer.message }
+      }
+      if (tries === MOST_TRIES) throw answer
+      await control(at, answer)
+      await sleep(Math.min(LONGEST_PAUSE, PAUSE * tries))
+      // In one moment, the contract first: what refuses it for the moment's sake refuses the other, too.
+      const beside = { ...bounded, attempts: 1 }
+      const [again, other] = await Promise.all([
+        once(one, at, gas, beside),
+        works(() => call(IDENTITY, QUESTION, at, beside)),
+      ])
+      answer = again
+      if (other) failed++
+    }
+    return answer
+  }
+
+  async function together(
+    calls: readonly BoundedCall[],
+    at: BlockParameter,
+    gas = CALL_GAS,
+  ): Promise<BoundedAnswer[] | undefined> {
+    for (let most = width.now(); most > 0 && Date.now() - unableAt > FORGOTTEN; ) {
+      const some = fitting(calls, most)
+      let failure: RpcRefusedError | undefined
+      try {
+        const answer = await ask('eth_call', [{ data: encodeReads(some, gas) }, at], bounded)
+        const answers = isHex(answer) ? decodeReads(answer, some.length, gas) : undefined
+        if (answers) {
+          if (answers.length === some.length) width.answered(some.length)
+          return answers
+        }
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        failure = error
+      }
+      if (failure) await control(at, failure)
+      if (!(await runsCode(ask))) unableAt = Date.now()
+      width.refused(some.length)
+      most = Math.floor(some.length / 2)
+    }
+    return undefined
+  }
+
+  const readSome = async (
+    calls: readonly BoundedCall[],
+    at: BlockParameter,
+    gas: number,
+  ): Promise<BoundedAnswer[]> =>
+    (calls.length > 1 ? await together(calls, at, gas) : undefined) ??
+    Promise.all(calls.slice(0, SIDE_BY_SIDE).map(one => alone(one, at, gas)))
+
+  return {
+    together: (calls, at) => together(calls, at),
+    async stand(at) {
+      try {
+        await call(IDENTITY, QUESTION, at)
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        await control(at, error)
+      }
+    },
+    async read(calls, at, gas = CALL_GAS) {
+      const chunks: (readonly BoundedCall[])[] = []
+      for (let from = 0; from < calls.length; from += MOST_CALLS)
+        chunks.push(calls.slice(from, from + MOST_CALLS))
+      const answers = await Promise.all(
+        chunks.map(async chunk => {
+          const found: BoundedAnswer[] = []
+          while (found.length < chunk.length)
+            found.push(...(await readSome(chunk.slice(found.length), at, gas)))
+          return found
+        }),
+      )
+      return answers.flat()
+    },
+  }
+}
+
+/** Calls of one contract, and beside each that fails the like of another one: whose failure it is. */
+function openControl(ask: Ask) {
+  let takesGas = true
   const controls = new Map<string, { at: number; verdict: Promise<void> }>()
 
-  const bounded = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT, attempts: 2 }
-  /** Longer than a limit of calls a second lasts. */
-  const patient = { ...bounded, attempts: 3 }
   const call = (
     to: string,
     data: string,
@@ -80,18 +170,6 @@ export function openStrangerReader(ask: Ask): StrangerReader {
       [{ to, data, ...(takesGas ? { gas: numberToHex(gas) } : {}) }, at],
       options,
     ) as Promise<Hex>
-
-  /** Whether the node runs code that is sent with a call. */
-  const runsCode = async (): Promise<boolean> => {
-    const asked = [{ to: IDENTITY, data: QUESTION }]
-    try {
-      const answer = await ask('eth_call', [{ data: encodeReads(asked) }, 'latest'], bounded)
-      return isHex(answer) && decodeReads(answer, 1)?.[0]?.data === QUESTION
-    } catch (error) {
-      if (!(error instanceof RpcRefusedError) || error.isGone) throw error
-      return false
-    }
-  }
 
   /** Resolves where the node answers the like at that block: then a failure is the contract's own. */
   const control = (at: BlockParameter, failure: RpcRefusedError): Promise<void> => {
@@ -140,88 +218,18 @@ export function openStrangerReader(ask: Ask): StrangerReader {
     }
   }
 
-  async function alone(one: BoundedCall, at: BlockParameter, gas: number): Promise<BoundedAnswer> {
-    let answer = await once(one, at, gas)
-    const needed = failing.has(one.to) ? 1 : FAILURES
-    for (let failed = 0, tries = 0; answer instanceof RpcRefusedError; tries++) {
-      if (failed === needed) {
-        failing.set(one.to, true)
-        return { data: undefined, trouble: answer.message }
-      }
-      if (tries === MOST_TRIES) throw answer
-      await control(at, answer)
-      await sleep(Math.min(LONGEST_PAUSE, PAUSE * tries))
-      // In one moment, the contract first: what refuses it for the moment's sake refuses the other, too.
-      const beside = { ...bounded, attempts: 1 }
-      const [again, other] = await Promise.all([
-        once(one, at, gas, beside),
-        works(() => call(IDENTITY, QUESTION, at, beside)),
-      ])
-      answer = again
-      if (other) failed++
-    }
-    return answer
-  }
+  return { call, control, once }
+}
 
-  async function together(
-    calls: readonly BoundedCall[],
-    at: BlockParameter,
-    gas = CALL_GAS,
-  ): Promise<BoundedAnswer[] | undefined> {
-    for (let most = width.now(); most > 0 && Date.now() - unableAt > FORGOTTEN; ) {
-      const some = fitting(calls, most)
-      let failure: RpcRefusedError | undefined
-      try {
-        const answer = await ask('eth_call', [{ data: encodeReads(some, gas) }, at], bounded)
-        const answers = isHex(answer) ? decodeReads(answer, some.length, gas) : undefined
-        if (answers) {
-          if (answers.length === some.length) width.answered(some.length)
-          return answers
-        }
-      } catch (error) {
-        if (!(error instanceof RpcRefusedError)) throw error
-        failure = error
-      }
-      if (failure) await control(at, failure)
-      if (!(await runsCode())) unableAt = Date.now()
-      width.refused(some.length)
-      most = Math.floor(some.length / 2)
-    }
-    return undefined
-  }
-
-  const readSome = async (
-    calls: readonly BoundedCall[],
-    at: BlockParameter,
-    gas: number,
-  ): Promise<BoundedAnswer[]> =>
-    (calls.length > 1 ? await together(calls, at, gas) : undefined) ??
-    Promise.all(calls.slice(0, SIDE_BY_SIDE).map(one => alone(one, at, gas)))
-
-  return {
-    together: (calls, at) => together(calls, at),
-    async stand(at) {
-      try {
-        await call(IDENTITY, QUESTION, at)
-      } catch (error) {
-        if (!(error instanceof RpcRefusedError)) throw error
-        await control(at, error)
-      }
-    },
-    async read(calls, at, gas = CALL_GAS) {
-      const chunks: (readonly BoundedCall[])[] = []
-      for (let from = 0; from < calls.length; from += MOST_CALLS)
-        chunks.push(calls.slice(from, from + MOST_CALLS))
-      const answers = await Promise.all(
-        chunks.map(async chunk => {
-          const found: BoundedAnswer[] = []
-          while (found.length < chunk.length)
-            found.push(...(await readSome(chunk.slice(found.length), at, gas)))
-          return found
-        }),
-      )
-      return answers.flat()
-    },
+/** Whether the node runs code that is sent with a call. */
+async function runsCode(ask: Ask): Promise<boolean> {
+  const asked = [{ to: IDENTITY, data: QUESTION }]
+  try {
+    const answer = await ask('eth_call', [{ data: encodeReads(asked) }, 'latest'], bounded)
+    return isHex(answer) && decodeReads(answer, 1)?.[0]?.data === QUESTION
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError) || error.isGone) throw error
+    return false
   }
 }
 
