@@ -178,48 +178,8 @@ class QuotedAdapter extends ExpressAdapter {
 
 /** x402 version 2, scheme exact on EVM chains: the whole price is signed for before the answer, and taken after it. */
 export function createPayments(terms: PaymentTerms): Payments {
-  const facilitator = new Facilitator({ url: terms.facilitatorUrl, timeoutMs: FACILITATOR_MS })
-  const resources = new x402ResourceServer(facilitator).register(terms.network, new ExactEvmScheme())
-  const servers = new Map<string, x402HTTPResourceServer>()
-  const payTo = getAddress(terms.payTo.toLowerCase())
   const publicUrl = terms.publicUrl?.replace(/\/$/, '')
-  let ready: Promise<void> | undefined
-
-  const serverFor = (what: string) => {
-    let server = servers.get(what)
-    if (!server) {
-      server = new x402HTTPResourceServer(resources, {
-        accepts: {
-          scheme: 'exact',
-          network: terms.network,
-          payTo,
-          price: (context: HTTPRequestContext) => (context.adapter as QuotedAdapter).usd,
-        },
-        description: what,
-        mimeType: 'application/json',
-        serviceName: 'Vaultlog',
-      })
-      servers.set(what, server)
-    }
-    return server
-  }
-
-  const down = (cause: unknown) => new DependencyDownError('The payment facilitator', { cause })
-
-  /** The server that knows the terms; it asks the facilitator what that takes, once. */
-  const openServer = async (what: string, isPaying: boolean) => {
-    const server = serverFor(what)
-    ready ??= server.initialize()
-    try {
-      await ready
-      return server
-    } catch (error) {
-      ready = undefined
-      if (isPaying) throw down(error)
-      // Nobody can say the terms now: to who did not come to pay it is as if there were none.
-      throw new MissingKeyError('No API key: send yours in the header x-api-key.', { cause: error })
-    }
-  }
+  const openServer = openServers(terms)
 
   const process = async (
     server: x402HTTPResourceServer,
@@ -238,15 +198,6 @@ export function createPayments(terms: PaymentTerms): Payments {
       throw down(error)
     })
     return { context, result }
-  }
-
-  const required = (result: HTTPProcessResult, usd: string, isPaged: boolean, why = '') => {
-    const headers = result.type === 'payment-error' ? paymentHeaders(result.response.headers) : {}
-    return new PaymentRequiredError(
-      `${why}Send an API key in x-api-key, or pay ${usd} USD for this request as the header payment-required says (x402).${isPaged ? ' It is the price of a full page: a smaller perPage costs less.' : ''}`,
-      headers,
-      detailsOf(termsOf(headers)),
-    )
   }
 
   return {
@@ -288,8 +239,7 @@ export function createPayments(terms: PaymentTerms): Payments {
           given ? `The payment was not taken: ${reason ?? 'it cannot be read'}. ` : '',
         )
       }
-      const { paymentPayload, paymentRequirements, declaredExtensions, cancellationDispatcher } = result
-      const { id, until } = idOf(paymentPayload)
+      const { id, until } = idOf(result.paymentPayload)
       const seconds = Math.ceil((until ?? 0) - Date.now() / 1000)
       if (!(await stored(book.take(id, Math.min(Math.max(seconds, SHORTEST), LONGEST))))) {
         const { result: terms } = await process(server, request, usd, true)
@@ -300,50 +250,113 @@ export function createPayments(terms: PaymentTerms): Payments {
           'This payment has been taken for another request; sign another one. ',
         )
       }
-      return {
-        async settle(body) {
-          let settled: Awaited<ReturnType<typeof server.processSettlement>>
-          try {
-            settled = await server.processSettlement(
-              paymentPayload,
-              paymentRequirements,
-              declaredExtensions,
-              {
-                request: context,
-                responseBody: Buffer.from(body),
-              },
-            )
-          } catch (error) {
-            if (!isInDoubt(error)) {
-              await stored(book.release(id))
-              throw down(error)
-            }
-            log.warn(
-              { err: error, payment: id },
-              'it is not known whether a payment was settled; its answer goes out',
-            )
-            return {}
-          }
-          if (settled.success) return paymentHeaders(settled.headers)
-          await stored(book.release(id))
-          throw new PaymentRequiredError(
-            `The payment could not be settled: ${settled.errorReason}. Nothing was delivered; sign another one.`,
-            paymentHeaders(settled.headers),
-            detailsOf(termsOf(paymentHeaders(settled.headers))),
-          )
-        },
-        async cancel() {
-          await book.release(id).catch((error: unknown) => {
-            log.warn({ err: error, payment: id }, 'payment not given back; it expires by itself')
-          })
-          await cancellationDispatcher.cancel({ reason: 'handler_failed' }).catch((error: unknown) => {
-            if (!(error instanceof FacilitatorResponseError)) throw error
-            log.warn({ error: error.message }, 'payment not cancelled; it expires by itself')
-          })
-        },
-        keep: answer => stored(book.keep(id, digest, answer)),
-      }
+      return paymentOf({ server, context, verified: result, book, id, digest })
     },
+  }
+}
+
+const down = (cause: unknown) => new DependencyDownError('The payment facilitator', { cause })
+
+/** Servers that know the terms, one for each thing that is sold; the first asks the facilitator what that takes, once. */
+function openServers(terms: PaymentTerms) {
+  const facilitator = new Facilitator({ url: terms.facilitatorUrl, timeoutMs: FACILITATOR_MS })
+  const resources = new x402ResourceServer(facilitator).register(terms.network, new ExactEvmScheme())
+  const servers = new Map<string, x402HTTPResourceServer>()
+  const payTo = getAddress(terms.payTo.toLowerCase())
+  let ready: Promise<void> | undefined
+
+  const serverFor = (what: string) => {
+    let server = servers.get(what)
+    if (!server) {
+      server = new x402HTTPResourceServer(resources, {
+        accepts: {
+          scheme: 'exact',
+          network: terms.network,
+          payTo,
+          price: (context: HTTPRequestContext) => (context.adapter as QuotedAdapter).usd,
+        },
+        description: what,
+        mimeType: 'application/json',
+        serviceName: 'Vaultlog',
+      })
+      servers.set(what, server)
+    }
+    return server
+  }
+
+  return async (what: string, isPaying: boolean) => {
+    const server = serverFor(what)
+    ready ??= server.initialize()
+    try {
+      await ready
+      return server
+    } catch (error) {
+      ready = undefined
+      if (isPaying) throw down(error)
+      // Nobody can say the terms now: to who did not come to pay it is as if there were none.
+      throw new MissingKeyError('No API key: send yours in the header x-api-key.', { cause: error })
+    }
+  }
+}
+
+function required(result: HTTPProcessResult, usd: string, isPaged: boolean, why = ''): PaymentRequiredError {
+  const headers = result.type === 'payment-error' ? paymentHeaders(result.response.headers) : {}
+  return new PaymentRequiredError(
+    `${why}Send an API key in x-api-key, or pay ${usd} USD for this request as the header payment-required says (x402).${isPaged ? ' It is the price of a full page: a smaller perPage costs less.' : ''}`,
+    headers,
+    detailsOf(termsOf(headers)),
+  )
+}
+
+interface Taken {
+  server: x402HTTPResourceServer
+  context: HTTPRequestContext
+  verified: Extract<HTTPProcessResult, { type: 'payment-verified' }>
+  book: ReturnType<typeof createPaymentBook>
+  id: string
+  digest: string
+}
+
+/** A payment that was verified and is this request's: how it is settled, or given back. */
+function paymentOf({ server, context, verified, book, id, digest }: Taken): Payment {
+  const { paymentPayload, paymentRequirements, declaredExtensions, cancellationDispatcher } = verified
+  return {
+    async settle(body) {
+      let settled: Awaited<ReturnType<typeof server.processSettlement>>
+      try {
+        settled = await server.processSettlement(paymentPayload, paymentRequirements, declaredExtensions, {
+          request: context,
+          responseBody: Buffer.from(body),
+        })
+      } catch (error) {
+        if (!isInDoubt(error)) {
+          await stored(book.release(id))
+          throw down(error)
+        }
+        log.warn(
+          { err: error, payment: id },
+          'it is not known whether a payment was settled; its answer goes out',
+        )
+        return {}
+      }
+      if (settled.success) return paymentHeaders(settled.headers)
+      await stored(book.release(id))
+      throw new PaymentRequiredError(
+        `The payment could not be settled: ${settled.errorReason}. Nothing was delivered; sign another one.`,
+        paymentHeaders(settled.headers),
+        detailsOf(termsOf(paymentHeaders(settled.headers))),
+      )
+    },
+    async cancel() {
+      await book.release(id).catch((error: unknown) => {
+        log.warn({ err: error, payment: id }, 'payment not given back; it expires by itself')
+      })
+      await cancellationDispatcher.cancel({ reason: 'handler_failed' }).catch((error: unknown) => {
+        if (!(error instanceof FacilitatorResponseError)) throw error
+        log.warn({ error: error.message }, 'payment not cancelled; it expires by itself')
+      })
+    },
+    keep: answer => stored(book.keep(id, digest, answer)),
   }
 }
 
