@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { encodeEventData } from '../../db/events/event-json.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { handleBlocks } from './handle.ts'
 import { readVaults } from './processor.ts'
@@ -39,12 +40,16 @@ export async function firstSlot(pool: pg.Pool): Promise<number> {
 /**
  * The store's events of slots from..to beside what another source says of them, decoded anew: of a store that was filled by a Portal
  * this is a Portal against a node. Holders of a share are compared from the slot in which its vault was first met.
+ * @throws UnavailableError where the source has not come as far: what it does not have yet is no difference
  */
 export async function compareSlots(
   { pool, source, programs }: { pool: pg.Pool; source: SvmSource; programs: readonly SvmProgram[] },
   from: number,
   to: number,
 ): Promise<SlotComparison> {
+  const head = await source.head()
+  if (head < to)
+    throw new UnavailableError(`The node has slots up to ${head}, and ${to} is asked for: it is behind.`)
   const since = await mintsSince(pool)
   const isCompared = (type: string, slot: number, contract: string | null) =>
     COMPARED.includes(type) &&
@@ -70,6 +75,7 @@ export async function compareSlots(
     const lines: string[] = []
     for (let at = from; at <= to; ) {
       const slice = await source.read(at, to, wanted)
+      // No slot of what is left has a block.
       if (!slice) break
       for (const { block, events } of handleBlocks(slice.blocks, programs, vaults).blocks)
         for (const event of events)

@@ -86,6 +86,8 @@ it('a store that a Portal filled is compared with a node, slot by slot, and what
   const whole = await compareSlots({ pool, source, programs }, from, to)
   expect(whole).toMatchObject({ equal: true, differences: [], store: whole.chain })
   expect(whole.chain.events).toBeGreaterThan(50)
+  // What a node does not have yet is no difference.
+  await expect(compareSlots({ pool, source, programs }, from, to + 1)).rejects.toThrow('it is behind')
   // A transaction that the node has otherwise: nothing of it was carried out.
   const block = world.chain.blocks.find(({ slot }) => slot === world.done[3]?.slot)
   if (!block) return expect.unreachable()
