@@ -17,6 +17,7 @@ import { QUEUE } from '../db/wake-ups.ts'
 import { createApp } from './app.ts'
 import { createCatalogueKeeper } from './catalogue/keeper.ts'
 import { exposeCatalogue } from './catalogue/metrics.ts'
+import { Feed } from './feed/feed.ts'
 import { readPaymentTerms } from './http/payment-terms.ts'
 import { atHome, serve } from './http/serve.ts'
 import { createIntents } from './intents/providers.ts'
@@ -72,6 +73,8 @@ async function main(): Promise<void> {
   history.start()
   onShutdown('history', () => history.stop())
 
+  const feed = new Feed(pool)
+
   const verifyKey = createKeyVerifier(limits)
   const terms = readPaymentTerms(env)
   const app = await createApp(
@@ -82,6 +85,7 @@ async function main(): Promise<void> {
       catalogue,
       verifyKey,
       credits,
+      feed,
       onChain,
       solana: createSolanaNode(env.RPC_SOLANA),
       intents: createIntents(env, { pool, reader: onChain.reader }),
@@ -107,6 +111,7 @@ async function main(): Promise<void> {
   )
   const server = await serve(atHome(app, env), { port: env.API_PORT, host: env.HOST })
   onShutdown('http', () => server.close())
+  onShutdown('feed', () => feed.stop())
   log.info(
     { port: env.API_PORT, ...(guard.fault ? {} : { vaults: catalogue.current().size }) },
     'read API listening',

@@ -194,7 +194,17 @@ function registerEndpoint(registry: OpenAPIRegistry, endpoint: Endpoint, tier: T
     responses: {
       200: {
         description: endpoint.summary,
-        content: { 'application/json': { schema: endpoint.response }, ...tableContent(endpoint) },
+        content: {
+          'application/json': { schema: endpoint.response },
+          ...tableContent(endpoint),
+          ...(endpoint.stream
+            ? {
+                'text/event-stream': {
+                  schema: { type: 'string' as const, description: endpoint.stream.description },
+                },
+              }
+            : {}),
+        },
         headers: headers(...headersOf(endpoint, '200')),
       },
       ...(endpoint.method === 'get' && endpoint.cache !== 'none'
@@ -248,6 +258,7 @@ const TAGS: Readonly<Record<string, string>> = {
   amm: 'Vaults of concentrated liquidity, wallets in them and their transactions.',
   benchmarks: 'What the largest vaults of a network earn.',
   borrow: 'Lending markets, positions in them and their transactions.',
+  feed: 'Events as they happen.',
   'fixed-term':
     'Markets of principal tokens, which pay a fixed rate until they expire, and their transactions.',
   'detailed-vaults': 'Everything known of vaults.',

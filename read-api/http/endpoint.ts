@@ -1,10 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { Request, Response } from 'express'
 import type pg from 'pg'
 import type { Face } from '../../db/faces.ts'
 import type { CreditMeter } from '../../db/keys/credits.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { RateMeter } from '../../db/keys/rates.ts'
 import type { Catalogue, CatalogueSource, Shown } from '../catalogue/catalogue.ts'
+import type { Feed } from '../feed/feed.ts'
 import type { Intents } from '../intents/providers.ts'
 import type { OnChain } from '../on-chain.ts'
 import type { SolanaNode } from '../svm/node.ts'
@@ -26,6 +28,8 @@ export interface ApiDeps {
   solana: SolanaNode
   /** Outside services that move positions between chains; one that is not configured answers 503. */
   intents: Intents
+  /** Events as they are stored, for all who follow them. */
+  feed: Feed
   /** Vaults that nobody vouches for are shown where a request does not say. */
   showUnlisted?: boolean
 }
@@ -59,6 +63,9 @@ export class ReadyJson {
     this.items = items
   }
 }
+
+/** What goes on after the answer's head, until either side ends it. Called when its first credits are taken. */
+export type Stream = (response: Response) => Promise<void>
 
 type ObjectSchema = z.ZodObject
 type Out<S> = S extends z.ZodType ? z.output<S> : undefined
@@ -105,6 +112,15 @@ export interface EndpointDefinition<
     input: { params: Out<P>; query: Out<Q>; body: Out<B> },
     context: EndpointContext,
   ): Promise<z.input<R> | ReadyJson> | z.input<R> | ReadyJson
+  /** The same as events of a server (text/event-stream), for those whose Accept asks for it. */
+  stream?: {
+    description: string
+    open(
+      input: { params: Out<P>; query: Out<Q>; body: Out<B> },
+      context: EndpointContext,
+      request: Request,
+    ): Promise<Stream>
+  }
 }
 
 export interface Answer<B, R extends z.ZodType> {

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { ApiDeps, Endpoint } from './endpoint.ts'
+import type { ApiDeps, Endpoint, Stream } from './endpoint.ts'
 import type { EntityTags } from './entity-tags.ts'
 import type { Payment, Payments } from './payments.ts'
 import type { ReadyAnswers } from './ready-answers.ts'
@@ -23,7 +23,10 @@ export interface LeftOut {
 }
 
 /** What becomes of a request. `unchanged`: what the caller has already still holds. */
-export type Outcome = { kind: 'unchanged'; tag: string } | { kind: 'made'; text: string; credits: number }
+export type Outcome =
+  | { kind: 'unchanged'; tag: string }
+  | { kind: 'made'; text: string; credits: number }
+  | { kind: 'stream'; stream: Stream; credits: number }
 
 /** A request on its way to its answer: every step adds what it finds out. */
 export class Exchange {

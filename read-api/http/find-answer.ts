@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import express from 'express'
 import { authenticate } from './auth.ts'
-import { isPayable, ReadyJson } from './endpoint.ts'
+import { type EndpointContext, isPayable, ReadyJson } from './endpoint.ts'
 import type { Exchange, LeftOut, Outcome } from './exchange.ts'
 import { admit, refuseExhausted } from './limits.ts'
 import { formatFor } from './tables.ts'
@@ -86,9 +86,9 @@ function stillHeld(exchange: Exchange, { params }: Input): Outcome | undefined {
 }
 
 async function work(exchange: Exchange, input: Input, signal: AbortSignal): Promise<Outcome> {
-  const { endpoint, deps, touched, read, catalogue = deps.catalogue.current() } = exchange
+  const { endpoint, deps, request, touched, read, catalogue = deps.catalogue.current() } = exchange
   const { allowUnlisted = deps.showUnlisted ?? false } = (input.query ?? {}) as { allowUnlisted?: boolean }
-  const result = await endpoint.handler(input as never, {
+  const context: EndpointContext = {
     deps,
     catalogue,
     shown: catalogue.shown(allowUnlisted),
@@ -104,7 +104,12 @@ async function work(exchange: Exchange, input: Input, signal: AbortSignal): Prom
       touched.add(chainId)
       read.set(chainId, block)
     },
-  })
+  }
+  if (endpoint.stream && wantsStream(request)) {
+    const stream = await endpoint.stream.open(input as never, context, request)
+    return { kind: 'stream', stream, credits: 1 }
+  }
+  const result = await endpoint.handler(input as never, context)
   // Who names no chain looked at the whole catalogue.
   if (touched.size === 0 && read.size === 0 && endpoint.cache === 'moment') {
     for (const chainId of catalogue.moment.chains.keys()) touched.add(chainId)
@@ -118,6 +123,10 @@ async function work(exchange: Exchange, input: Input, signal: AbortSignal): Prom
       : price(exchange, input, result, countItems(result)),
   }
 }
+
+const wantsStream = (request: Request) =>
+  request.method === 'GET' &&
+  request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream'
 
 /** An answer with something in it does not say what is left out: what strangers deploy changes no byte of it. */
 function sayLeftOut(text: string, leftOut: LeftOut | undefined): string {

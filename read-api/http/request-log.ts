@@ -13,6 +13,8 @@ export interface Notes {
   keyCode?: string
   /** Where Express has not looked at the request. */
   path?: string
+  /** A stream: it lasts as long as its reader wants, and no time limit holds. */
+  isLong?: boolean | undefined
 }
 
 export function notesOf(response: ServerResponse): Partial<Notes> {
@@ -30,15 +32,21 @@ export function takeNotes(
   response: ServerResponse,
   { shortAddresses = false } = {},
 ): Notes {
-  const notes: Notes = { requestId: randomUUID(), route: undefined, keyCode: undefined, path: undefined }
+  const notes: Notes = {
+    requestId: randomUUID(),
+    route: undefined,
+    keyCode: undefined,
+    path: undefined,
+    isLong: undefined,
+  }
   ;(response as ServerResponse & { locals?: Notes }).locals = notes
   const startedAt = performance.now()
   response.on('close', () => {
     const ms = performance.now() - startedAt
     const status = response.writableFinished ? response.statusCode : 499
-    const { requestId, route, keyCode, path } = notes
+    const { requestId, route, keyCode, path, isLong } = notes
     const { method = '' } = request
-    observeRequest(route, method, status, ms / 1000)
+    if (!isLong) observeRequest(route, method, status, ms / 1000)
     log.info(
       {
         requestId,

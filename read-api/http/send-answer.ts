@@ -4,7 +4,7 @@ import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { CachePolicy, Endpoint } from './endpoint.ts'
+import type { CachePolicy, Endpoint, Stream } from './endpoint.ts'
 import type { Ground } from './entity-tags.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import { charge } from './limits.ts'
@@ -32,6 +32,7 @@ export async function sendAnswer(exchange: Exchange, outcome: Outcome): Promise<
         })
       : undefined
   await settle(exchange, outcome, isUnchanged)
+  if (outcome.kind === 'stream') return openStream(exchange, outcome.stream)
   if (tag) exchange.response.setHeader('etag', tag)
   if (body === undefined || outcome.kind === 'unchanged') exchange.response.status(304).end()
   else write(exchange, outcome, body)
@@ -42,13 +43,15 @@ function describe({ endpoint, response, catalogue, touched, read, leftOut }: Exc
   if (asOf) response.setHeader('x-as-of-block', asOf)
   if (leftOut !== undefined) response.setHeader('x-unlisted-left-out', leftOut.count)
   response.setHeader('cache-control', CACHE_CONTROL[endpoint.cache])
-  response.vary(endpoint.table ? 'accept, x-api-key, accept-encoding' : 'x-api-key, accept-encoding')
+  response.vary(
+    endpoint.table || endpoint.stream ? 'accept, x-api-key, accept-encoding' : 'x-api-key, accept-encoding',
+  )
 }
 
 function tagOf(exchange: Exchange, outcome: Outcome): { tag?: string; isUnchanged: boolean } {
   const { endpoint, options, format, representation, catalogue, touched } = exchange
   if (outcome.kind === 'unchanged') return { tag: outcome.tag, isUnchanged: true }
-  if (!exchange.isConditional || !catalogue) return { isUnchanged: false }
+  if (!exchange.isConditional || !catalogue || outcome.kind === 'stream') return { isUnchanged: false }
   const ground = groundOf(endpoint, touched)
   const text = format === 'json' ? outcome.text : `${format} ${outcome.text}`
   const tag = options.tags.make(representation, catalogue, ground, text, endpoint.face)
@@ -73,6 +76,18 @@ async function settle(
     await payFor(payment, outcome.text, response)
     response.vary('payment-signature')
   }
+}
+
+async function openStream({ response }: Exchange, stream: Stream): Promise<void> {
+  response.locals['isLong'] = true
+  // No proxy may keep it back or squeeze it: compression waits for more.
+  response.set({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  response.flushHeaders()
+  await stream(response)
 }
 
 function write(

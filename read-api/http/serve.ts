@@ -3,6 +3,7 @@ import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PortInUseError } from '../../db/process/errors.ts'
 import { isToLoopback } from '../../db/process/loopback.ts'
+import { notesOf } from './request-log.ts'
 
 export interface Serving {
   port: number
@@ -52,7 +53,9 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   let isClosing = false
   const answerTimeout = options.answerTimeoutMs ?? 120_000
   server.on('request', (request, response) => {
-    const impatience = setTimeout(() => response.destroy(), answerTimeout)
+    const impatience = setTimeout(() => {
+      if (!notesOf(response).isLong) response.destroy()
+    }, answerTimeout)
     response.once('close', () => clearTimeout(impatience))
     if (isClosing) response.setHeader('connection', 'close')
     app(request, response)

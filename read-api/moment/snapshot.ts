@@ -131,12 +131,20 @@ export interface CheckpointWatch {
   stop(): Promise<void>
 }
 
+/** Calls `onMove` soon after any checkpoint moved. */
+export const watchCheckpoints = (
+  pool: pg.Pool,
+  onMove: () => Promise<void>,
+  options?: { pollMs?: number },
+): Promise<CheckpointWatch> => watchChannel(pool, 'vaultlog_checkpoint', onMove, options)
+
 /**
- * Calls `onMove` soon after any checkpoint moved: by notification, and once a second in case one was lost. Calls do
+ * Calls `onMove` soon after somebody spoke on a channel: by notification, and once a second in case one was lost. Calls do
  * not overlap; moves during a call lead to one more.
  */
-export async function watchCheckpoints(
+export async function watchChannel(
   pool: pg.Pool,
+  channel: 'vaultlog_checkpoint' | 'vaultlog_stream',
   onMove: () => Promise<void>,
   options: { pollMs?: number } = {},
 ): Promise<CheckpointWatch> {
@@ -153,7 +161,9 @@ export async function watchCheckpoints(
       return
     }
     running = onMove()
-      .catch((error: Error) => log.warn({ error: error.message }, 'catalogue not brought forward'))
+      .catch((error: Error) =>
+        log.warn({ error: error.message, channel }, 'what has moved could not be read'),
+      )
       .finally(() => {
         running = undefined
         if (again) {
@@ -179,15 +189,12 @@ export async function watchCheckpoints(
       connection = await pool.connect()
       connection.on('error', end)
       connection.on('notification', move)
-      await connection.query('LISTEN vaultlog_checkpoint')
+      await connection.query(`LISTEN ${channel}`)
       letGo = end
       if (stopped) end()
     } catch (error) {
       end()
-      log.warn(
-        { error: (error as Error).message },
-        'cannot listen for checkpoints; asking once a second instead',
-      )
+      log.warn({ error: (error as Error).message, channel }, 'cannot listen; asking once a second instead')
     } finally {
       isConnecting = false
     }

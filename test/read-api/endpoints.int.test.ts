@@ -105,6 +105,7 @@ it('lists what is served', () => {
       "get /beta/borrow/portfolio/positions/{userAddress}",
       "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}",
       "get /beta/borrow/portfolio/positions/{userAddress}/{network}/{marketId}/{assetId}",
+      "get /beta/feed",
       "get /beta/fixed-term",
       "get /beta/fixed-term/context/{userAddress}/{network}/{vaultId}",
       "get /beta/fixed-term/detailed/{network}/{vaultId}",

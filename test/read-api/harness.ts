@@ -11,6 +11,7 @@ import { catchUpAll } from '../../jobs/work.ts'
 import { type App, createApp } from '../../read-api/app.ts'
 import type { CatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
 import { createCatalogueKeeper } from '../../read-api/catalogue/keeper.ts'
+import { Feed } from '../../read-api/feed/feed.ts'
 import type { ApiDeps } from '../../read-api/http/endpoint.ts'
 import { createIntents, type IntentSettings } from '../../read-api/intents/providers.ts'
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
@@ -84,6 +85,7 @@ export async function startApi(
     catalogue,
     verifyKey: createKeyVerifier(pool),
     credits,
+    feed: new Feed(pool),
     onChain,
     solana: createSolanaNode(options.solanaUrl ? [options.solanaUrl] : []),
     intents: createIntents(options.intents ?? {}, { pool, reader: onChain.reader, timeoutMs: 1_000 }),
@@ -106,6 +108,7 @@ export async function startApi(
       await catalogue.refresh()
     },
     async stop() {
+      await deps.feed.stop()
       await catalogue.stop()
       await credits.close()
       await drop?.()

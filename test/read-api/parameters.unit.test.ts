@@ -113,10 +113,14 @@ describe('in the documents', () => {
 describe.each(queries)('$method $path', ({ query }) => {
   it('refuses an empty value and a value given twice by the name of the parameter', () => {
     for (const [name, field] of Object.entries(query.shape)) {
+      // A list says of its values what is wrong with them.
       const isList = [
         ['a', 'b'],
         [`0x${'ab'.repeat(20)}`, `0x${'cd'.repeat(20)}`],
-      ].some(two => errorOf(() => parseStrictly('body', field, two)) === undefined)
+      ].some(two => {
+        const error = errorOf(() => parseStrictly('body', field, two)) as Error | undefined
+        return error === undefined || /must be (networks|types of events)/.test(error.message)
+      })
       // No claim is a claim of nothing, and not of everything.
       for (const empty of name === 'claimIds' ? [] : isList ? ['', ',', ' , ', ['', '']] : ['']) {
         const error = errorOf(() => parseStrictly('query', query, given(query, { [name]: empty })))

@@ -1,0 +1,227 @@
+import type pg from 'pg'
+import { readEvents } from '../../db/events/event-store.ts'
+import { VaultlogError } from '../../db/process/errors.ts'
+import { type CheckpointWatch, watchChannel } from '../moment/snapshot.ts'
+import type { Chain } from './chains.ts'
+import { type Message, messageOf } from './message.ts'
+
+/** `instant`: as stored, with what is taken back. `finalized`: what no fork replaces any more, and nothing is taken back. */
+export type Mode = 'instant' | 'finalized'
+
+/** Events that are read at once: what a slow reader holds in memory at most. */
+export const PAGE = 200
+/** Of each chain, events that are kept for those who follow its head. */
+const TAIL = 1_000
+/** Who is far behind reads from the database, so many at a time: requests need its connections, too. */
+const READERS = 2
+
+class GapError extends VaultlogError {
+  readonly code = 'GAP'
+  constructor(chainId: number, after: number) {
+    super(
+      `Events of chain ${chainId} after position ${after} are not in the event store, which says that it has them: check that DATABASE_URL is the store that the processors write.`,
+    )
+  }
+}
+
+interface Tail {
+  /** Positions after this, without a gap. */
+  after: number
+  messages: Message[]
+  growing?: Promise<void> | undefined
+}
+
+/** Ranges of positions that were taken back, as far as they were read. */
+interface TakenBack {
+  to: number
+  ranges: { from: number; to: number }[]
+}
+
+/**
+ * What is stored, as messages, for all who follow it in this process: one connection waits for news, and an event at the
+ * head is read once however many are told of it.
+ */
+export class Feed {
+  private readonly pool: pg.Pool
+  private chains: ReadonlyMap<number, Chain> = new Map()
+  private readonly tails = new Map<number, Tail>()
+  private readonly takenBack = new Map<number, TakenBack>()
+  private readonly followers = new Set<() => void>()
+  private watch: Promise<CheckpointWatch> | undefined
+  private readonly waiting: (() => void)[] = []
+  private readers = 0
+  private readonly stopping = new AbortController()
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool
+  }
+
+  /** Aborted when the process ends: every stream ends with it. */
+  get ending(): AbortSignal {
+    return this.stopping.signal
+  }
+
+  /** Where the chains stand, as last heard. */
+  get current(): ReadonlyMap<number, Chain> {
+    return this.chains
+  }
+
+  /** Where the chains stand now. */
+  async look(): Promise<ReadonlyMap<number, Chain>> {
+    const { rows } = await this.pool.query<{ id: number; head: number; hot: number | null }>(
+      // What is above finality is remembered until it is final or taken back, in the transaction that makes it so.
+      `SELECT id, head, (SELECT min(from_position) FROM hot_block h
+         WHERE h.stream = stream.id AND h.from_position <= h.to_position) AS hot
+       FROM stream WHERE kind <> 'registry'`,
+    )
+    this.chains = new Map(rows.map(({ id, head, hot }) => [id, { head, final: hot ? hot - 1 : head }]))
+    return this.chains
+  }
+
+  /** Calls back whenever chains have moved. What comes back ends it. */
+  follow(onMove: () => void): () => void {
+    this.followers.add(onMove)
+    this.watch ??= watchChannel(this.pool, 'vaultlog_stream', () => this.move())
+    return () => {
+      this.followers.delete(onMove)
+      if (this.followers.size === 0) void this.rest()
+    }
+  }
+
+  private async move(): Promise<void> {
+    const before = this.chains
+    await this.look()
+    const hasMoved = [...this.chains].some(([id, chain]) => {
+      const was = before.get(id)
+      return was?.head !== chain.head || was.final !== chain.final
+    })
+    if (hasMoved) for (const onMove of this.followers) onMove()
+  }
+
+  /** Nobody follows: nothing is asked and nothing kept. */
+  private async rest(): Promise<void> {
+    const { watch } = this
+    this.watch = undefined
+    this.tails.clear()
+    await watch?.then(found => found.stop())
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort()
+    await this.rest()
+  }
+
+  /** How far somebody may read a chain. */
+  reach(chainId: number, mode: Mode, chains = this.chains): number {
+    const chain = chains.get(chainId)
+    return (mode === 'finalized' ? chain?.final : chain?.head) ?? 0
+  }
+
+  /**
+   * What comes next on a chain, in order, from `after` to `to` at most, and how far that is: what has been taken back is no
+   * message of what is final.
+   */
+  async read(
+    chainId: number,
+    after: number,
+    to: number,
+    mode: Mode,
+  ): Promise<{ messages: readonly Message[]; to: number }> {
+    if (after >= to) return { messages: [], to: after }
+    const gone = mode === 'finalized' ? await this.retractionsOf(chainId) : undefined
+    const found = await this.page(chainId, after, to)
+    const last = found.at(-1)?.position
+    if (last === undefined) throw new GapError(chainId, after)
+    const messages = gone
+      ? found.filter(({ isRetraction, position }) => !isRetraction && !isWithin(gone, position))
+      : found
+    return { messages, to: last }
+  }
+
+  private async page(chainId: number, after: number, to: number): Promise<readonly Message[]> {
+    const tail = this.tailOf(chainId)
+    if (tail && after >= tail.after) {
+      while (after >= tail.after + tail.messages.length) {
+        tail.growing ??= this.grow(chainId, tail).finally(() => {
+          tail.growing = undefined
+        })
+        await tail.growing
+      }
+      // It may have been cut meanwhile, for somebody slow.
+      if (after >= tail.after) {
+        const from = after - tail.after
+        return tail.messages.slice(from, Math.min(from + PAGE, to - tail.after))
+      }
+    }
+    return this.fetch(chainId, after, to)
+  }
+
+  private tailOf(chainId: number): Tail | undefined {
+    if (this.followers.size === 0) return undefined
+    let tail = this.tails.get(chainId)
+    if (!tail) {
+      tail = { after: this.chains.get(chainId)?.head ?? 0, messages: [] }
+      // Who comes first is at the head, or has a page to read until there.
+      tail.after = Math.max(0, tail.after - PAGE)
+      this.tails.set(chainId, tail)
+    }
+    return tail
+  }
+
+  private async grow(chainId: number, tail: Tail): Promise<void> {
+    const end = tail.after + tail.messages.length
+    const more = await this.fetch(chainId, end, this.chains.get(chainId)?.head ?? end)
+    if (more.length === 0) throw new GapError(chainId, end)
+    tail.messages.push(...more)
+    const excess = tail.messages.length - TAIL
+    if (excess <= 0) return
+    tail.messages = tail.messages.slice(excess)
+    tail.after += excess
+  }
+
+  private async fetch(chainId: number, after: number, to: number): Promise<Message[]> {
+    if (this.readers >= READERS) await new Promise<void>(resolve => this.waiting.push(resolve))
+    this.readers++
+    try {
+      return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
+    } finally {
+      this.readers--
+      this.waiting.shift()?.()
+    }
+  }
+
+  /** As far as they are stored by now, which is further than anything that is final. */
+  private async retractionsOf(chainId: number): Promise<TakenBack> {
+    const known = this.takenBack.get(chainId) ?? { to: 0, ranges: [] }
+    const head = this.chains.get(chainId)?.head ?? 0
+    if (known.to >= head) return known
+    const events = await readEvents(this.pool, chainId, {
+      after: known.to,
+      to: head,
+      types: ['BlockRetracted'],
+    })
+    const ranges = events.map(({ data }) => ({
+      from: Number(data['fromPosition']),
+      to: Number(data['toPosition']),
+    }))
+    const next = {
+      to: head,
+      ranges:
+        ranges.length === 0 ? known.ranges : [...known.ranges, ...ranges].sort((a, b) => a.from - b.from),
+    }
+    this.takenBack.set(chainId, next)
+    return next
+  }
+}
+
+/** Ranges do not overlap: nothing is taken back twice. */
+function isWithin({ ranges }: TakenBack, position: number): boolean {
+  let low = 0
+  let high = ranges.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ranges[middle]?.from ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  return (ranges[low - 1]?.to ?? 0) >= position
+}

@@ -1,0 +1,259 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { readEvents } from '../../../db/events/event-store.ts'
+import { createKey, definePlan } from '../../../db/keys/keys.ts'
+import { createApp } from '../../../read-api/app.ts'
+import { Feed } from '../../../read-api/feed/feed.ts'
+import { OpenStreams } from '../../../read-api/feed/session.ts'
+import { loadEndpoints } from '../../../read-api/http/load-endpoints.ts'
+import { type Serving, serve } from '../../../read-api/http/serve.ts'
+import { seededRandom } from '../../chain/random.ts'
+import { type ApiHarness, startApi } from '../harness.ts'
+import { RandomChain, standing, vaultOf, walletOf } from './history.ts'
+import { follow, type Sent } from './reader.ts'
+
+const endpoints = (await loadEndpoints()).filter(({ endpoint }) => endpoint.path === '/feed')
+const random = seededRandom(Number(process.env['TEST_SEED'] ?? 24))
+let api: ApiHarness
+let serving: Serving
+let feed: Feed
+let mainnet: RandomChain
+let base: RandomChain
+
+/** A process of the API; on the port that the one before had. */
+async function begin(port = 0) {
+  feed = new Feed(api.pool)
+  serving = await serve(await createApp({ ...api.deps, feed }, { endpoints }), { port, patienceMs: 0 })
+}
+
+beforeAll(async () => {
+  api = await startApi()
+  mainnet = new RandomChain(api.pool, { id: 1, name: 'mainnet' }, random)
+  base = new RandomChain(api.pool, { id: 8453, name: 'base' }, random)
+  await mainnet.register()
+  await base.register()
+  await begin()
+})
+afterAll(async () => {
+  await feed?.stop()
+  await serving?.close()
+  await api?.stop()
+})
+
+const url = (query = '') => `http://127.0.0.1:${serving.port}/beta/feed${query}`
+
+async function page(query: string, key = api.apiKey) {
+  const response = await fetch(url(query), { headers: { 'x-api-key': key } })
+  // biome-ignore lint/suspicious/noExplicitAny: read as it comes
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+}
+
+/** Applies messages in their order: what somebody's own tables would hold. */
+class Consumer {
+  readonly rows = new Map<string, Record<string, unknown>>()
+  readonly seen = new Set<string>()
+  lastId: string | undefined = 'start'
+  retractions = 0
+  connections = 0
+  private isOver = false
+  private connection = new AbortController()
+  private readonly query: string
+  /** Its own: what the chains do does not depend on who reads when. */
+  private readonly random = seededRandom(7)
+
+  constructor(query: string) {
+    this.query = query
+  }
+
+  async run() {
+    while (!this.isOver) {
+      this.connection = new AbortController()
+      this.connections++
+      try {
+        const sent = follow(url(this.query), {
+          key: api.apiKey,
+          lastEventId: this.lastId,
+          signal: this.connection.signal,
+        })
+        for await (const message of sent) {
+          this.apply(message)
+          if (this.random.chance(0.02)) break
+        }
+      } catch (error) {
+        // What is wrong with a message is a failure; a connection that broke is not.
+        if ((error as Error).name === 'AssertionError') throw error
+        await sleep(5)
+      }
+    }
+  }
+
+  apply({ id, event, data }: Sent) {
+    this.lastId = id
+    if (event === 'position') return
+    expect(this.seen.has(data.id), `twice: ${data.id}`).toBe(false)
+    this.seen.add(data.id)
+    if (event === 'event') this.rows.set(data.id, data)
+    else {
+      this.retractions++
+      const { fromPosition, toPosition } = data['data'] as { fromPosition: number; toPosition: number }
+      for (let at = fromPosition; at <= toPosition; at++)
+        expect(this.rows.delete(`${data.chainId}.${at}`), `${data.chainId}.${at} was not there`).toBe(true)
+    }
+  }
+
+  stop() {
+    this.isOver = true
+    this.connection.abort()
+  }
+}
+
+it('over 200 forks and 50 ends of the API, whoever applies the messages in order has what stands', async () => {
+  const instant = new Consumer('')
+  const finalized = new Consumer('?mode=finalized')
+  const running = [instant.run(), finalized.run()]
+  onTestFinished(() => {
+    instant.stop()
+    finalized.stop()
+  })
+  let kills = 0
+  while (mainnet.reorgs + base.reorgs < 200) {
+    await (random.chance(0.5) ? mainnet : base).grow()
+    if (kills < 50 && mainnet.reorgs + base.reorgs > kills * 4) {
+      kills++
+      const { port } = serving
+      const [was, server] = [feed, serving]
+      // Connections break wherever they are: nothing is said to anybody first.
+      await server.close()
+      await was.stop()
+      await begin(port)
+    }
+  }
+  expect(kills).toBe(50)
+  const all = [...(await standing(api.pool, 1)), ...(await standing(api.pool, 8453))].sort()
+  expect(all.length).toBeGreaterThan(200)
+  await expect.poll(() => [...instant.rows.keys()].sort(), { timeout: 20_000 }).toEqual(all)
+  const finalOf = async ({ id }: RandomChain) => {
+    const { rows } = await api.pool.query<{ final: number }>(
+      'SELECT final_height AS final FROM stream WHERE id = $1',
+      [id],
+    )
+    return standing(api.pool, id, rows[0]?.final)
+  }
+  const final = [...(await finalOf(mainnet)), ...(await finalOf(base))].sort()
+  await expect.poll(() => [...finalized.rows.keys()].sort(), { timeout: 20_000 }).toEqual(final)
+  expect(final.length).toBeGreaterThan(150)
+  expect(instant.retractions).toBeGreaterThan(100)
+  expect(finalized.retractions).toBe(0)
+  expect(instant.connections).toBeGreaterThan(50)
+  instant.stop()
+  finalized.stop()
+  await Promise.all(running)
+  // What was told is what is stored.
+  const [event] = await readEvents(api.pool, 1, { after: 0, types: ['ShareTransferred'] })
+  const told =
+    instant.seen.has('1.1') && (await page('?after=start&networks=mainnet&perPage=1')).body.messages[0]
+  expect(told).toMatchObject({
+    id: '1.1',
+    network: 'mainnet',
+    blockHash: event?.block_hash,
+    transactionHash: event?.tx_hash,
+    data: { shares: event?.data['shares'] },
+  })
+  expect(told.contract).toMatch(/^0x[0-9a-fA-F]{40}$/)
+}, 120_000)
+
+it('by pages of JSON it is the same, in order and without a gap', async () => {
+  const ids: string[] = []
+  let after = 'start'
+  for (let isCaughtUp = false; !isCaughtUp; ) {
+    const { body } = await page(`?networks=mainnet&perPage=37&after=${after}`)
+    ids.push(...body.messages.map(({ id }: { id: string }) => id))
+    after = body.after
+    isCaughtUp = body.isCaughtUp
+  }
+  const head = (await feed.look()).get(1)?.head ?? 0
+  expect(ids).toEqual(Array.from({ length: head }, (_, i) => `1.${i + 1}`))
+  expect(after).toBe(`1.${head}`)
+})
+
+it('filters by network, vault, wallet and type; retractions are sent whatever is filtered', async () => {
+  const { body } = await page(
+    `?after=start&perPage=1000&networks=base&vaults=${vaultOf(0)}&wallets=${walletOf(1)}`,
+  )
+  const events = await readEvents(api.pool, 8453, { after: 0 })
+  const expected = events.filter(
+    ({ type, contract, data }) =>
+      type === 'BlockRetracted' ||
+      (contract === vaultOf(0) && (data['from'] === walletOf(1) || data['to'] === walletOf(1))),
+  )
+  expect(expected.length).toBeGreaterThan(20)
+  expect(body.messages.map(({ position }: { position: number }) => position)).toEqual(
+    expected.map(({ position }) => position),
+  )
+  const none = await page('?after=start&perPage=1000&mode=finalized&types=Deposited')
+  expect(none.body).toMatchObject({ messages: [], isCaughtUp: true })
+})
+
+it('sends a stream nothing of what is left out, and says how far it is', async () => {
+  const stop = new AbortController()
+  const stream = follow(url('?types=Deposited&networks=mainnet'), { key: api.apiKey, signal: stop.signal })
+  const { value } = await stream.next()
+  const head = (await feed.look()).get(1)?.head
+  expect(value).toMatchObject({ event: 'position', id: `1.${head}`, data: { after: `1.${head}` } })
+  stop.abort()
+})
+
+it.each([
+  ['?network=mainnet', 400, /Did you mean "networks"/],
+  ['?networks=ethereum', 400, /did you mean mainnet/],
+  ['?types=Deposit', 400, /did you mean Deposited/],
+  ['?vaults=0x12', 400, /must be addresses/],
+  ['?mode=final', 400, /must be one of instant, finalized/],
+  ['?after=yesterday', 400, /is no position/],
+  ['?after=1.999999', 422, /ahead of what is stored of mainnet/],
+  ['?after=8453.1&networks=mainnet', 422, /names base, which "networks" leaves out/],
+])('%s is refused with what would be right', async (query, status, message) => {
+  const { status: got, body } = await page(query)
+  expect(body.message).toMatch(message)
+  expect(got).toBe(status)
+})
+
+it('takes a credit for each 100 messages, and ends a stream whose key has none left', async () => {
+  await definePlan(api.pool, { name: 'small', creditsPerMonth: 4, requestsPerMinute: 2 })
+  const { key } = await createKey(api.pool, { name: 'small', plan: 'small' })
+  const { headers } = await page('?after=start&perPage=150&networks=mainnet', key)
+  expect(headers.get('x-credits-used')).toBe('2')
+  let events = 0
+  let last: Sent | undefined
+  for await (const sent of follow(url('?after=start&networks=mainnet'), { key })) {
+    if (sent.event === 'event' || sent.event === 'retraction') events++
+    last = sent
+  }
+  expect(events).toBe(200)
+  expect(last).toMatchObject({ event: 'error', data: { statusCode: 403 } })
+})
+
+it('has so many streams of a key open and no more', () => {
+  const open = new OpenStreams()
+  const key = { id: 7, requestsPerMinute: 2 }
+  const free = open.take(key)
+  open.take(key)
+  expect(() => open.take(key)).toThrow(/has 2 streams open/)
+  free()
+  open.take(key)
+})
+
+it('ends its streams when the process does, and takes no words back', async () => {
+  const { port } = serving
+  const stream = follow(url('?networks=mainnet'), { key: api.apiKey })
+  await stream.next()
+  const rest = (async () => {
+    let count = 0
+    for await (const _ of stream) count++
+    return count
+  })()
+  await feed.stop()
+  expect(await rest).toBe(0)
+  await serving.close()
+  await begin(port)
+})
