@@ -58,9 +58,12 @@ function refuseDuplicates(loaded: readonly LoadedEndpoint[]): void {
 function comparePaths(a: string, b: string): number {
   const left = a.split('/')
   const right = b.split('/')
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const isParameter = Number(left[i]?.startsWith('{')) - Number(right[i]?.startsWith('{'))
+  for (const [i, segment] of left.entries()) {
+    const other = right[i]
+    if (other === undefined) return 1
+    const isParameter = Number(segment.startsWith('{')) - Number(other.startsWith('{'))
     if (isParameter !== 0) return isParameter
+    if (!segment.startsWith('{') && segment !== other) return segment < other ? -1 : 1
   }
-  return a < b ? -1 : a > b ? 1 : 0
+  return left.length < right.length ? -1 : a < b ? -1 : a > b ? 1 : 0
 }
