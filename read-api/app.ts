@@ -72,6 +72,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
       methods: ['GET', 'HEAD', 'POST'],
       maxAge: 86_400,
       exposedHeaders: [
+        'x-warnings',
         'x-request-id',
         'x-as-of-block',
         'x-unlisted-left-out',

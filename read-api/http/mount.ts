@@ -9,7 +9,7 @@ import { Exchange, type ServeOptions } from './exchange.ts'
 import { findAnswer } from './find-answer.ts'
 import { sayRemaining } from './limits.ts'
 import { hasLeft } from './request-log.ts'
-import { sendAnswer } from './send-answer.ts'
+import { prepare, sendAnswer } from './send-answer.ts'
 
 /** Serves an endpoint in each of its tiers. */
 export function mountEndpoint(app: Express, endpoint: Endpoint, deps: ApiDeps, options: ServeOptions): void {
@@ -42,16 +42,16 @@ async function serve(exchange: Exchange): Promise<void> {
   })
   const found = within(
     { ms: options.deadlineMs },
-    () => findAnswer(exchange, abort.signal),
+    async () => prepare(exchange, await findAnswer(exchange, abort.signal), abort.signal),
     () => {
       abort.abort()
       throw new DeadlineError(options.deadlineMs)
     },
   )
-  const outcome = await found.catch(async error => {
+  const prepared = await found.catch(async error => {
     await exchange.payment?.cancel()
     throw error
   })
   if (hasLeft(request, response)) await exchange.payment?.cancel()
-  else await sendAnswer(exchange, outcome)
+  else await sendAnswer(exchange, prepared)
 }

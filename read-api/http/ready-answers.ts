@@ -82,7 +82,8 @@ class RequestHead implements Head {
 /** JSON will do, as far as one can tell without weighing: what is kept is JSON. */
 const takesJson = ({ accept }: IncomingMessage['headers']): boolean =>
   accept === undefined ||
-  (/\*\/\*|application\/(json|\*)/i.test(accept) && !/csv|parquet|q=0(\.0*)?\s*(,|;|$)/i.test(accept))
+  (/\*\/\*|application\/(json|\*)/i.test(accept) &&
+    !/csv|parquet|text\/\*|q=0(\.0*)?\s*(,|;|$)/i.test(accept))
 
 /** Only what does not depend on anything else than URL, key and encoding. */
 const isPlain = ({ method, headers }: IncomingMessage, isForEveryOrigin: boolean): boolean =>

@@ -18,19 +18,29 @@ const CACHE_CONTROL: Record<CachePolicy, string> = {
   static: 'private, no-cache',
 }
 
-/** From an outcome to bytes: what it stands on, its tag, its price, and then the answer itself. */
-export async function sendAnswer(exchange: Exchange, outcome: Outcome): Promise<void> {
-  describe(exchange)
+interface Prepared {
+  outcome: Outcome
+  tag?: string | undefined
+  isUnchanged: boolean
+  /** Absent where there is none to send. */
+  body?: string | Buffer | undefined
+}
+
+/** Gives an outcome its tag and its body, before anybody is charged: what cannot be written costs nothing. */
+export async function prepare(exchange: Exchange, outcome: Outcome, signal: AbortSignal): Promise<Prepared> {
   const { tag, isUnchanged } = tagOf(exchange, outcome)
-  // Before anybody is charged: what cannot be written costs nothing.
-  const body =
-    outcome.kind === 'made' && !isUnchanged
-      ? await bodyIn(exchange.format, {
-          endpoint: exchange.endpoint,
-          text: outcome.text,
-          clickhouse: exchange.deps.clickhouse,
-        })
-      : undefined
+  if (outcome.kind !== 'made' || isUnchanged) return { outcome, tag, isUnchanged }
+  const { endpoint, format, deps } = exchange
+  const body = await bodyIn(format, { endpoint, text: outcome.text, clickhouse: deps.clickhouse, signal })
+  return { outcome, tag, isUnchanged, body }
+}
+
+/** To bytes: what an answer stands on, its price, and then the answer itself. */
+export async function sendAnswer(
+  exchange: Exchange,
+  { outcome, tag, isUnchanged, body }: Prepared,
+): Promise<void> {
+  describe(exchange)
   await settle(exchange, outcome, isUnchanged)
   if (outcome.kind === 'stream') return openStream(exchange, outcome.stream)
   if (tag) exchange.response.setHeader('etag', tag)

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Request, Response } from 'express'
-import { isConnectionError } from '../moment/query.ts'
+import { isUnavailable } from '../moment/query.ts'
 import type { Endpoint } from './endpoint.ts'
 import { DependencyDownError, NotAcceptableError } from './errors.ts'
 import { z } from './zod.ts'
@@ -55,10 +55,20 @@ function bare(schema: unknown): unknown {
 export function formatFor(endpoint: Endpoint, request: Request): Format {
   if (endpoint.table === undefined) return 'json'
   const formats = Object.keys(MEDIA_TYPES) as Format[]
-  const wanted = request.accepts(formats.map(format => MEDIA_TYPES[format]))
+  const accepts = request.accepts as (types: string[]) => string | false
+  const wanted = accepts.call(
+    withoutParameters(request),
+    formats.map(format => MEDIA_TYPES[format]),
+  )
   const format = formats.find(of => MEDIA_TYPES[of] === wanted)
   if (!format) throw new NotAcceptableError(formats.map(of => MEDIA_TYPES[of]))
   return format
+}
+
+/** `application/json; charset=utf-8` is JSON as well: of parameters only the weight counts. */
+function withoutParameters({ headers }: Request): Request {
+  const accept = headers.accept?.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
+  return { headers: { ...headers, accept } } as Request
 }
 
 type Cell = string | number | boolean | null
@@ -94,7 +104,7 @@ const CLICKHOUSE_TYPES = { integer: 'Nullable(Int64)', number: 'Nullable(Float64
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** Amounts and USD are text, to the last digit: Parquet has no integers as wide. */
-async function parquetOf(endpoint: Endpoint, text: string, clickhouse: ClickHouseClient): Promise<Buffer> {
+async function parquetOf({ endpoint, text, clickhouse, signal }: Made): Promise<Buffer> {
   const columns = columnsOf(endpoint)
   const type = `Array(Tuple(${columns.map(({ kind }) => CLICKHOUSE_TYPES[kind]).join(', ')}))`
   const rows = JSON.stringify(
@@ -107,8 +117,11 @@ async function parquetOf(endpoint: Endpoint, text: string, clickhouse: ClickHous
   try {
     const { stream } = await clickhouse.exec({
       query,
+      abort_signal: signal,
       clickhouse_settings: {
         log_comment: 'answer_as_parquet',
+        // The rows are somebody's, and stand in the text of the question.
+        log_queries: 0,
         max_query_size: String(query.length * 4 + 1_000_000),
       },
     })
@@ -116,29 +129,52 @@ async function parquetOf(endpoint: Endpoint, text: string, clickhouse: ClickHous
     for await (const part of stream) parts.push(part as Buffer)
     return Buffer.concat(parts)
   } catch (error) {
-    if (isConnectionError(error)) throw new DependencyDownError('ClickHouse', { cause: error })
+    if (!signal.aborted && isUnavailable(error)) throw new DependencyDownError('ClickHouse', { cause: error })
     throw error
   }
 }
 
-/** The body of an answer that was made as JSON. */
-export async function bodyIn(
-  format: Format,
-  { endpoint, text, clickhouse }: { endpoint: Endpoint; text: string; clickhouse: ClickHouseClient },
-): Promise<string | Buffer> {
-  if (format === 'csv') return csvOf(endpoint, text)
-  return format === 'parquet' ? parquetOf(endpoint, text, clickhouse) : text
+interface Made {
+  endpoint: Endpoint
+  text: string
+  clickhouse: ClickHouseClient
+  signal: AbortSignal
 }
 
-/** Says the type of a body, and where the next page is, which a table has no place for. */
+/** The body of an answer that was made as JSON. */
+export async function bodyIn(format: Format, made: Made): Promise<string | Buffer> {
+  if (format === 'csv') return csvOf(made.endpoint, made.text)
+  return format === 'parquet' ? parquetOf(made) : made.text
+}
+
+/** Says the type of a body, and what a table has no place for: where the next page is, and what an answer says of itself. */
 export function describeTable(format: Format, text: string, request: Request, response: Response): void {
   response.setHeader(
     'content-type',
     format === 'csv' ? 'text/csv; charset=utf-8; header=present' : MEDIA_TYPES[format],
   )
+  const warnings = warningsOf(text)
+  if (warnings) response.setHeader('x-warnings', warnings)
   const next = /^\{"itemsOnPage":\d+,"nextPage":(\d+)/.exec(text)?.[1]
   if (next === undefined) return
   const url = new URL(request.originalUrl, 'http://localhost')
   url.searchParams.set('page', next)
-  response.setHeader('link', `<${url.pathname}${url.search}>; rel="next"`)
+  // As seen from the address that was asked, whatever a proxy calls it.
+  response.setHeader('link', `<${url.search}>; rel="next"`)
+}
+
+/** What an answer says is unknown or left out, as JSON in ASCII; undefined where it says nothing. */
+function warningsOf(text: string): string | undefined {
+  const { errors = {}, warnings = [] } = JSON.parse(text) as {
+    errors?: Record<string, unknown[]>
+    warnings?: string[]
+  }
+  const said = Object.fromEntries(
+    Object.entries({ ...errors, warnings }).filter(([, names]) => names.length > 0),
+  )
+  if (Object.keys(said).length === 0) return undefined
+  return JSON.stringify(said).replaceAll(
+    /[^ -~]/g,
+    sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

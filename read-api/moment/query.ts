@@ -72,7 +72,7 @@ const OF_THE_SERVER = new Set([
 ])
 
 /** The client gives an error of ClickHouse's own where it can read one: any other answer is not ClickHouse's. */
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   return error instanceof ClickHouseError ? OF_THE_SERVER.has(error.type ?? '') : true
 }
 

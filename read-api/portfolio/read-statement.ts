@@ -4,7 +4,7 @@ import type { Vault } from '../catalogue/vault.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { RefusedError } from '../http/errors.ts'
 import { inChunks, inHundreds } from '../moment/chunks.ts'
-import { ask } from '../moment/query.ts'
+import { ask, type z } from '../moment/query.ts'
 import { readPrices } from '../vaults/price-history.ts'
 import { assetsOf, type ShareState, shareStateOf } from '../vaults/share-value.ts'
 import { recentFirst } from './balances-at.ts'
@@ -61,14 +61,13 @@ export async function readStatement(
       touch(chain)
       const rows = await readMovements(chain, { wallets, vaults, to: period.to }, context)
       const alive = vaults.filter(({ state }) => isIn(rows.get(state.address) ?? [], period))
+      refuseTooLong(alive.length * midnightsOf(period).length)
       const states = await readStates(chain, alive, period, context)
-      return Promise.all(
-        alive.map(vault => {
-          const { address } = vault.state
-          const own = { rows: rows.get(address) ?? [], states: states.get(address) ?? [] }
-          return stateOf(vault, own, { ...period, method }, context)
-        }),
-      )
+      return inLanes(alive, vault => {
+        const { address } = vault.state
+        const own = { rows: rows.get(address) ?? [], states: states.get(address) ?? [] }
+        return stateOf(vault, own, { ...period, method }, context)
+      })
     }),
   )
   return stated.flat()
@@ -86,6 +85,30 @@ async function readMovements(
   )
   refuseTooMany(rows.length)
   return groupBy(rows, ({ vault }) => vault)
+}
+
+/** Vaults that are looked at together: a wallet of hundreds is not to take every connection from others. */
+const LANES = 4
+
+/** Does all of them, so many at a time, in order. */
+async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = []
+  const left = items.entries()
+  const lane = async () => {
+    for (const [i, item] of left) done[i] = await work(item)
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return done
+}
+
+/** Vaults times days on one network. */
+const MOST_DAYS = 200_000
+
+function refuseTooLong(days: number): void {
+  if (days > MOST_DAYS)
+    throw new RefusedError(
+      `These are ${days} days of single vaults, and a statement is made of ${MOST_DAYS} on one network at most. Ask for a shorter period, or narrow the vaults.`,
+    )
 }
 
 function refuseTooMany(count: number): void {
@@ -235,12 +258,9 @@ async function readSentStates(
     vault: state.address,
     whole_share: `${10n ** BigInt(state.decimals)}`,
   }
-  const found = await Promise.all(
-    inHundreds(blocks).map(some =>
-      ask(deps.clickhouse, statesAfterBlocks, { ...pinned, blocks: some }, signal),
-    ),
-  )
-  const known = found.flat()
+  const known: z.output<typeof statesAfterBlocks.row>[] = []
+  for (const some of inHundreds(blocks))
+    known.push(...(await ask(deps.clickhouse, statesAfterBlocks, { ...pinned, blocks: some }, signal)))
   // Shares that moved before the first sample are worth what it says.
   const [first] = known.some(row => row.share_price_raw === null)
     ? await ask(deps.clickhouse, firstSample, pinned, signal)

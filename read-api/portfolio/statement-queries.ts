@@ -15,11 +15,11 @@ export const movementsOf = defineQuery({
     FROM (
       SELECT vault, block_number, timestamp AS time, delta AS change, toUInt256(0) AS made, toUInt256(0) AS gone,
         toUInt256(0) AS paid, toUInt256(0) AS got
-      FROM balance WHERE ${OF_VAULTS} AND holder IN {wallets:Array(String)} AND ${UNTIL}
+      FROM balance FINAL WHERE ${OF_VAULTS} AND holder IN {wallets:Array(String)} AND ${UNTIL}
       UNION ALL
       SELECT vault, block_number, timestamp, toInt256(0), if(kind = 'deposit', shares, toUInt256(0)),
         if(kind = 'redeem', shares, toUInt256(0)), if(kind = 'deposit', assets, toUInt256(0)), if(kind = 'redeem', assets, toUInt256(0))
-      FROM flow WHERE ${OF_VAULTS} AND account IN {wallets:Array(String)} AND ${UNTIL}
+      FROM flow FINAL WHERE ${OF_VAULTS} AND account IN {wallets:Array(String)} AND ${UNTIL}
     )
     GROUP BY vault, block_number
     HAVING delta != '0' OR deposited != '0' OR withdrawn != '0' OR minted != burned

@@ -37,6 +37,9 @@ const figures = (amount: typeof native) =>
 const NativeFigures = figures(native).openapi('StatementAmounts')
 const UsdFigures = figures(usd).openapi('StatementUsd')
 
+/** What a statement does not look at. */
+export const NOT_INCLUDED = ['lending', 'fixed-term', 'amm', 'svm'] as const
+
 export const Statement = z.strictObject({
   wallets: z.array(Address),
   fromTimestamp: z.int(),
@@ -77,9 +80,17 @@ export const Statement = z.strictObject({
         amountUsd: usd('At the prices of the moments at which it was paid.'),
       })
       .openapi('StatementReward', {
-        description: 'What distributors paid out in the period, by token; it is in no other figure.',
+        description:
+          'What distributors paid out in the period, by token, of all assets and protocols. It is in no other figure, unless the token is itself a share of a vault: those are among transfersIn.',
       }),
   ),
+  notIncluded: z
+    .array(z.enum(NOT_INCLUDED))
+    .openapi({ description: 'What a wallet may have beside this, and no statement tells of.' }),
+  incompleteNetworks: z.array(z.string()).openapi({
+    description:
+      'Networks that have not been read beyond the end of the period: more may come there that belongs to it.',
+  }),
 })
 
 const figuresWire = (of: Figures, write: (amount: bigint | undefined) => string) => ({

@@ -1,6 +1,7 @@
 import request from 'supertest'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readMoment } from '../../read-api/moment/snapshot.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import type { Modelled } from './portfolio-world.ts'
@@ -10,6 +11,7 @@ import * as w from './world.ts'
 /** Statements of account against what happened, reckoned here from the list of it. */
 
 const OPTIMISM = 10
+const BASE = 8453
 const wallets = p.makePortfolioWorld(20_250_101)
 const { stateAt, heldAfter } = p.bookOf(wallets)
 let api: ApiHarness
@@ -246,4 +248,27 @@ it('of the past stay as they were, whatever comes and is retracted; rewards are 
   ])
   await api.catchUp()
   expect(await Promise.all([until(past), until(whole)])).toEqual(before)
+})
+
+it('end where all networks have got to, and name those that have not got to an end that was asked for', async () => {
+  const [wallet = ''] = p.WALLETS
+  const timeOf = async (chain: number) => (await readMoment(api.pool)).chains.get(chain)?.blockTime ?? 0
+  const head = await timeOf(OPTIMISM)
+  const claimed = { source: 'merkl' as const, account: p.numbered('ac', 1), token: p.numbered('5c', 1), amount: 1n }
+  const place = { contract: p.numbered('5b', 1), transactionHash: `0x${'8'.repeat(64)}`, logIndex: 1 }
+  await api.append(BASE, 'base', [
+    {
+      block: { number: 5, hash: `0x${'c'.repeat(64)}`, timestamp: head - 7_200 },
+      events: [{ type: 'RewardClaimed', ...place, data: claimed }],
+    },
+  ])
+  await api.catchUp()
+  expect(await timeOf(BASE)).toBe(head - 7_200)
+  const path = `/beta/portfolio/statement?wallets=${wallet}&fromTimestamp=${w.START}`
+  expect(await get(path)).toMatchObject({ toTimestamp: head - 7_201, incompleteNetworks: [] })
+  const later = await get(`${path}&toTimestamp=${head - 1}`)
+  expect(later).toMatchObject({ incompleteNetworks: ['base'] })
+  expect(later.notIncluded).toContain('lending')
+  const alone = await get(`${path}&allowedNetworks=optimism`)
+  expect(alone).toMatchObject({ toTimestamp: head - 1, incompleteNetworks: [] })
 })

@@ -117,6 +117,31 @@ it.each(routes)(
 it('names the next page of a table in a header', async () => {
   const path = `/v2/historical/mainnet/${w.USD_VAULT}/tvl?granularity=1day&perPage=2`
   const answer = await request(api.app).get(path).set('x-api-key', api.apiKey).set('accept', 'text/csv')
-  expect(answer.headers['link']).toBe(`<${path}&page=1>; rel="next"`)
+  expect(answer.headers['link']).toBe(`<${path.slice(path.indexOf('?'))}&page=1>; rel="next"`)
   expect(answer.text.split('\r\n')).toHaveLength(4)
+})
+
+it('what clients say beside a media type changes nothing, of an answer at hand neither; what a table cannot say is a header', async () => {
+  const path = `/v2/historical/mainnet/${w.USD_VAULT}/tvl?granularity=1day&perPage=3`
+  const asked = (accept: string, at = path) =>
+    request(api.app).get(at).set('x-api-key', api.apiKey).set('accept', accept)
+  const typeOf = async (accept: string) => (await asked(accept)).headers['content-type']?.split(';')[0]
+  for (const json of [
+    'application/json; charset=utf-8',
+    'application/json, text/plain, */*',
+    '*/*',
+    'application/*;v=2',
+  ])
+    for (const _ of ['made', 'at hand']) expect(await typeOf(json), json).toBe('application/json')
+  for (const csv of [
+    'text/csv; charset=utf-8',
+    'text/csv;header=present;q=0.9, application/json;q=0.1',
+    'text/*, */*;q=0.1',
+  ])
+    for (const _ of ['made', 'at hand']) expect(await typeOf(csv), csv).toBe('text/csv')
+  expect((await asked('text/csv')).headers['x-warnings']).toBeUndefined()
+  const statement = `/beta/portfolio/statement?wallets=0x${'1'.repeat(40)}&fromTimestamp=${w.START}&allowedNetworks=mainnet,nöwhere`
+  const warned = await asked('text/csv', statement)
+  expect(warned.headers['x-warnings']).toContain('n\\u00f6where')
+  expect(JSON.parse(String(warned.headers['x-warnings']))).toMatchObject({ unsupportedNetworks: ['nöwhere'] })
 })

@@ -2,6 +2,7 @@ import { groupBy } from '../../../../db/group-by.ts'
 import { findNetwork, networkOfChain } from '../../../../db/networks.ts'
 import { protocolName } from '../../../../db/protocols.ts'
 import { assetAt } from '../../../catalogue/assets.ts'
+import { keyOf } from '../../../catalogue/catalogue.ts'
 import { compileFilter } from '../../../catalogue/filter.ts'
 import { vaultFilter } from '../../../catalogue/filter-schema.ts'
 import { byIdentity } from '../../../catalogue/orders.ts'
@@ -14,7 +15,7 @@ import { widened, z } from '../../../http/zod.ts'
 import { readRange, refuseFuture } from '../../../moment/time-range.ts'
 import { readRewards, readStatement } from '../../../portfolio/read-statement.ts'
 import { totalOf, usdText } from '../../../portfolio/statement.ts'
-import { nativeWire, Statement, usdWire } from '../../../portfolio/statement-schemas.ts'
+import { NOT_INCLUDED, nativeWire, Statement, usdWire } from '../../../portfolio/statement-schemas.ts'
 
 const MOST_WALLETS = 20
 
@@ -34,13 +35,15 @@ export default defineEndpoint({
   path: '/portfolio/statement',
   summary: 'Statement of account of one or several wallets between two moments',
   description:
-    'What the wallets together held of vaults when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit; statements of periods that follow each other add up. Movements at the first moment are before the period, those at the last are in it; shares that move between the wallets are no transfer. Amounts are those after the last block at or before a moment, at the last share price that was read by then. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest shares first, average all at their average; shares that were received cost what they were worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. No debts of lending markets are in it.',
+    'What the wallets together held of vaults when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit; statements of periods that follow each other add up. Movements at the first moment are before the period, those at the last are in it; shares that move between the wallets are no transfer. Amounts are those after the last block at or before a moment, at the last share price that was read by then. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest shares first, average all at their average; shares that were received cost what they were worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. Nothing of lending markets (no debts, either), fixed terms, vaults of liquidity and Solana is in it; `incompleteNetworks` names those whose blocks up to the end are not all read yet, of which a statement that begins there would lack the rest.',
   query: z.object({
     wallets: addresses('The wallets.', MOST_WALLETS),
     fromTimestamp: timestamp().openapi({ description: 'Unix seconds: the period begins after it.' }),
     toTimestamp: timestamp()
       .optional()
-      .openapi({ description: 'Unix seconds; the newest block where absent.' }),
+      .openapi({
+        description: 'Unix seconds; the newest moment that all of the networks have reached where absent.',
+      }),
     method: choice(['fifo', 'average'])
       .optional()
       .transform(value => value ?? 'fifo')
@@ -66,35 +69,32 @@ export default defineEndpoint({
   async handler({ query }, context) {
     const { catalogue, shown } = context
     const { wallets, method } = query
-    const newest = Math.max(
-      query.fromTimestamp,
-      ...[...catalogue.moment.chains.values()].map(({ blockTime }) => blockTime),
-    )
-    const period = readRange({ toTimestamp: newest, ...query }, catalogue.moment)
-    if (query.toTimestamp !== undefined) refuseFuture('toTimestamp', query.toTimestamp, catalogue.moment)
-    const filter = compileFilter({ ...query, allowCorrupted: true }, shown)
-    let leftOut = 0
     const networks = (names: string[] | undefined) =>
       names && new Set(names.map(name => findNetwork(name)?.chainId))
     const [inNetworks, notNetworks] = [networks(query.allowedNetworks), networks(query.disallowedNetworks)]
+    const wants = (chain: number) => (inNetworks ? inNetworks.has(chain) : !notNetworks?.has(chain))
+    const chains = [...catalogue.moment.chains].filter(([chain]) => wants(chain))
+    // What is read of a chain later, of this very second too, would be in no statement: this one ends before it.
+    const reached = Math.min(...chains.map(([, { blockTime }]) => blockTime - 1))
+    const newest = Math.max(query.fromTimestamp, Number.isFinite(reached) ? reached : 0)
+    const period = readRange({ toTimestamp: newest, ...query }, catalogue.moment)
+    if (query.toTimestamp !== undefined) refuseFuture('toTimestamp', query.toTimestamp, catalogue.moment)
+    const filter = compileFilter({ ...query, allowCorrupted: true }, shown)
+    const leftOut = new Set<string>()
     context.touch(...catalogue.moment.chains.keys())
     const [unsorted, rewards] = await Promise.all([
       readStatement(
         { wallets, method, ...period },
         vault => {
-          if (filter.isLeftOut(vault)) leftOut++
+          if (filter.isLeftOut(vault)) leftOut.add(keyOf(vault.state.chainId, vault.state.address))
           return filter.matches(vault)
         },
         context,
       ),
-      readRewards(
-        { wallets, ...period },
-        chain => (inNetworks ? inNetworks.has(chain) : !notNetworks?.has(chain)),
-        context,
-      ),
+      readRewards({ wallets, ...period }, wants, context),
     ])
     const positions = unsorted.sort((a, b) => byIdentity(a.vault, b.vault))
-    context.leaveOut(leftOut, positions.length === 0)
+    context.leaveOut(leftOut.size, positions.length === 0)
     return {
       wallets: wallets.map(checksum),
       fromTimestamp: period.from,
@@ -138,6 +138,10 @@ export default defineEndpoint({
           amountUsd: usdText(usd),
         }
       }),
+      notIncluded: [...NOT_INCLUDED],
+      incompleteNetworks: chains.flatMap(([chain, { blockTime }]) =>
+        blockTime <= period.to ? (networkOfChain(chain)?.name ?? []) : [],
+      ),
       errors: filter.errors,
     }
   },
