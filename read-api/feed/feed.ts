@@ -44,6 +44,10 @@ interface TakenBack {
 export class Feed {
   private readonly pool: pg.Pool
   private chains: ReadonlyMap<number, Chain> = new Map()
+  /** As followers were last told of them: others look, too. */
+  private announced: ReadonlyMap<number, Chain> = new Map()
+  private lastLook: Promise<unknown> = Promise.resolve()
+  private nextLook: Promise<ReadonlyMap<number, Chain>> | undefined
   private readonly tails = new Map<number, Tail>()
   private readonly takenBack = new Map<number, TakenBack>()
   private readonly followers = new Set<() => void>()
@@ -66,14 +70,30 @@ export class Feed {
     return this.chains
   }
 
-  /** Where the chains stand now. */
-  async look(): Promise<ReadonlyMap<number, Chain>> {
+  /** Where the chains stand now. One look after the other, so that none puts another's chains back; who comes meanwhile shares the next. */
+  look(): Promise<ReadonlyMap<number, Chain>> {
+    this.nextLook ??= this.lastLook.then(() => {
+      const look = this.lookNow()
+      this.lastLook = look.catch(() => {})
+      this.nextLook = undefined
+      return look
+    })
+    return this.nextLook
+  }
+
+  private async lookNow(): Promise<ReadonlyMap<number, Chain>> {
     const { rows } = await this.pool.query<{ id: number; head: number; hot: number | null }>(
       // What is above finality is remembered until it is final or taken back, in the transaction that makes it so.
       `SELECT id, head, (SELECT min(from_position) FROM hot_block h
          WHERE h.stream = stream.id AND h.from_position <= h.to_position) AS hot
-       FROM stream WHERE kind <> 'registry'`,
+       FROM stream WHERE kind <> 'registry' ORDER BY id`,
     )
+    for (const { id, head } of rows) {
+      // Restored from an older copy: what is remembered of it may never have been.
+      if (head >= (this.chains.get(id)?.head ?? 0)) continue
+      this.tails.delete(id)
+      this.takenBack.delete(id)
+    }
     this.chains = new Map(rows.map(({ id, head, hot }) => [id, { head, final: hot ? hot - 1 : head }]))
     return this.chains
   }
@@ -89,12 +109,12 @@ export class Feed {
   }
 
   private async move(): Promise<void> {
-    const before = this.chains
-    await this.look()
-    const hasMoved = [...this.chains].some(([id, chain]) => {
-      const was = before.get(id)
+    const chains = await this.look()
+    const hasMoved = [...chains].some(([id, chain]) => {
+      const was = this.announced.get(id)
       return was?.head !== chain.head || was.final !== chain.final
     })
+    this.announced = chains
     if (hasMoved) for (const onMove of this.followers) onMove()
   }
 
@@ -170,7 +190,8 @@ export class Feed {
 
   private async grow(chainId: number, tail: Tail): Promise<void> {
     const end = tail.after + tail.messages.length
-    const more = await this.fetch(chainId, end, this.chains.get(chainId)?.head ?? end)
+    // Everybody at the head waits for it: it waits for nobody who is behind.
+    const more = await this.fetchNow(chainId, end, this.chains.get(chainId)?.head ?? end)
     if (more.length === 0) throw new GapError(chainId, end)
     tail.messages.push(...more)
     const excess = tail.messages.length - TAIL
@@ -180,14 +201,20 @@ export class Feed {
   }
 
   private async fetch(chainId: number, after: number, to: number): Promise<Message[]> {
-    if (this.readers >= READERS) await new Promise<void>(resolve => this.waiting.push(resolve))
-    this.readers++
+    if (this.readers < READERS) this.readers++
+    // Who ends hands its place over.
+    else await new Promise<void>(resolve => this.waiting.push(resolve))
     try {
-      return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
+      return await this.fetchNow(chainId, after, to)
     } finally {
-      this.readers--
-      this.waiting.shift()?.()
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.readers--
     }
+  }
+
+  private async fetchNow(chainId: number, after: number, to: number): Promise<Message[]> {
+    return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
   }
 
   /** As far as they are stored by now, which is further than anything that is final. */

@@ -78,7 +78,7 @@ export const filterParameters = {
       enum: ['instant', 'finalized'],
       default: 'instant',
       description:
-        'instant: as soon as an event is stored; a message of kind retraction names the positions that a fork takes back. finalized: what no fork replaces any more; nothing is taken back.',
+        'instant: as soon as an event is stored; a message of kind retraction names the positions that a fork takes back. finalized: what no fork replaces any more; nothing is taken back, and what an operator takes back below finality comes again at new positions.',
     }),
 }
 

@@ -1,5 +1,7 @@
+import { toBase58 } from '../../db/base58.ts'
 import type { StoredEvent } from '../../db/events/event-store.ts'
 import { type EventType, vocabulary } from '../../db/events/vocabulary.ts'
+import { SOLANA } from '../../db/streams.ts'
 import { checksum, checksumIn } from '../http/amounts.ts'
 import { nameOfChain } from './chains.ts'
 
@@ -63,6 +65,7 @@ function write(event: StoredEvent, fields: readonly string[]): string {
     const value = data[field]
     if (typeof value === 'string') data[field] = checksum(value)
   }
+  const hashOf = event.stream === SOLANA.id ? toBase58 : String
   return checksumIn(
     JSON.stringify({
       id: `${event.stream}.${event.position}`,
@@ -73,9 +76,9 @@ function write(event: StoredEvent, fields: readonly string[]): string {
       type: event.type,
       protocol: event.protocol || undefined,
       blockNumber: String(event.block_number),
-      blockHash: event.block_hash,
+      blockHash: hashOf(event.block_hash),
       timestamp: event.block_time || undefined,
-      transactionHash: event.tx_hash ?? undefined,
+      transactionHash: event.tx_hash ? hashOf(event.tx_hash) : undefined,
       logIndex: event.log_index ?? undefined,
       contract: event.contract && event.contract !== '0x' ? checksum(event.contract) : undefined,
       data,

@@ -3,13 +3,16 @@ import type { Response } from 'express'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
-import { CreditsExhaustedError, RequestError } from '../http/errors.ts'
+import { MissingKeyError, RequestError } from '../http/errors.ts'
+import { nameOfChain } from './chains.ts'
 import { type Cursor, formatCursor } from './cursor.ts'
 import type { Feed, Mode } from './feed.ts'
 import type { Filter } from './filter.ts'
 
 /** Messages for one credit. */
 export const PER_CREDIT = 100
+/** Events for one credit, whatever the filters leave of them. */
+export const LOOKED_AT = 20_000
 const BEAT_MS = 15_000
 /** Who has not taken what was written by then is cut off: they come back with the id of what they have. */
 const PATIENCE_MS = 60_000
@@ -28,6 +31,8 @@ export interface SessionOptions {
   isAllowed: () => Promise<boolean>
   /** Takes a credit. @throws CreditsExhaustedError */
   pay: () => Promise<void>
+  /** How often it says that it stands. */
+  beatMs?: number
 }
 
 /** One who follows the feed, from the first message to the end of the connection. */
@@ -38,8 +43,11 @@ export class Session {
   private isSending = false
   private wake: (() => void) | undefined
   private sent = 0
+  private lookedAt = 0
   /** What the reader was told last. */
   private told = ''
+  /** Why it has to end. */
+  private refusal: RequestError | undefined
   private readonly over = new AbortController()
 
   constructor(options: SessionOptions) {
@@ -48,19 +56,20 @@ export class Session {
 
   async run(): Promise<void> {
     const { feed, response } = this.options
-    const end = () => {
-      this.over.abort()
-      this.wake?.()
-    }
+    const end = () => this.end()
     response.once('close', end)
+    // A socket that breaks amid a write says so here, and is closed.
+    response.once('error', end)
     feed.ending.addEventListener('abort', end)
+    if (feed.ending.aborted) end()
     const unfollow = feed.follow(() => {
       this.isWoken = true
       this.wake?.()
     })
-    const beat = setInterval(() => void this.beat(), BEAT_MS)
+    const beat = setInterval(() => void this.beat(), this.options.beatMs ?? BEAT_MS)
     try {
-      await this.write('retry: 2000\n\n')
+      // Not all of them at once where a process ends.
+      await this.write(`retry: ${2_000 + Math.floor(Math.random() * 3_000)}\n\n`)
       await this.sayPosition()
       while (!this.over.signal.aborted) {
         await this.rest()
@@ -69,14 +78,21 @@ export class Session {
         await this.sendAll()
         this.isSending = false
       }
+      if (this.refusal) throw this.refusal
     } catch (error) {
       await this.sayWhy(error)
     } finally {
+      this.over.abort()
       clearInterval(beat)
       unfollow()
       feed.ending.removeEventListener('abort', end)
       response.end()
     }
+  }
+
+  private end(): void {
+    this.over.abort()
+    this.wake?.()
   }
 
   private async rest(): Promise<void> {
@@ -95,11 +111,13 @@ export class Session {
       for (const chainId of feed.current.keys()) {
         const after = cursor.get(chainId) ?? 0
         const to = feed.reach(chainId, mode)
-        if (!filter.follows(chainId) || after >= to) continue
+        if (!filter.follows(chainId)) continue
+        if (after > feed.reach(chainId, 'instant')) throw new WentBackError(nameOfChain(chainId))
+        if (after >= to) continue
         try {
           if ((await this.sendPage(chainId, after, to)) < to) isBehind = true
         } catch (error) {
-          if (error instanceof CreditsExhaustedError) throw error
+          if (error instanceof RequestError) throw error
           log.warn({ error: (error as Error).message }, 'the feed could not be read; trying again')
           isBehind = true
           await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
@@ -114,7 +132,12 @@ export class Session {
     let text = ''
     for (const message of page.messages) {
       if (!filter.takes(message)) continue
-      if (this.sent > 0 && this.sent % PER_CREDIT === 0) await this.options.pay()
+      if (this.sent > 0 && this.sent % PER_CREDIT === 0) {
+        // Whatever becomes of the payment: the cursor is past these already.
+        if (text) await this.write(text)
+        text = ''
+        await this.options.pay()
+      }
       this.sent++
       cursor.set(chainId, message.position)
       this.told = formatCursor(cursor)
@@ -126,6 +149,11 @@ export class Session {
     }
     if (text) await this.write(text)
     cursor.set(chainId, page.to)
+    this.lookedAt += page.to - after
+    if (this.lookedAt >= LOOKED_AT) {
+      this.lookedAt -= LOOKED_AT
+      await this.options.pay()
+    }
     return page.to
   }
 
@@ -139,7 +167,13 @@ export class Session {
     const { response, isAllowed, cursor } = this.options
     if (response.writableNeedDrain || this.over.signal.aborted) return
     // A store that does not answer is no reason to send anybody away.
-    if (!(await isAllowed().catch(() => true))) return void response.end()
+    const isStill = await isAllowed().catch(() => true)
+    if (this.over.signal.aborted) return
+    if (!isStill) {
+      this.refusal = new MissingKeyError('This API key is none any more: it was revoked.')
+      return this.end()
+    }
+    if (response.writableNeedDrain) return
     if (this.isSending || formatCursor(cursor) === this.told) response.write(':\n\n')
     else await this.sayPosition()
   }
@@ -147,7 +181,7 @@ export class Session {
   /** Waits until it has been taken. */
   private async write(text: string): Promise<void> {
     const { response } = this.options
-    if (this.over.signal.aborted || response.write(text)) return
+    if (this.over.signal.aborted || response.writableEnded || response.write(text)) return
     const signal = AbortSignal.any([this.over.signal, AbortSignal.timeout(PATIENCE_MS)])
     await once(response, 'drain', { signal }).catch(() => {
       this.over.abort()
@@ -162,7 +196,20 @@ export class Session {
       statusCode: known?.status ?? 503,
       message: known?.message ?? 'The stream was interrupted; go on from the id of the last message.',
     }
-    await this.write(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
+    // The last word, which nobody waits for to be taken.
+    if (!this.options.response.writableEnded && !this.options.response.destroyed)
+      this.options.response.write(`event: failure\ndata: ${JSON.stringify(body)}\n\n`)
+  }
+}
+
+/** The event store was restored from a backup that is older than what the reader has. */
+class WentBackError extends RequestError {
+  readonly code = 'STORE_WENT_BACK'
+  readonly status = 409
+  constructor(network: string) {
+    super(
+      `The events of ${network} end before what you have: they were restored from an older copy, and what follows may differ. Begin anew.`,
+    )
   }
 }
 

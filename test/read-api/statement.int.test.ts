@@ -254,7 +254,12 @@ it('end where all networks have got to, and name those that have not got to an e
   const [wallet = ''] = p.WALLETS
   const timeOf = async (chain: number) => (await readMoment(api.pool)).chains.get(chain)?.blockTime ?? 0
   const head = await timeOf(OPTIMISM)
-  const claimed = { source: 'merkl' as const, account: p.numbered('ac', 1), token: p.numbered('5c', 1), amount: 1n }
+  const claimed = {
+    source: 'merkl' as const,
+    account: p.numbered('ac', 1),
+    token: p.numbered('5c', 1),
+    amount: 1n,
+  }
   const place = { contract: p.numbered('5b', 1), transactionHash: `0x${'8'.repeat(64)}`, logIndex: 1 }
   await api.append(BASE, 'base', [
     {

@@ -1,10 +1,17 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Response } from 'express'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { readEvents } from '../../../db/events/event-store.ts'
 import { createKey, definePlan } from '../../../db/keys/keys.ts'
+import { UnavailableError } from '../../../db/process/errors.ts'
 import { createApp } from '../../../read-api/app.ts'
 import { Feed } from '../../../read-api/feed/feed.ts'
-import { OpenStreams } from '../../../read-api/feed/session.ts'
+import { filterOf } from '../../../read-api/feed/filter.ts'
+import { OpenStreams, Session, type SessionOptions } from '../../../read-api/feed/session.ts'
+import { CreditsExhaustedError } from '../../../read-api/http/errors.ts'
 import { loadEndpoints } from '../../../read-api/http/load-endpoints.ts'
 import { type Serving, serve } from '../../../read-api/http/serve.ts'
 import { seededRandom } from '../../chain/random.ts'
@@ -230,7 +237,80 @@ it('takes a credit for each 100 messages, and ends a stream whose key has none l
     last = sent
   }
   expect(events).toBe(200)
-  expect(last).toMatchObject({ event: 'error', data: { statusCode: 403 } })
+  expect(last).toMatchObject({ event: 'failure', data: { statusCode: 403 } })
+})
+
+/** A stream by itself, of which a test says how keys and payments go. */
+async function streaming(options: Partial<SessionOptions>): Promise<string> {
+  const chains = await feed.look()
+  const cursor = new Map([...chains].map(([id, { head }]) => [id, id === 1 ? 50 : head] as const))
+  const server = createServer((_, response) => {
+    const session = new Session({
+      feed,
+      filter: filterOf({ networks: undefined, vaults: undefined, wallets: undefined, types: undefined }),
+      mode: 'instant',
+      cursor,
+      response: response as Response,
+      isAllowed: async () => true,
+      pay: async () => {},
+      ...options,
+    })
+    void session.run()
+  }).listen(0)
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+it('loses nothing where a payment fails once, and sends all that was paid for before it ends', async () => {
+  const head = (await feed.look()).get(1)?.head ?? 0
+  expect(head).toBeGreaterThan(300)
+  let payments = 0
+  const address = await streaming({
+    async pay() {
+      if (++payments === 1) throw new UnavailableError('The store of credits does not answer.')
+    },
+  })
+  const positions: number[] = []
+  for await (const { event, data } of follow(address, { key: '' })) {
+    if (event !== 'position') positions.push(data.position)
+    if (data.position === head) break
+  }
+  expect(positions).toEqual(Array.from({ length: head - 50 }, (_, i) => i + 51))
+
+  const poor = await streaming({
+    pay: () => Promise.reject(new CreditsExhaustedError(1, 0)),
+  })
+  const sent: Sent[] = []
+  for await (const message of follow(poor, { key: '' })) sent.push(message)
+  expect(sent.filter(({ event }) => event !== 'position' && event !== 'failure')).toHaveLength(100)
+  expect(sent.at(-1)).toMatchObject({ event: 'failure', data: { statusCode: 403 } })
+})
+
+it('a key that is revoked hears so, and nobody else is harmed', async () => {
+  const address = await streaming({ isAllowed: async () => false, beatMs: 5 })
+  const sent: Sent[] = []
+  for await (const message of follow(address, { key: '' })) sent.push(message)
+  expect(sent.at(-1)).toMatchObject({ event: 'failure', data: { statusCode: 401 } })
+})
+
+it('whoever else looks at the chains, those who follow are told of every move', async () => {
+  const stop = new AbortController()
+  const stream = follow(url('?networks=mainnet'), { key: api.apiKey, signal: stop.signal })
+  const [first] = [await stream.next()]
+  let reached = Number(first.value?.id.split('.')[1])
+  let isOver = false
+  const looking = (async () => {
+    while (!isOver) await page('?networks=mainnet')
+  })()
+  for (let i = 0; i < 15; i++) {
+    await mainnet.grow()
+    const head = (await page('?networks=mainnet')).body.after
+    while (`1.${reached}` !== head) reached = Number((await stream.next()).value?.id.split('.')[1])
+  }
+  isOver = true
+  await looking
+  stop.abort()
 })
 
 it('has so many streams of a key open and no more', () => {

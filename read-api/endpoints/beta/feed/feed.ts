@@ -2,15 +2,12 @@ import { type Cursor, formatCursor, parseCursor, START } from '../../../feed/cur
 import type { Mode } from '../../../feed/feed.ts'
 import { type Filter, filterOf, filterParameters } from '../../../feed/filter.ts'
 import type { Message } from '../../../feed/message.ts'
-import { OpenStreams, PER_CREDIT, Session } from '../../../feed/session.ts'
+import { LOOKED_AT, OpenStreams, PER_CREDIT, Session } from '../../../feed/session.ts'
 import type { EndpointContext } from '../../../http/endpoint.ts'
 import { defineEndpoint, ReadyJson } from '../../../http/endpoint.ts'
 import { CreditsExhaustedError, MissingKeyError } from '../../../http/errors.ts'
 import { integer } from '../../../http/parameters.ts'
 import { z } from '../../../http/zod.ts'
-
-/** Events that are looked at for one page, whatever the filters leave of them. */
-const LOOKED_AT = 20_000
 
 const Position = z.string().openapi({
   description:
@@ -63,7 +60,7 @@ export default defineEndpoint({
       .optional()
       .openapi({
         maxLength: 1_024,
-        description: `Where to go on: the id of a message as it came, or ${START} for everything that is stored. A chain that it does not name is read from its beginning.`,
+        description: `Where to go on: the \`after\` of a page or the line \`id:\` of a stream, as it came (the id inside a message names its own chain alone), or ${START} for everything that is stored. A chain that it does not name is read from its beginning.`,
         example: '1.4711',
       }),
     perPage: integer({ min: 1, max: 1_000 })
@@ -84,7 +81,7 @@ export default defineEndpoint({
   }),
   example: { query: { after: START, perPage: '5' } },
   cost: ({ items }) => Math.max(1, Math.ceil(items / PER_CREDIT)),
-  costInWords: `Costs 1 credit for each ${PER_CREDIT} messages, and 1 at least; a stream takes them as it goes.`,
+  costInWords: `Costs 1 credit for each ${PER_CREDIT} messages, and 1 at least; a stream takes them as it goes, and one for each ${LOOKED_AT.toLocaleString('en')} events that it looked at.`,
   cache: 'none',
   async handler({ query }, { deps }) {
     const { filter, mode, cursor, chains } = await begin(query, query.after, deps)
@@ -96,13 +93,15 @@ export default defineEndpoint({
   },
   stream: {
     description:
-      'Server-sent events. `event` and `retraction` have a FeedMessage as data and how far all chains are read as id, which a client sends back as Last-Event-ID when it comes again (it counts before `after`). `position` says how far that is while nothing passes the filters. `error` is the last word: its data are statusCode and message. A comment every 15 seconds says that the connection stands. Who reads too slowly is cut off after a minute, and misses nothing.',
+      'Server-sent events. `event` and `retraction` have a FeedMessage as data and how far all chains are read as id, which a client sends back as Last-Event-ID when it comes again (it counts before `after`). `position` says how far that is while nothing passes the filters. `failure` is the last word: its data are statusCode and message. A comment every 15 seconds says that the connection stands. Who reads too slowly is cut off after a minute, and misses nothing.',
     async open({ query }, { deps, key }, request) {
       if (!key) throw new MissingKeyError('A stream needs an API key: send yours in the header x-api-key.')
+      const free = open.take(key)
+      // Before anything is waited for: who leaves meanwhile leaves their place as well.
+      request.res?.once('close', free)
       const last = request.get('last-event-id')?.trim().slice(0, 1_024) || undefined
       const options = await begin(query, last ?? query.after, deps)
       const given = request.get('x-api-key')?.trim() ?? ''
-      request.res?.once('close', open.take(key))
       return response =>
         new Session({
           ...options,
@@ -140,29 +139,29 @@ async function begin(
   return { filter, mode: query.mode, cursor, chains }
 }
 
-/** Messages of the next page, from the chains in turn; the cursor goes with them. */
+/** Messages of the next page; the cursor goes with them. Each chain in turn has its share: a busy one does not keep others waiting. */
 async function collect(
   { deps: { feed }, filter, mode, cursor, chains }: Reading,
   most: number,
 ): Promise<{ messages: Message[]; isCaughtUp: boolean }> {
   const messages: Message[] = []
-  let lookedAt = 0
-  for (const chainId of chains.keys()) {
-    if (!filter.follows(chainId)) continue
-    const to = feed.reach(chainId, mode, chains)
-    for (let after = cursor.get(chainId) ?? 0; after < to; ) {
-      const page = await feed.read(chainId, after, to, mode)
-      for (const message of page.messages) {
-        if (!filter.takes(message)) continue
-        if (messages.length === most) return { messages, isCaughtUp: false }
-        messages.push(message)
-        cursor.set(chainId, message.position)
-      }
+  const reachOf = (chainId: number) => feed.reach(chainId, mode, chains)
+  const isBehind = (chainId: number) => (cursor.get(chainId) ?? 0) < reachOf(chainId)
+  let behind = [...chains.keys()].filter(chainId => filter.follows(chainId) && isBehind(chainId))
+  for (let lookedAt = 0; behind.length > 0 && lookedAt < LOOKED_AT && messages.length < most; ) {
+    const share = Math.ceil((most - messages.length) / behind.length)
+    for (const chainId of behind) {
+      const after = cursor.get(chainId) ?? 0
+      const page = await feed.read(chainId, after, reachOf(chainId), mode)
+      const passing = page.messages.filter(filter.takes)
+      const taken = passing.slice(0, Math.min(share, most - messages.length))
+      messages.push(...taken)
+      // What comes after the share is read again.
+      const reached = taken.length < passing.length ? (taken.at(-1)?.position ?? after) : page.to
+      cursor.set(chainId, reached)
       lookedAt += page.to - after
-      after = page.to
-      cursor.set(chainId, after)
-      if (lookedAt >= LOOKED_AT) return { messages, isCaughtUp: false }
     }
+    behind = behind.filter(isBehind)
   }
-  return { messages, isCaughtUp: true }
+  return { messages, isCaughtUp: behind.length === 0 }
 }

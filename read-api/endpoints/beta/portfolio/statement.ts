@@ -39,11 +39,9 @@ export default defineEndpoint({
   query: z.object({
     wallets: addresses('The wallets.', MOST_WALLETS),
     fromTimestamp: timestamp().openapi({ description: 'Unix seconds: the period begins after it.' }),
-    toTimestamp: timestamp()
-      .optional()
-      .openapi({
-        description: 'Unix seconds; the newest moment that all of the networks have reached where absent.',
-      }),
+    toTimestamp: timestamp().optional().openapi({
+      description: 'Unix seconds; the newest moment that all of the networks have reached where absent.',
+    }),
     method: choice(['fifo', 'average'])
       .optional()
       .transform(value => value ?? 'fifo')
