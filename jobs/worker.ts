@@ -156,6 +156,8 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
   let ledgersAt = 0
   let isRegistered = false
   const compaction = new Compaction({ pool, clickhouse, projections })
+  let compacting: Promise<void> | undefined
+  const warn = (error: Error) => log.warn({ error: error.message }, 'could not look for work, trying again')
   let sweeping: Promise<void> = Promise.resolve()
 
   const look = async () => {
@@ -173,12 +175,16 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
       ledgersAt = Date.now() + LEDGERS_MS
       await lookAtLedgers(pool, clickhouse.client)
     }
-    await compaction.turn(signal)
+    // On a large table it takes its time, and lost jobs are not to wait for it.
+    compacting ??= compaction
+      .turn(signal)
+      .catch(warn)
+      .finally(() => {
+        compacting = undefined
+      })
   }
   const sweep = async () => {
-    await look().catch((error: Error) =>
-      log.warn({ error: error.message }, 'could not look for work, trying again'),
-    )
+    await look().catch(warn)
     if (signal.aborted) return
     timer = setTimeout(() => {
       sweeping = sweep()
@@ -190,6 +196,7 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
     async stop(): Promise<void> {
       clearTimeout(timer)
       await sweeping
+      await compacting
     },
   }
 }

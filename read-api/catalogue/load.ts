@@ -77,7 +77,7 @@ async function loadMoves(
   noteRetractions(clickhouse, chain, {
     from,
     to,
-    last: hasRetraction ? (last?.newest ?? to) : undefined,
+    last: last?.newest,
   })
   const touched = hasRetraction ? await ask(clickhouse, queries.retractedContracts, asked) : []
   const forgotten = touched.map(({ contract }) => contract)
