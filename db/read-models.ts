@@ -54,6 +54,8 @@ export async function checkReadModels({ pool, clickhouse }: Stores): Promise<Rea
 interface Known {
   store: string
   filled: string[]
+  /** Whose rows were all taken back once. */
+  mayBeEmpty: string[]
   rebuild: Target[] | null
   fault: string | null
   /** How far the copy of each stream goes by the checkpoints, where it has begun. */
@@ -63,7 +65,7 @@ interface Known {
 
 async function readKnown(pool: pg.Pool): Promise<Known> {
   const { rows } = await pool.query<Omit<Known, 'mirrored'> & { mirrored: Record<string, number> | null }>(
-    `SELECT store, filled, rebuild, fault,
+    `SELECT store, filled, may_be_empty AS "mayBeEmpty", rebuild, fault,
        EXISTS (SELECT FROM checkpoint WHERE position > 0) AS "hasBegun",
        (SELECT json_object_agg(stream, position) FROM checkpoint WHERE projection = $1 AND position > 0) AS mirrored
      FROM read_models`,
@@ -107,7 +109,7 @@ async function findFault(
   const missing = schema.filter(name => !tables.has(name))
   if (missing.length > 0)
     return lost(`Tables and views of the read models are missing in ClickHouse: ${missing.join(', ')}.`)
-  const emptied = known.filled.filter(name => tables.get(name) === 0)
+  const emptied = known.filled.filter(name => tables.get(name) === 0 && !known.mayBeEmpty.includes(name))
   if (emptied.length > 0)
     return lost(`Tables of the read models have lost their rows: ${emptied.join(', ')}.`)
 

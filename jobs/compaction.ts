@@ -13,7 +13,7 @@ const AT_ONCE = 5_000
  * sees them, and no batch behind it reads them. Heads stay as they are: they took theirs back themselves. Gives how many rows went.
  */
 export async function dropRetracted(
-  house: ClickHouse,
+  { pool, house, signal }: { pool: Queryable; house: ClickHouse; signal?: AbortSignal | undefined },
   projection: Projection,
   stream: number,
   { from, to }: { from: number; to: number },
@@ -29,14 +29,19 @@ export async function dropRetracted(
   let dropped = 0
   for (let next = 0; next < positions.length; next += AT_ONCE) {
     const some = positions.slice(next, next + AT_ONCE)
-    for (const { name, into, isHead } of partsOf(projection))
-      if (!into && !isHead) dropped += await dropPositions(house, name, stream, some)
+    for (const { name, into, isHead } of partsOf(projection)) {
+      signal?.throwIfAborted()
+      if (into || isHead) continue
+      dropped += await dropPositions({ pool, house }, name, stream, some)
+    }
   }
   return dropped
 }
 
+type Queryable = Pick<pg.Pool, 'query'>
+
 async function dropPositions(
-  house: ClickHouse,
+  { pool, house }: { pool: Queryable; house: ClickHouse },
   table: string,
   stream: number,
   positions: readonly string[],
@@ -49,8 +54,21 @@ async function dropPositions(
   )
   const n = Number(found?.n ?? 0)
   // A deletion of nothing would be a look at every part all the same, on every node.
-  if (n > 0)
-    await house.command('compact', `DELETE FROM ${storage(house, table)}${everyNode(house)} WHERE ${rows}`)
+  if (n === 0) return 0
+  const others = await house.query(
+    'compact',
+    `SELECT 1 FROM ${identifier(table)} WHERE NOT (${rows}) LIMIT 1`,
+  )
+  // Noted first: whoever looks after tables takes one without rows for one that lost them.
+  if (others.length === 0)
+    await pool.query(
+      'UPDATE read_models SET may_be_empty = array_append(may_be_empty, $1) WHERE NOT $1 = ANY (may_be_empty)',
+      [table],
+    )
+  await house.command(
+    'compact',
+    `DELETE FROM ${storage(house, table)}${everyNode(house)} IN PARTITION ${Number(stream)} WHERE ${rows}`,
+  )
   return n
 }
 
@@ -84,32 +102,56 @@ export async function compactStream(
   to: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { rows } = await pool.query<{ projection: string }>(
-    'SELECT projection FROM checkpoint WHERE stream = $1 AND position >= $2 AND compacted < $2',
-    [stream, to],
-  )
-  const due = new Set(rows.map(({ projection }) => projection))
   let dropped = 0
   for (const projection of projections) {
     if (signal?.aborted) return
-    if (!due.has(projection.name)) continue
-    await withLock(pool, projection.name, stream, async client => {
-      const [own] = (
-        await client.query<{ compacted: number }>(
-          'SELECT compacted FROM checkpoint WHERE projection = $1 AND stream = $2 AND position >= $3 AND applying_to IS NULL',
-          [projection.name, stream, to],
-        )
-      ).rows
-      if (!own) return
-      dropped += await dropRetracted(clickhouse, projection, stream, { from: own.compacted, to })
-      await client.query(
-        'UPDATE checkpoint SET compacted = greatest(compacted, $3) WHERE projection = $1 AND stream = $2',
-        [projection.name, stream, to],
+    try {
+      dropped += await compactProjection({ pool, clickhouse, signal }, projection, stream, to)
+    } catch (error) {
+      if (signal?.aborted) return
+      // It spares readers work, and nothing waits for it.
+      const { message } = error as Error
+      log.warn(
+        { stream, to, projection: projection.name, error: message },
+        'rows of retracted events could not be taken out',
       )
-    })
+    }
   }
   // Readers learn of it with the next move of anything.
   if (dropped > 0) log.info({ stream, to, rows: dropped }, 'rows of retracted events are gone')
+}
+
+async function compactProjection(
+  { pool, clickhouse, signal }: { pool: pg.Pool; clickhouse: ClickHouse; signal: AbortSignal | undefined },
+  projection: Projection,
+  stream: number,
+  to: number,
+): Promise<number> {
+  // Rows of another version may be in tables that this one does not know.
+  const due = async (client: Queryable) => {
+    const { rows } = await client.query<{ compacted: number }>(
+      `SELECT compacted FROM checkpoint WHERE projection = $1 AND stream = $2 AND version = $3
+         AND position >= $4 AND compacted < $4 AND applying_to IS NULL`,
+      [projection.name, stream, projection.version, to],
+    )
+    return rows[0]
+  }
+  if (!(await due(pool))) return 0
+  const dropped = await withLock(pool, projection.name, stream, async client => {
+    const own = await due(client)
+    if (!own) return 0
+    const rows = await dropRetracted({ pool: client, house: clickhouse, signal }, projection, stream, {
+      from: own.compacted,
+      to,
+    })
+    await client.query('UPDATE checkpoint SET compacted = $3 WHERE projection = $1 AND stream = $2', [
+      projection.name,
+      stream,
+      to,
+    ])
+    return rows
+  })
+  return dropped ?? 0
 }
 
 /** How long after a retraction nobody reads at a moment before it any more. */
@@ -133,10 +175,7 @@ export class Compaction {
     const due = this.before
     this.before = await readCompactable(pool)
     for (const [stream, to] of due) {
-      // It spares readers work, and nothing waits for it.
-      await compactStream(this.options, stream, to, signal).catch((error: Error) =>
-        log.warn({ stream, to, error: error.message }, 'rows of retracted events could not be taken out'),
-      )
+      await compactStream(this.options, stream, to, signal)
     }
   }
 }

@@ -59,7 +59,7 @@ async function begin({ pool, clickhouse, projections, signal }: RebuildOptions):
     // In this order: killed in between, the database is still another one than the checkpoints tell of.
     const { rows } = await pool.query<{ store: string }>(
       `WITH emptied AS (DELETE FROM checkpoint), shadows AS (DELETE FROM replay)
-       UPDATE read_models SET rebuild = $1, filled = '{}' RETURNING store`,
+       UPDATE read_models SET rebuild = $1, filled = '{}', may_be_empty = '{}' RETURNING store`,
       [JSON.stringify(targets)],
     )
     if (rows[0]) await sign(clickhouse.client, rows[0].store)

@@ -139,7 +139,7 @@ async function catchUp(
   // is the goal.
   const own = live?.version === projection.version ? live : undefined
   const goal = own ?? (await readCheckpoint(pool, MIRROR, stream.id))
-  let state = await openShadow(options, shadow, projection, stream, own?.position ?? 0)
+  let state = await openShadow(options, shadow, projection, stream, own)
   if (goal.position <= state.position) return
   const bar = options.progress.start(`${projection.name} ${stream.name}`, goal.position, 'events')
   while (state.position < goal.position) {
@@ -166,7 +166,8 @@ export async function catchUpWhole(
   live: Checkpoint | undefined,
 ): Promise<void> {
   await catchUp(options, shadow, projection, stream, live)
-  await dropRetracted(shadow, projection, stream.id, { from: 0, to: live?.compacted ?? 0 })
+  const to = live?.compacted ?? 0
+  await dropRetracted({ pool: options.pool, house: shadow }, projection, stream.id, { from: 0, to })
 }
 
 /** The state of an interrupted replay with the same beginning, or a clean start. */
@@ -175,12 +176,17 @@ async function openShadow(
   shadow: ClickHouse,
   projection: Projection,
   stream: StreamRow,
-  /** How far the live rows go: no more of them can be taken over. */
-  upTo: number,
+  /** Of the live rows, as far as they can be taken over. */
+  own: Checkpoint | undefined,
 ): Promise<ShadowState> {
   const { pool, clickhouse } = options
   const before = hasHead(projection) ? 0 : await positionBefore(clickhouse, stream.id, options.fromBlock)
-  const from = Math.min(before, upTo)
+  const from = await beforeCompacted(
+    clickhouse,
+    stream.id,
+    Math.min(before, own?.position ?? 0),
+    own?.compacted ?? 0,
+  )
   const { rows } = await pool.query<ShadowState & { version: number; from_position: number }>(
     'SELECT version, from_position, position, applying_to FROM replay WHERE database = $1 AND projection = $2 AND stream = $3',
     [shadow.database, projection.name, stream.id],
@@ -238,6 +244,27 @@ async function positionBefore(
     { stream, block },
   )
   return Number(row?.position ?? 0)
+}
+
+/**
+ * Rows can be taken over from a position at which none was seen that is gone by now: what a later retraction took back was there
+ * for those that follow.
+ */
+async function beforeCompacted(
+  clickhouse: ClickHouse,
+  stream: number,
+  from: number,
+  compacted: number,
+): Promise<number> {
+  if (from === 0 || compacted <= from) return from
+  const [row] = await clickhouse.query<{ first: string }>(
+    'replay',
+    `SELECT min(position) AS first FROM retracted
+     WHERE stream = {stream:Int32} AND position <= {from:UInt64} AND retracted_by > {from:UInt64} AND retracted_by <= {compacted:UInt64}
+     HAVING count() > 0`,
+    { stream, from, compacted },
+  )
+  return row ? beforeCompacted(clickhouse, stream, Number(row.first) - 1, compacted) : from
 }
 
 function partitionOf(projection: Projection, stream: StreamRow): string | undefined {

@@ -73,7 +73,7 @@ async function loadMoves(
   const has = (...types: string[]) => all.some(row => types.some(type => row.types.includes(type)))
   const moved = all.filter(({ contract }) => contract !== '')
   const hasRetraction = has('BlockRetracted')
-  const [last] = hasRetraction ? await ask(clickhouse, queries.lastRetraction, asked) : []
+  const [last] = hasRetraction ? await ask(clickhouse, queries.newRetraction, asked) : []
   noteRetractions(clickhouse, chain, {
     from,
     to,
