@@ -4,7 +4,7 @@ import { createKey } from '../db/keys/keys.ts'
 import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
 import { type Running, start } from '../test/faults/command.ts'
-import type { Stage } from './bench.ts'
+import { percentiles, type Stage, timed } from './bench.ts'
 
 /** The read API in a process of its own over databases of the stage, with a key that nothing limits. */
 export async function startApi(
@@ -31,4 +31,26 @@ export async function startApi(
   })
   await api.until(/read API listening/)
   return { api, port, key }
+}
+
+const REQUESTS = 300
+const WARM_UP = 20
+
+/** How long a question takes one client, one request after the other, after a few to warm up. */
+export async function askOften(
+  { port, key }: { port: number; key: string },
+  path: (n: number) => string,
+): Promise<{ p50: number; p99: number }> {
+  const request = async (n: number) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path(n)}`, {
+      // Another's entity tag: the answer is made anew, not sent again.
+      headers: { 'x-api-key': key, 'if-none-match': 'W/"none"' },
+    })
+    const body = await response.text()
+    if (!response.ok) throw new TypeError(`${path(n)}: ${response.status} ${body}`)
+  }
+  for (let i = 0; i < WARM_UP; i++) await request(REQUESTS + i)
+  const sample: number[] = []
+  for (let i = 0; i < REQUESTS; i++) sample.push((await timed(() => request(i))).ms)
+  return percentiles(sample)
 }

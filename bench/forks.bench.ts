@@ -7,17 +7,15 @@ import { compactStream } from '../jobs/compaction.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { catchUpAll } from '../jobs/work.ts'
 import { appendBlocks } from '../test/read-api/append.ts'
-import { startApi } from './api.ts'
-import { type Bench, percentiles, type Result, type Stage, timed } from './bench.ts'
+import { askOften, startApi } from './api.ts'
+import { type Bench, type Result, type Stage, timed } from './bench.ts'
 import { questionsOf } from './questions.ts'
 import { accountOf, fillStore, type GeneratedStore } from './store.ts'
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 1_000_000)
 const FORKS = Number(process.env['BENCH_FORKS'] ?? 1_000)
 /** Each time. */
-const EVENTS_TAKEN_BACK = 30
-const REQUESTS = 300
-const WARM_UP = 30
+const EVENTS_TAKEN_BACK = Number(process.env['BENCH_TAKEN_BACK'] ?? 30)
 const UNIT = 10n ** 6n
 const ZERO = `0x${'0'.repeat(40)}`
 
@@ -33,19 +31,19 @@ export const bench: Bench = {
     const store = await fillStore(pool, { events: EVENTS, vaults: 1_000 })
     await catchUpAll({ pool, clickhouse: clickhouse.client, projections })
     stage.say('filled')
-    const { port, key } = await startApi(stage, { pool, url, clickhouse })
-    const plain = await ask(stage, store, port, key)
+    const api = await startApi(stage, { pool, url, clickhouse })
+    const plain = await ask(stage, store, api)
     await fork(pool, store)
     await catchUpAll({ pool, clickhouse: clickhouse.client, projections })
     stage.say('forked')
     // The API looks once a second.
     await setTimeout(3_000)
-    const forked = await ask(stage, store, port, key)
+    const forked = await ask(stage, store, api)
     const to = (await listStreams(pool))[0]?.head ?? 0
     const compaction = await timed(() => compactStream({ pool, clickhouse, projections }, 1, to))
     stage.say('compacted')
     await setTimeout(3_000)
-    const compacted = await ask(stage, store, port, key)
+    const compacted = await ask(stage, store, api)
     const rows: Result[] = plain.map(({ what, p50, p99 }, i) => {
       const [then, now] = [forked[i]?.p50 ?? 0, compacted[i]?.p50 ?? 0]
       return {
@@ -67,21 +65,10 @@ export const bench: Bench = {
   },
 }
 
-async function ask(stage: Stage, store: GeneratedStore, port: number, key: string) {
+async function ask(stage: Stage, store: GeneratedStore, api: { port: number; key: string }) {
   const found: { what: string; p50: number; p99: number }[] = []
   for (const { what, path } of questionsOf(store).list) {
-    const request = async (n: number) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path(n)}`, {
-        // Another's entity tag: the answer is made anew, not sent again.
-        headers: { 'x-api-key': key, 'if-none-match': 'W/"none"' },
-      })
-      const body = await response.text()
-      if (!response.ok) throw new TypeError(`${path(n)}: ${response.status} ${body}`)
-    }
-    for (let i = 0; i < WARM_UP; i++) await request(REQUESTS + i)
-    const sample: number[] = []
-    for (let i = 0; i < REQUESTS; i++) sample.push((await timed(() => request(i))).ms)
-    const { p50, p99 } = percentiles(sample)
+    const { p50, p99 } = await askOften(api, path)
     stage.say(`${what}: p50 ${p50.toFixed(1)} ms`)
     found.push({ what, p50, p99 })
   }

@@ -6,7 +6,7 @@ import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { replay } from '../jobs/replay.ts'
 import { catchUpAll } from '../jobs/work.ts'
-import { startApi } from './api.ts'
+import { askOften, startApi } from './api.ts'
 import { type Bench, percentiles, perSecond, type Result, type Stage, timed } from './bench.ts'
 import { startGraphql } from './graphql.ts'
 import { questionsOf } from './questions.ts'
@@ -14,9 +14,6 @@ import { fillStore, type GeneratedStore } from './store.ts'
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000_000)
 const VAULTS = 25_000
-/** Requests of one client, one after the other, after a few to warm up. */
-const REQUESTS = 300
-const WARM_UP = 20
 
 export const bench: Bench = {
   about:
@@ -147,24 +144,13 @@ async function questions(
   clickhouse: ClickHouse,
   store: GeneratedStore,
 ): Promise<Result[]> {
-  const { port, key } = await startApi(stage, { pool, url: databaseUrl, clickhouse })
+  const api = await startApi(stage, { pool, url: databaseUrl, clickhouse })
   const { list, parameters } = questionsOf(store)
   const rawEvents = await startGraphql(stage, databaseUrl)
   const results: Result[] = []
   const byGraphql: Result[] = []
   for (const { what, path, sql, fold } of list) {
-    const request = async (n: number) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path(n)}`, {
-        // Another's entity tag: the answer is made anew, not sent again.
-        headers: { 'x-api-key': key, 'if-none-match': 'W/"none"' },
-      })
-      const body = await response.text()
-      if (!response.ok) throw new TypeError(`${path(n)}: ${response.status} ${body}`)
-    }
-    for (let i = 0; i < WARM_UP; i++) await request(REQUESTS + i)
-    const sample: number[] = []
-    for (let i = 0; i < REQUESTS; i++) sample.push((await timed(() => request(i))).ms)
-    const { p50, p99 } = percentiles(sample)
+    const { p50, p99 } = await askOften(api, path)
     const inSql: number[] = []
     let rows = 0
     for (let i = 0; i < 3; i++) {

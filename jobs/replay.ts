@@ -9,6 +9,7 @@ import {
   storage,
 } from '../db/clickhouse/migrate.ts'
 import { VaultlogError } from '../db/process/errors.ts'
+import { inLanes } from '../db/process/lanes.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './checkpoints.ts'
 import { dropRetracted } from './compaction.ts'
@@ -89,7 +90,7 @@ export async function buildShadow(options: ReplayOptions, shadow: ClickHouse): P
   const each = options.projections.flatMap(projection =>
     options.streams.filter(stream => concerns(projection, stream)).map(stream => ({ projection, stream })),
   )
-  await inLanes(each, async ({ projection, stream }) => {
+  await inLanes(LANES, each, async ({ projection, stream }) => {
     const live = await readCheckpoint(options.pool, projection.name, stream.id)
     await catchUp(options, shadow, projection, stream, live)
   })
@@ -97,20 +98,6 @@ export async function buildShadow(options: ReplayOptions, shadow: ClickHouse): P
 
 /** Two statements at a time: sorting and writing keep one core each, and two batches are what memory is reckoned for. */
 const LANES = 2
-
-/** Does every item, in order but for the lanes; after a failure no other is begun, and it is thrown when all have ended. */
-async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values()
-  const failures: unknown[] = []
-  const lane = async () => {
-    for (const item of left) {
-      if (failures.length > 0) return
-      await work(item).catch(error => failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: LANES }, lane))
-  if (failures.length > 0) throw failures[0]
-}
 
 export function concerns(projection: Projection, stream: StreamRow): boolean {
   return projection.streams === stream.kind

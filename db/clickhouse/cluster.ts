@@ -6,8 +6,7 @@
  */
 export function onCluster(statement: string, cluster: string): string[] {
   const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS ((?:internal\.)?\w+)/.exec(statement) ?? []
-  if (!kind)
-    return [statement.replace(/^(?:ALTER TABLE|DROP VIEW IF EXISTS) \w+/, `$& ON CLUSTER ${cluster}`)]
+  if (!kind) return [statement.replace(/^ALTER TABLE \w+/, `$& ON CLUSTER ${cluster}`)]
   if (kind === 'VIEW') return [acrossShards(everywhere(statement, name, cluster))]
   const parts =
     /^(?<columns>.*)\) ENGINE = (?<engine>\w*MergeTree)(?:\((?<version>\w+)\))?\n(?<rest>.*)$/s.exec(

@@ -1,5 +1,4 @@
-import { findNetwork } from '../../db/networks.ts'
-import type { Catalogue, Shown } from '../catalogue/catalogue.ts'
+import type { Shown } from '../catalogue/catalogue.ts'
 import { assetNames, type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
 import { boolean, choice, names } from '../http/parameters.ts'
 import { compareFigures } from '../portfolio/select-positions.ts'
@@ -36,17 +35,6 @@ export interface AmmFilter {
   disallowedNetworks?: string[] | undefined
   allowedAssets?: string[] | undefined
   disallowedAssets?: string[] | undefined
-}
-
-/** Chains that pass and have such vaults, ascending. */
-export function chainsOf(catalogue: Catalogue, { allowedNetworks, disallowedNetworks }: AmmFilter): number[] {
-  const ids = (of: string[] | undefined) =>
-    of && new Set(of.flatMap(name => findNetwork(name)?.chainId ?? []))
-  const [allowed, disallowed] = [ids(allowedNetworks), ids(disallowedNetworks)]
-  return [...catalogue.moment.chains.keys()]
-    .filter(chainId => catalogue.chain(chainId, 'amm') !== undefined)
-    .filter(chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId)))
-    .sort((a, b) => a - b)
 }
 
 /** Vaults that pass; `leftOut`: how many would but for their standing. */

@@ -1,3 +1,4 @@
+import type { Face } from '../../db/faces.ts'
 import { findNetwork } from '../../db/networks.ts'
 import type { AssetInfo } from './assets.ts'
 import type { Catalogue, Shown } from './catalogue.ts'
@@ -55,14 +56,37 @@ export function assetNames(
     (words.has(asset.symbol.toLowerCase()) && shown.isNamed(asset))
 }
 
+export interface NetworkFilter {
+  allowedNetworks?: readonly string[] | undefined
+  /** Ignored where allowedNetworks is given. */
+  disallowedNetworks?: readonly string[] | undefined
+}
+
+/** Whether a chain passes, by its id. */
+export function networkFilter({
+  allowedNetworks,
+  disallowedNetworks,
+}: NetworkFilter): (chainId: number) => boolean {
+  const ids = (names: readonly string[] | undefined) =>
+    names && new Set(names.map(name => findNetwork(name)?.chainId))
+  const allowed = ids(allowedNetworks)
+  const disallowed = ids(disallowedNetworks)
+  return chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId))
+}
+
+/** Chains that pass and have something of a face, ascending. */
+export function chainsOf(catalogue: Catalogue, face: Face, filter: NetworkFilter): number[] {
+  return [...catalogue.moment.chains.keys()]
+    .filter(chainId => catalogue.chain(chainId, face) !== undefined)
+    .filter(networkFilter(filter))
+    .sort((a, b) => a - b)
+}
+
 /** Makes a predicate of a filter. A bound on a figure is passed only by vaults of which the figure is known. */
 export function compileFilter(filter: VaultFilter, shown: Shown): CompiledFilter {
-  const networks = (names: string[] | undefined) =>
-    names && new Set(names.map(name => findNetwork(name)?.chainId))
   const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
 
-  const inNetworks = networks(filter.allowedNetworks)
-  const notNetworks = inNetworks ? undefined : networks(filter.disallowedNetworks)
+  const inNetworks = networkFilter(filter)
   const assets = (names: string[] | undefined) => names && assetNames(names, shown)
   const inAssets = assets(filter.allowedAssets)
   const notAssets = inAssets ? undefined : assets(filter.disallowedAssets)
@@ -77,8 +101,7 @@ export function compileFilter(filter: VaultFilter, shown: Shown): CompiledFilter
 
   const passes = (vault: Vault, figures?: Figures): boolean => {
     if (vault.isCorrupted && !filter.allowCorrupted) return false
-    if (inNetworks && !inNetworks.has(vault.state.chainId)) return false
-    if (notNetworks?.has(vault.state.chainId)) return false
+    if (!inNetworks(vault.state.chainId)) return false
     if (inAssets && !inAssets(vault.asset)) return false
     if (notAssets?.(vault.asset)) return false
     if (inProtocols && !isOf(inProtocols, vault.protocol)) return false
@@ -103,7 +126,8 @@ export function compileFilter(filter: VaultFilter, shown: Shown): CompiledFilter
   }
 }
 
-function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
+/** Of a figure that is not known no bound is kept. */
+export function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
   if (min === undefined && max === undefined) return true
   if (value === undefined) return false
   return (min === undefined || value >= min) && (max === undefined || value <= max)

@@ -73,12 +73,8 @@ async function loadMoves(
   const has = (...types: string[]) => all.some(row => types.some(type => row.types.includes(type)))
   const moved = all.filter(({ contract }) => contract !== '')
   const hasRetraction = has('BlockRetracted')
-  const [last] = hasRetraction ? await ask(clickhouse, queries.newRetraction, asked) : []
-  noteRetractions(clickhouse, chain, {
-    from,
-    to,
-    last: last?.newest,
-  })
+  const [last] = hasRetraction ? await ask(clickhouse, queries.lastRetraction, asked) : []
+  noteRetractions(clickhouse, chain, { from, to, last: last?.newest })
   const touched = hasRetraction ? await ask(clickhouse, queries.retractedContracts, asked) : []
   const forgotten = touched.map(({ contract }) => contract)
   const isMany = moved.length > MANY

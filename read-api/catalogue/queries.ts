@@ -162,20 +162,15 @@ export const reportedFeeds = defineQuery({
   row: z.object({ feed: z.string() }),
 })
 
-/** A row if there is a retraction in ({from}, {p}]. */
-/** Of blocks with events: one of others hides nothing. From the events themselves, which came before what is reckoned from them. */
-export const newRetraction = defineQuery({
-  name: 'catalogue_new_retraction',
+/**
+ * A row with the newest retraction in ({from}, {p}] of a block with events: one of another block hides nothing. From the events
+ * themselves, which were there before what is reckoned from them.
+ */
+export const lastRetraction = defineQuery({
+  name: 'catalogue_last_retraction',
   sql: `SELECT max(position) AS newest FROM event
     WHERE stream = toInt32({chain:UInt32}) AND position > {from:UInt64} AND position <= {p:UInt64} AND type = 'BlockRetracted'
       AND JSONExtractUInt(data, 'toPosition') >= JSONExtractUInt(data, 'fromPosition') HAVING count() > 0`,
-  row: z.object({ newest: uint }),
-})
-
-export const lastRetraction = defineQuery({
-  name: 'catalogue_last_retraction',
-  sql: `SELECT max(retracted_by) AS newest FROM retracted
-    WHERE stream = toInt32({chain:UInt32}) AND retracted_by > {from:UInt64} AND retracted_by <= {p:UInt64} HAVING count() > 0`,
   row: z.object({ newest: uint }),
 })
 

@@ -1,6 +1,5 @@
-import { findNetwork } from '../../db/networks.ts'
-import type { Catalogue, Shown } from '../catalogue/catalogue.ts'
-import { assetNames, type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
+import type { Shown } from '../catalogue/catalogue.ts'
+import { assetNames, type Unsupported, unknownOf, unsupportedNetworks, within } from '../catalogue/filter.ts'
 import { boolean, choice, integer, names, number } from '../http/parameters.ts'
 import { type FixedTermMarket, usdOfMarket } from './market.ts'
 
@@ -62,27 +61,6 @@ export interface FixedTermFilter {
   minLiquidity?: number | undefined
   minExpiry?: number | undefined
   maxExpiry?: number | undefined
-}
-
-/** Chains that pass and have such markets, ascending. */
-export function chainsOf(
-  catalogue: Catalogue,
-  { allowedNetworks, disallowedNetworks }: FixedTermFilter,
-): number[] {
-  const ids = (of: string[] | undefined) =>
-    of && new Set(of.flatMap(name => findNetwork(name)?.chainId ?? []))
-  const allowed = ids(allowedNetworks)
-  const disallowed = ids(disallowedNetworks)
-  return [...catalogue.moment.chains.keys()]
-    .filter(chainId => catalogue.chain(chainId, 'fixed-term') !== undefined)
-    .filter(chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId)))
-    .sort((a, b) => a - b)
-}
-
-function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
-  if (min === undefined && max === undefined) return true
-  if (value === undefined) return false
-  return (min === undefined || value >= min) && (max === undefined || value <= max)
 }
 
 /** Markets that run and pass; `leftOut`: how many would but for their standing. */

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import express from 'express'
+import { preferredOf } from './accept.ts'
 import { authenticate } from './auth.ts'
 import { type EndpointContext, isPayable, ReadyJson } from './endpoint.ts'
 import type { Exchange, LeftOut, Outcome } from './exchange.ts'
@@ -126,7 +127,7 @@ async function work(exchange: Exchange, input: Input, signal: AbortSignal): Prom
 
 const wantsStream = (request: Request) =>
   request.method === 'GET' &&
-  request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream'
+  preferredOf(request, ['application/json', 'text/event-stream']) === 'text/event-stream'
 
 /** An answer with something in it does not say what is left out: what strangers deploy changes no byte of it. */
 function sayLeftOut(text: string, leftOut: LeftOut | undefined): string {

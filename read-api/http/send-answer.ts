@@ -9,7 +9,7 @@ import type { Ground } from './entity-tags.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import { charge } from './limits.ts'
 import type { Payment } from './payments.ts'
-import { bodyIn, describeTable } from './tables.ts'
+import { type Table, tableOf } from './tables.ts'
 
 /** Nothing is kept without asking again: a tag says whether the projections have moved, a clock cannot. */
 const CACHE_CONTROL: Record<CachePolicy, string> = {
@@ -22,30 +22,31 @@ interface Prepared {
   outcome: Outcome
   tag?: string | undefined
   isUnchanged: boolean
-  /** Absent where there is none to send. */
-  body?: string | Buffer | undefined
+  /** In place of the answer as JSON. */
+  table?: Table | undefined
 }
 
-/** Gives an outcome its tag and its body, before anybody is charged: what cannot be written costs nothing. */
+/** Gives an outcome its tag and its form, before anybody is charged: what cannot be written costs nothing. */
 export async function prepare(exchange: Exchange, outcome: Outcome, signal: AbortSignal): Promise<Prepared> {
   const { tag, isUnchanged } = tagOf(exchange, outcome)
-  if (outcome.kind !== 'made' || isUnchanged) return { outcome, tag, isUnchanged }
-  const { endpoint, format, deps } = exchange
-  const body = await bodyIn(format, { endpoint, text: outcome.text, clickhouse: deps.clickhouse, signal })
-  return { outcome, tag, isUnchanged, body }
+  const { endpoint, format, deps, request } = exchange
+  if (outcome.kind !== 'made' || isUnchanged || format === 'json') return { outcome, tag, isUnchanged }
+  const made = { endpoint, text: outcome.text, url: request.originalUrl, clickhouse: deps.clickhouse, signal }
+  return { outcome, tag, isUnchanged, table: await tableOf(format, made) }
 }
 
 /** To bytes: what an answer stands on, its price, and then the answer itself. */
 export async function sendAnswer(
   exchange: Exchange,
-  { outcome, tag, isUnchanged, body }: Prepared,
+  { outcome, tag, isUnchanged, table }: Prepared,
 ): Promise<void> {
   describe(exchange)
   await settle(exchange, outcome, isUnchanged)
   if (outcome.kind === 'stream') return openStream(exchange, outcome.stream)
   if (tag) exchange.response.setHeader('etag', tag)
-  if (body === undefined || outcome.kind === 'unchanged') exchange.response.status(304).end()
-  else write(exchange, outcome, body)
+  if (isUnchanged || outcome.kind === 'unchanged') exchange.response.status(304).end()
+  else if (table) writeTable(exchange, table)
+  else write(exchange, outcome)
 }
 
 function describe({ endpoint, response, catalogue, touched, read, leftOut }: Exchange): void {
@@ -100,25 +101,24 @@ async function openStream({ response }: Exchange, stream: Stream): Promise<void>
   await stream(response)
 }
 
-function write(
-  exchange: Exchange,
-  { text, credits }: Extract<Outcome, { kind: 'made' }>,
-  body: string | Buffer,
-): void {
+/** Express would write its own words about characters into the type. */
+function writeTable({ response, isHead }: Exchange, { body, headers }: Table): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.end(isHead ? undefined : body)
+}
+
+function write(exchange: Exchange, { text, credits }: Extract<Outcome, { kind: 'made' }>): void {
   const { endpoint, options, request, response, catalogue, touched } = exchange
-  if (exchange.format === 'json') response.type('application/json')
-  else describeTable(exchange.format, text, request, response)
+  response.type('application/json')
   // What was charged or paid for is sent: Express would make a 304 of it by itself, for If-None-Match: * even.
   Object.defineProperty(request, 'fresh', { value: false })
-  if (exchange.key && exchange.isConditional && catalogue && exchange.format === 'json') {
+  if (exchange.key && exchange.isConditional && catalogue) {
     const route = String(response.locals['route'])
     const { face } = endpoint
     const ground = groundOf(endpoint, touched)
     options.ready.keep(request, response, { catalogue, ground, face, route, credits, text })
   }
-  if (exchange.format === 'json') response.send(body)
-  // Express would write its own words about characters into the type.
-  else response.end(exchange.isHead ? undefined : body)
+  response.send(text)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import { isUnavailable } from '../moment/query.ts'
+import { preferredOf } from './accept.ts'
 import type { Endpoint } from './endpoint.ts'
 import { DependencyDownError, NotAcceptableError } from './errors.ts'
 import { z } from './zod.ts'
@@ -55,27 +56,21 @@ function bare(schema: unknown): unknown {
 export function formatFor(endpoint: Endpoint, request: Request): Format {
   if (endpoint.table === undefined) return 'json'
   const formats = Object.keys(MEDIA_TYPES) as Format[]
-  const accepts = request.accepts as (types: string[]) => string | false
-  const wanted = accepts.call(
-    withoutParameters(request),
-    formats.map(format => MEDIA_TYPES[format]),
-  )
+  const types = formats.map(format => MEDIA_TYPES[format])
+  const wanted = preferredOf(request, types)
   const format = formats.find(of => MEDIA_TYPES[of] === wanted)
-  if (!format) throw new NotAcceptableError(formats.map(of => MEDIA_TYPES[of]))
+  if (!format) throw new NotAcceptableError(types)
   return format
 }
 
-/** `application/json; charset=utf-8` is JSON as well: of parameters only the weight counts. */
-function withoutParameters({ headers }: Request): Request {
-  const accept = headers.accept?.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
-  return { headers: { ...headers, accept } } as Request
-}
+/** An answer that was made as JSON. */
+type Answer = Record<string, unknown>
 
 type Cell = string | number | boolean | null
 
-/** The rows of an answer that is JSON, cell by cell; what is absent is null, and what is a list in itself is its JSON. */
-function cellsOf(endpoint: Endpoint, text: string): Cell[][] {
-  const rows = (JSON.parse(text) as Record<string, unknown[]>)[endpoint.table ?? ''] ?? []
+/** The rows of an answer, cell by cell; what is absent is null, and what is a list in itself is its JSON. */
+function cellsOf(endpoint: Endpoint, answer: Answer): Cell[][] {
+  const rows = (answer[endpoint.table ?? ''] ?? []) as unknown[]
   return rows.map(row =>
     columnsOf(endpoint).map(({ path }) => {
       const value = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], row)
@@ -95,8 +90,8 @@ function csvCell(cell: Cell): string {
 }
 
 /** As RFC 4180 has it, with a line of names. */
-export function csvOf(endpoint: Endpoint, text: string): string {
-  const lines = [columnsOf(endpoint).map(({ name }) => name), ...cellsOf(endpoint, text)]
+export function csvOf(endpoint: Endpoint, answer: Answer): string {
+  const lines = [columnsOf(endpoint).map(({ name }) => name), ...cellsOf(endpoint, answer)]
   return lines.map(cells => `${cells.map(csvCell).join(',')}\r\n`).join('')
 }
 
@@ -104,11 +99,11 @@ const CLICKHOUSE_TYPES = { integer: 'Nullable(Int64)', number: 'Nullable(Float64
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** Amounts and USD are text, to the last digit: Parquet has no integers as wide. */
-async function parquetOf({ endpoint, text, clickhouse, signal }: Made): Promise<Buffer> {
+async function parquetOf({ endpoint, clickhouse, signal }: Made, answer: Answer): Promise<Buffer> {
   const columns = columnsOf(endpoint)
   const type = `Array(Tuple(${columns.map(({ kind }) => CLICKHOUSE_TYPES[kind]).join(', ')}))`
   const rows = JSON.stringify(
-    cellsOf(endpoint, text).map(cells =>
+    cellsOf(endpoint, answer).map(cells =>
       cells.map((cell, i) => (columns[i]?.kind === 'text' && cell !== null ? String(cell) : cell)),
     ),
   )
@@ -136,45 +131,51 @@ async function parquetOf({ endpoint, text, clickhouse, signal }: Made): Promise<
 
 interface Made {
   endpoint: Endpoint
+  /** The answer as JSON. */
   text: string
+  /** Below the address of the API. */
+  url: string
   clickhouse: ClickHouseClient
   signal: AbortSignal
 }
 
-/** The body of an answer that was made as JSON. */
-export async function bodyIn(format: Format, made: Made): Promise<string | Buffer> {
-  if (format === 'csv') return csvOf(made.endpoint, made.text)
-  return format === 'parquet' ? parquetOf(made) : made.text
+/** A body, and the headers that say what it is. */
+export interface Table {
+  body: string | Buffer
+  headers: Readonly<Record<string, string>>
 }
 
-/** Says the type of a body, and what a table has no place for: where the next page is, and what an answer says of itself. */
-export function describeTable(format: Format, text: string, request: Request, response: Response): void {
-  response.setHeader(
-    'content-type',
-    format === 'csv' ? 'text/csv; charset=utf-8; header=present' : MEDIA_TYPES[format],
-  )
-  const warnings = warningsOf(text)
-  if (warnings) response.setHeader('x-warnings', warnings)
-  const next = /^\{"itemsOnPage":\d+,"nextPage":(\d+)/.exec(text)?.[1]
-  if (next === undefined) return
-  const url = new URL(request.originalUrl, 'http://localhost')
-  url.searchParams.set('page', next)
+/** The same as a table; what a table has no place for is in its headers: where the next page is, and what an answer says of itself. */
+export async function tableOf(format: Exclude<Format, 'json'>, made: Made): Promise<Table> {
+  const answer = JSON.parse(made.text) as Answer
+  const headers = { ...nextOf(answer, made.url), ...warningsOf(answer) }
+  if (format === 'parquet')
+    return {
+      body: await parquetOf(made, answer),
+      headers: { 'content-type': MEDIA_TYPES.parquet, ...headers },
+    }
+  const type = `${MEDIA_TYPES.csv}; charset=utf-8; header=present`
+  return { body: csvOf(made.endpoint, answer), headers: { 'content-type': type, ...headers } }
+}
+
+function nextOf({ nextPage }: Answer, path: string): { link?: string } {
+  if (typeof nextPage !== 'number') return {}
+  const url = new URL(path, 'http://localhost')
+  url.searchParams.set('page', String(nextPage))
   // As seen from the address that was asked, whatever a proxy calls it.
-  response.setHeader('link', `<${url.search}>; rel="next"`)
+  return { link: `<${url.search}>; rel="next"` }
 }
 
-/** What an answer says is unknown or left out, as JSON in ASCII; undefined where it says nothing. */
-function warningsOf(text: string): string | undefined {
-  const { errors = {}, warnings = [] } = JSON.parse(text) as {
-    errors?: Record<string, unknown[]>
-    warnings?: string[]
+/** What an answer says is unknown or left out, as JSON in ASCII. */
+function warningsOf({ errors, warnings }: Answer): { 'x-warnings'?: string } {
+  const all = Object.entries({ ...(errors as Record<string, unknown[]> | undefined), warnings })
+  const said = all.filter(([, names]) => Array.isArray(names) && names.length > 0)
+  if (said.length === 0) return {}
+  const text = JSON.stringify(Object.fromEntries(said))
+  return {
+    'x-warnings': text.replaceAll(
+      /[^ -~]/g,
+      sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
   }
-  const said = Object.fromEntries(
-    Object.entries({ ...errors, warnings }).filter(([, names]) => names.length > 0),
-  )
-  if (Object.keys(said).length === 0) return undefined
-  return JSON.stringify(said).replaceAll(
-    /[^ -~]/g,
-    sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

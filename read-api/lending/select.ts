@@ -1,6 +1,5 @@
-import { findNetwork } from '../../db/networks.ts'
 import { protocolName } from '../../db/protocols.ts'
-import type { Catalogue, Shown } from '../catalogue/catalogue.ts'
+import type { Shown } from '../catalogue/catalogue.ts'
 import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { type Paging, pageOfAll } from '../http/paging.ts'
@@ -147,19 +146,4 @@ export function unsupportedIn(
     ),
     unsupportedProtocols: unknownOf(named(/^(dis)?allowedProtocols$/), isLendingProtocol),
   }
-}
-
-/** Chains of the catalogue that pass, ascending. */
-export function chainsOf(
-  catalogue: Catalogue,
-  query: { allowedNetworks?: string[] | undefined; disallowedNetworks?: string[] | undefined },
-): number[] {
-  const ids = (names: string[] | undefined) =>
-    names && new Set(names.flatMap(name => findNetwork(name)?.chainId ?? []))
-  const allowed = ids(query.allowedNetworks)
-  const disallowed = ids(query.disallowedNetworks)
-  return [...catalogue.moment.chains.keys()]
-    .filter(chainId => catalogue.chain(chainId, 'lending') !== undefined)
-    .filter(chainId => (allowed ? allowed.has(chainId) : !disallowed?.has(chainId)))
-    .sort((a, b) => a - b)
 }

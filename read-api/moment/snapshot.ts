@@ -66,8 +66,8 @@ export function momentOf(rows: readonly FaceRow[]): Moment {
     const places = faces.get(row.face) ?? new Map<number, FaceRow>()
     faces.set(row.face, places)
     const least = places.get(row.stream)
-    compacted.set(row.stream, Math.min(row.compacted, compacted.get(row.stream) ?? row.compacted))
     if (!least || isBefore(row, least)) places.set(row.stream, row)
+    compacted.set(row.stream, Math.min(row.compacted, compacted.get(row.stream) ?? row.compacted))
   }
   const chainsOf = (places: ReadonlyMap<number, FaceRow> = new Map()) =>
     new Map(

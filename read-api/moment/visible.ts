@@ -63,38 +63,40 @@ export function withoutRetractions(
   { chain, p, as_of }: Record<string, unknown>,
   clickhouse: ClickHouseClient,
 ): string {
-  const compactedOf = (id: number) => compacted.get(clickhouse)?.get(id) ?? 0
+  const upTo = compacted.get(clickhouse)
+  /** What every reader at a position can do without. */
+  const bound = (id: number, position: number) => {
+    const done = upTo?.get(id) ?? 0
+    return done <= position ? done : 0
+  }
   const needsNone = (id: number, position: number) => {
     const known = retractions.get(clickhouse)?.get(id)
     if (!known) return false
     if (position <= known.straight) return true
-    return position <= known.seen && position >= known.last && compactedOf(id) >= known.last
+    return position <= known.seen && position >= known.last && (upTo?.get(id) ?? 0) >= known.last
   }
   let short = sql
   if (typeof chain === 'number' && typeof p === 'number') {
-    const least = compactedOf(chain)
-    if (needsNone(chain, p)) short = short.replaceAll(NOT_RETRACTED_ON_CHAIN, '')
-    else if (least > 0 && least <= p)
-      short = short.replaceAll(
-        NOT_RETRACTED_ON_CHAIN,
-        NOT_RETRACTED_ON_CHAIN.replace('retracted_by <=', `retracted_by > ${least} AND retracted_by <=`),
-      )
+    const condition = needsNone(chain, p) ? '' : since(NOT_RETRACTED_ON_CHAIN, [bound(chain, p)], String)
+    short = short.replaceAll(NOT_RETRACTED_ON_CHAIN, condition)
   }
-  if (as_of instanceof Map && [...as_of].every(([id, position]) => needsNone(Number(id), Number(position))))
-    short = short.replaceAll(NOT_RETRACTED, '')
-  else if (as_of instanceof Map) {
-    const least = [...as_of].flatMap(([id, position]) => {
-      const upTo = compactedOf(Number(id))
-      return [Number(id), upTo <= Number(position) ? upTo : 0]
-    })
-    if (least.some((value, i) => i % 2 === 1 && value > 0))
-      short = short.replaceAll(
-        NOT_RETRACTED,
-        NOT_RETRACTED.replace(
-          'WHERE retracted_by',
-          `WHERE retracted_by > map(${least.join(', ')})[toUInt32(stream)] AND retracted_by`,
-        ),
-      )
+  if (as_of instanceof Map) {
+    const chains = [...as_of].map(([id, position]) => [Number(id), Number(position)] as const)
+    const bounds = chains.map(([id, position]) => bound(id, position))
+    const ofChain = () =>
+      `map(${chains.map(([id], i) => `${id}, ${bounds[i]}`).join(', ')})[toUInt32(stream)]`
+    const isNone = chains.every(([id, position]) => needsNone(id, position))
+    short = short.replaceAll(NOT_RETRACTED, isNone ? '' : since(NOT_RETRACTED, bounds, ofChain))
   }
   return short
+}
+
+/** The condition with a look at those retractions alone that came after the bounds, if there is any bound. */
+function since(
+  condition: string,
+  bounds: readonly number[],
+  write: (bounds: readonly number[]) => string,
+): string {
+  if (bounds.every(bound => bound === 0)) return condition
+  return condition.replace('retracted_by <=', `retracted_by > ${write(bounds)} AND retracted_by <=`)
 }

@@ -1,9 +1,9 @@
 import type { NetworkId } from '../../db/networks.ts'
-import { findNetwork, networkOfChain } from '../../db/networks.ts'
+import { networkOfChain } from '../../db/networks.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 import type { Shown } from '../catalogue/catalogue.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
-import { assetNames } from '../catalogue/filter.ts'
+import { assetNames, networkFilter } from '../catalogue/filter.ts'
 import { nativeCoin } from '../chain/native-coins.ts'
 import { usdOf } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
@@ -81,16 +81,9 @@ export async function readIdleAssets(
 }
 
 function compileAssetFilter(filter: AssetFilter, shown: Shown): (asset: AssetInfo) => boolean {
-  const chains = (names: string[] | undefined) =>
-    names && new Set(names.map(name => findNetwork(name)?.chainId))
-  const onChains = chains(filter.allowedNetworks)
-  const notOnChains = onChains ? undefined : chains(filter.disallowedNetworks)
+  const isOnChain = networkFilter(filter)
   const isAllowed = filter.allowedAssets && assetNames(filter.allowedAssets, shown)
   const isDisallowed =
     !isAllowed && filter.disallowedAssets ? assetNames(filter.disallowedAssets, shown) : undefined
-  return asset =>
-    (!onChains || onChains.has(asset.chainId)) &&
-    !notOnChains?.has(asset.chainId) &&
-    (!isAllowed || isAllowed(asset)) &&
-    !isDisallowed?.(asset)
+  return asset => isOnChain(asset.chainId) && (!isAllowed || isAllowed(asset)) && !isDisallowed?.(asset)
 }

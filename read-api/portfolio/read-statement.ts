@@ -1,4 +1,5 @@
 import { groupBy } from '../../db/group-by.ts'
+import { inLanes } from '../../db/process/lanes.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
@@ -63,7 +64,7 @@ export async function readStatement(
       const alive = vaults.filter(({ state }) => isIn(rows.get(state.address) ?? [], period))
       refuseTooLong(alive.length * midnightsOf(period).length)
       const states = await readStates(chain, alive, period, context)
-      return inLanes(alive, vault => {
+      return inLanes(LANES, alive, vault => {
         const { address } = vault.state
         const own = { rows: rows.get(address) ?? [], states: states.get(address) ?? [] }
         return stateOf(vault, own, { ...period, method }, context)
@@ -89,17 +90,6 @@ async function readMovements(
 
 /** Vaults that are looked at together: a wallet of hundreds is not to take every connection from others. */
 const LANES = 4
-
-/** Does all of them, so many at a time, in order. */
-async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = []
-  const left = items.entries()
-  const lane = async () => {
-    for (const [i, item] of left) done[i] = await work(item)
-  }
-  await Promise.all(Array.from({ length: LANES }, lane))
-  return done
-}
 
 /** Vaults times days on one network. */
 const MOST_DAYS = 200_000

@@ -2,6 +2,7 @@ import { toBase58 } from '../../db/base58.ts'
 import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
 import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { within } from '../catalogue/filter.ts'
 import { sortOrder } from '../catalogue/filter-schema.ts'
 import { boolean, choice, names, number, text } from '../http/parameters.ts'
 import { compareFigures } from '../portfolio/select-positions.ts'
@@ -118,12 +119,6 @@ function isOfMints(of: readonly string[]): Test {
 function isOfProtocols(of: readonly string[]): Test {
   const wanted = new Set(of.map(name => name.toLowerCase()))
   return ({ protocol }) => wanted.has(protocol) || wanted.has(PROTOCOLS[protocol as ProtocolSlug]?.name ?? '')
-}
-
-function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
-  if (min === undefined && max === undefined) return true
-  if (value === undefined) return false
-  return (min === undefined || value >= min) && (max === undefined || value <= max)
 }
 
 const FIGURES: Record<SvmSortKey, (vault: SvmVault) => number | undefined> = {

@@ -1,7 +1,7 @@
-import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { type Node, startNode } from '../chain/node.ts'
+import { asking } from './ask.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import type { Modelled } from './portfolio-world.ts'
@@ -39,12 +39,7 @@ afterAll(async () => {
   await node?.stop()
 })
 
-async function ask(path: string, status = 200) {
-  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
-  expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(status)
-  return answer
-}
-const get = async (path: string) => (await ask(path)).body
+const { ask, get } = asking(() => api)
 const lower = (address: string) => address.toLowerCase()
 
 const { stateAt, heldAfter } = p.bookOf(wallets)

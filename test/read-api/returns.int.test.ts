@@ -1,6 +1,6 @@
-import request from 'supertest'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { asking } from './ask.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import type { Modelled } from './portfolio-world.ts'
@@ -21,12 +21,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => api?.stop())
 
-async function ask(path: string, status = 200) {
-  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
-  expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(status)
-  return answer
-}
-const get = async (path: string) => (await ask(path)).body
+const { ask, get } = asking(() => api)
 const lower = (address: string) => address.toLowerCase()
 const END = Number.MAX_SAFE_INTEGER
 const pairs = wallets.vaults.flatMap(model => p.WALLETS.map(wallet => [model, wallet] as const))

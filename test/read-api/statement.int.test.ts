@@ -1,7 +1,7 @@
-import request from 'supertest'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readMoment } from '../../read-api/moment/snapshot.ts'
+import { asking } from './ask.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import type { Modelled } from './portfolio-world.ts'
@@ -32,12 +32,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => api?.stop())
 
-async function ask(path: string, status = 200) {
-  const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
-  expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(status)
-  return answer
-}
-const get = async (path: string) => (await ask(path)).body
+const { ask, get } = asking(() => api)
 const lower = (address: string) => address.toLowerCase()
 
 const random = p.mulberry(11)

@@ -10,11 +10,11 @@ SELECT s.chain_id AS chain_id, s.market AS market, s.timestamp AS timestamp, s.b
   toFloat64(s.oracle_rate_wad) / 1e18 AS oracle_pt_price, s.total_pt AS total_pt_raw, s.total_sy AS total_sy_raw, s.pt_supply AS pt_supply_raw,
   s.exchange_rate AS exchange_rate_raw, s.position AS position
 FROM fixed_term_state AS s
-ANY INNER JOIN (
+INNER JOIN (
   SELECT chain_id, market, toDateTime(argMax(expiry, position), 'UTC') AS expires_at
   FROM fixed_term_market WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY chain_id, market
 ) AS m ON s.chain_id = m.chain_id AND s.market = m.market
-ANY INNER JOIN (
+INNER JOIN (
   SELECT chain_id, market, argMax(decimals, position) AS decimals
   FROM fixed_term_description WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY chain_id, market
 ) AS d ON s.chain_id = d.chain_id AND s.market = d.market

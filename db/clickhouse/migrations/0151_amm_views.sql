@@ -24,7 +24,7 @@ SELECT s.chain_id AS chain_id, s.vault AS vault, s.timestamp AS timestamp, s.blo
   value_raw / pow(10., a.decimals) AS value,
   s.total0 AS total0_raw, s.total1 AS total1_raw, s.supply AS supply_raw, s.position AS position
 FROM amm_state AS s
-ANY INNER JOIN (
+INNER JOIN (
   SELECT chain_id, vault, argMax(token0, position) AS token0, argMax(token1, position) AS token1, argMax(takes_token1, position) AS takes_token1
   FROM amm_description WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY chain_id, vault
 ) AS d ON s.chain_id = d.chain_id AND s.vault = d.vault

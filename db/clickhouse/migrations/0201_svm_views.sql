@@ -103,13 +103,13 @@ FROM (
   FROM svm_vault_sample
   WHERE share_price IS NOT NULL
   UNION ALL
-  SELECT chain_id, vault, timestamp, position, toFloat64(price_assets) / toFloat64(price_shares) * pow(10., shift) AS price, 'log' AS source
+  SELECT chain_id, vault, timestamp, position, assumeNotNull(toFloat64(price_assets) / toFloat64(price_shares) * pow(10., shift)) AS price, 'log' AS source
   FROM svm_price
-  ANY INNER JOIN (
-    SELECT chain_id, vault, assumeNotNull(toInt32(share_decimals) - toInt32(asset_decimals)) AS shift
+  ANY LEFT JOIN (
+    SELECT chain_id, vault, toNullable(toInt32(share_decimals) - toInt32(asset_decimals)) AS shift
     FROM svm_vaults WHERE share_decimals IS NOT NULL AND asset_decimals IS NOT NULL
   ) AS v USING (chain_id, vault)
-  WHERE price_shares > 0
+  WHERE price_shares > 0 AND shift IS NOT NULL
 )
 WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
 GROUP BY chain_id, vault, hour

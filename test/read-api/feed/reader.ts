@@ -12,7 +12,8 @@ export async function* follow(
 ): AsyncGenerator<Sent> {
   const response = await fetch(url, {
     headers: {
-      accept: 'text/event-stream',
+      // As some clients send it.
+      accept: 'text/event-stream; charset=utf-8',
       'x-api-key': key,
       ...(lastEventId ? { 'last-event-id': lastEventId } : {}),
     },

@@ -1,3 +1,4 @@
+import { chainsOf } from '../../../catalogue/filter.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { paging } from '../../../http/parameters.ts'
 import { pageOf, Unsupported } from '../../../http/shapes.ts'
@@ -5,7 +6,6 @@ import { z } from '../../../http/zod.ts'
 import { lendingMarkets } from '../../../lending/book.ts'
 import { Market } from '../../../lending/schemas.ts'
 import {
-  chainsOf,
   marketFilter,
   marketsPage,
   marketsUnlisted,
@@ -31,7 +31,7 @@ export default defineEndpoint({
   cache: 'moment',
   face: 'lending',
   async handler({ query }, context) {
-    const chains = chainsOf(context.catalogue, query)
+    const chains = chainsOf(context.catalogue, 'lending', query)
     const markets = (await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))).flat()
     return marketsPage(markets, query, context)
   },

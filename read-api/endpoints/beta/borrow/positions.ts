@@ -1,3 +1,4 @@
+import { chainsOf } from '../../../catalogue/filter.ts'
 import { sortOrder } from '../../../catalogue/filter-schema.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { pageOfAll } from '../../../http/paging.ts'
@@ -7,14 +8,7 @@ import { lendingMarkets } from '../../../lending/book.ts'
 import type { AssetPosition, LendingPosition } from '../../../lending/family.ts'
 import { distinctPositions, readWallet } from '../../../lending/positions.ts'
 import { BorrowPosition } from '../../../lending/schemas.ts'
-import {
-  chainsOf,
-  namesOf,
-  networkFilter,
-  passes,
-  shownMarkets,
-  unsupportedIn,
-} from '../../../lending/select.ts'
+import { namesOf, networkFilter, passes, shownMarkets, unsupportedIn } from '../../../lending/select.ts'
 import { positionWire, usdOf } from '../../../lending/wire.ts'
 
 const sortKeys = ['balanceUsd', 'suppliedUsd', 'borrowedUsd', 'ltv', 'healthFactor'] as const
@@ -60,7 +54,7 @@ export default defineEndpoint({
   cache: 'moment',
   face: 'lending',
   async handler({ params, query }, context) {
-    const chains = chainsOf(context.catalogue, query)
+    const chains = chainsOf(context.catalogue, 'lending', query)
     const markets = await Promise.all(chains.map(chainId => lendingMarkets(context, chainId)))
     const positions = await Promise.all(markets.map(of => readWallet(of, params.userAddress, context)))
     const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))

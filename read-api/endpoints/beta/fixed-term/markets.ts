@@ -1,7 +1,8 @@
+import { chainsOf } from '../../../catalogue/filter.ts'
 import { sortOrder } from '../../../catalogue/filter-schema.ts'
 import { fixedTermMarketsOf } from '../../../fixed-term/book.ts'
 import { FixedTerm } from '../../../fixed-term/schemas.ts'
-import { chainsOf, fixedTermFilter, narrowed, sorted, unsupportedIn } from '../../../fixed-term/select.ts'
+import { fixedTermFilter, narrowed, sorted, unsupportedIn } from '../../../fixed-term/select.ts'
 import { fixedTermWire } from '../../../fixed-term/wire.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { pageOfAll } from '../../../http/paging.ts'
@@ -23,7 +24,7 @@ export default defineEndpoint({
   cache: 'moment',
   face: 'fixed-term',
   async handler({ query }, context) {
-    const chains = chainsOf(context.catalogue, query)
+    const chains = chainsOf(context.catalogue, 'fixed-term', query)
     const markets = (await Promise.all(chains.map(chainId => fixedTermMarketsOf(context, chainId)))).flat()
     const { kept, leftOut } = narrowed(markets, query, context.shown)
     const page = pageOfAll(sorted(kept, query.sortBy ?? 'tvl', query.sortOrder), query)

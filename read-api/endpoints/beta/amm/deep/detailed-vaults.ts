@@ -1,7 +1,8 @@
 import { ammVaultsOf } from '../../../../amm/book.ts'
 import { Deep } from '../../../../amm/schemas.ts'
-import { ammFilter, chainsOf, narrowed, sorted, unsupportedIn } from '../../../../amm/select.ts'
+import { ammFilter, narrowed, sorted, unsupportedIn } from '../../../../amm/select.ts'
 import { deepWire } from '../../../../amm/wire.ts'
+import { chainsOf } from '../../../../catalogue/filter.ts'
 import { sortOrder } from '../../../../catalogue/filter-schema.ts'
 import { defineEndpoint } from '../../../../http/endpoint.ts'
 import { pageOfAll } from '../../../../http/paging.ts'
@@ -23,7 +24,7 @@ export default defineEndpoint({
   cache: 'moment',
   face: 'amm',
   async handler({ query }, context) {
-    const chains = chainsOf(context.catalogue, query)
+    const chains = chainsOf(context.catalogue, 'amm', query)
     const vaults = (await Promise.all(chains.map(chainId => ammVaultsOf(context, chainId)))).flat()
     const { kept, leftOut } = narrowed(vaults, query, context.shown)
     const page = pageOfAll(sorted(kept, query.sortBy ?? 'tvl', query.sortOrder), query)

@@ -1,0 +1,26 @@
+/**
+ * Does every item, so many at a time, in order but for that; gives what came of each. After a failure no other is begun, and it
+ * is thrown when all have ended.
+ */
+export async function inLanes<T, R>(
+  lanes: number,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const left = items.entries()
+  const done: R[] = []
+  const failures: unknown[] = []
+  const lane = async () => {
+    for (const [i, item] of left) {
+      if (failures.length > 0) return
+      try {
+        done[i] = await work(item)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  if (failures.length > 0) throw failures[0]
+  return done
+}
