@@ -18,7 +18,8 @@ export interface FarmStake {
 const DISCRIMINATOR = '48b155f94ca7ba7e'
 /** @see npm @kamino-finance/farms-sdk 4.0.1, accounts/userState: places of fields */
 const AT = { farm: 16, owner: 48, active: 408, pendingDeposit: 424, pendingWithdrawal: 448 } as const
-const SIZE = 920
+/** Bytes of such an account. */
+export const FARM_STAKE_SIZE = 920
 const SCALE = 10n ** 18n
 
 /** Where a farm keeps what a wallet staked of its own. */
@@ -27,7 +28,7 @@ export const farmStakeOf = (farm: Key, wallet: Key): Key =>
 
 /** Undefined where `owner` is not the program, or `account` is not where the farm keeps what the wallet in it staked. */
 export function decodeFarmStake(account: Key, owner: Key, data: Uint8Array): FarmStake | undefined {
-  if (owner !== FARMS_PROGRAM || data.length !== SIZE) return undefined
+  if (owner !== FARMS_PROGRAM || data.length !== FARM_STAKE_SIZE) return undefined
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (bytes.toString('hex', 0, 8) !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(bytes.subarray(at)).key()

@@ -1,5 +1,5 @@
 import type { CurvePoint, KaminoReserve } from './reserve.ts'
-import type { KaminoVault } from './vault.ts'
+import type { KaminoConfig, KaminoVault } from './vault.ts'
 
 /** Fractions ("Sf") have 60 fractional bits. Products and quotients of them are rounded down to one. */
 const FRACTION_BITS = 60n
@@ -8,6 +8,8 @@ const MAX = (1n << 128n) - 1n
 /** The program's reckoning: two slots a second, whatever the chain makes. */
 export const SLOTS_PER_YEAR = 63_072_000n
 const FULL_BPS = 10_000n
+/** Of the fee for keeping a vault. @see kvault, consts.rs */
+const SECONDS_PER_YEAR = 31_556_926n
 
 const times = (a: bigint, b: bigint) => checked((a * b) >> FRACTION_BITS)
 const ofBps = (bps: number | bigint) => (BigInt(bps) * ONE) / FULL_BPS
@@ -136,3 +138,68 @@ export function sharePrice(
   if (vault.sharesIssued === 0n) return undefined
   return { assets: vaultAssets(vault, reserves, slot), shares: vault.sharesIssued << FRACTION_BITS }
 }
+
+/** A vault as whatever is done with it finds it: rewards are handed out and fees charged before. */
+export interface KaminoBooks {
+  /** What belongs to the holders, asset base units with 60 fractional bits. */
+  assetsSf: bigint
+  /** Asset base units that lie in no reserve. */
+  available: bigint
+  sharesIssued: bigint
+}
+
+/**
+ * @param time unix seconds
+ * @throws RangeError as `vaultAssets` does
+ * @see kvault, vault_operations.rs, refresh_rewards and charge_fees
+ */
+export function booksAt(
+  vault: KaminoVault,
+  reserves: ReadonlyMap<string, KaminoReserve>,
+  slot: bigint,
+  time: bigint,
+): KaminoBooks {
+  const available = vault.available + rewardsAt(vault, time)
+  const assetsSf = vaultAssets({ ...vault, available }, reserves, slot)
+  const { performanceBps, managementBps, chargedAt, assetsSf: before } = vault.fees
+  const { sharesIssued } = vault
+  if (chargedAt === 0n) return { assetsSf, available, sharesIssued }
+  const seconds = time > chargedAt ? time - chargedAt : 0n
+  const kept = times(before, (ofBps(managementBps) * seconds) / SECONDS_PER_YEAR)
+  const earned = assetsSf > before ? assetsSf - before : 0n
+  const fees = kept + times(ofBps(performanceBps), earned)
+  return { assetsSf: assetsSf > fees ? assetsSf - fees : 0n, available, sharesIssued }
+}
+
+function rewardsAt({ rewards: { perSecond, left, issuedAt } }: KaminoVault, time: bigint): bigint {
+  if (issuedAt === 0n || time <= issuedAt) return 0n
+  const due = perSecond * (time - issuedAt)
+  return due < left ? due : left
+}
+
+/** Asset base units that shares are worth, before what is kept of a withdrawal; 0 where no share is issued. */
+export function worthOf({ assetsSf, sharesIssued }: KaminoBooks, shares: bigint): bigint {
+  return sharesIssued === 0n ? 0n : (assetsSf * shares) / sharesIssued >> FRACTION_BITS
+}
+
+/** The fewest shares that are worth so many assets; undefined where none would be. */
+export function sharesWorth({ assetsSf, sharesIssued }: KaminoBooks, assets: bigint): bigint | undefined {
+  if (assetsSf === 0n || sharesIssued === 0n) return undefined
+  return ((assets << FRACTION_BITS) * sharesIssued + assetsSf - 1n) / assetsSf
+}
+
+/** What is kept of a withdrawal: the higher one of what the vault and the program say, in each of its two parts. */
+export function penaltyOf(vault: KaminoConfig, all: KaminoConfig, assets: bigint): bigint {
+  const bps = greater(vault.penaltyBps, all.penaltyBps)
+  return greater(greater(vault.penalty, all.penalty), (assets * bps + FULL_BPS - 1n) / FULL_BPS)
+}
+
+/** The least of which so much is left when the penalty is kept; undefined where none is. */
+export function beforePenalty(vault: KaminoConfig, all: KaminoConfig, assets: bigint): bigint | undefined {
+  const bps = greater(vault.penaltyBps, all.penaltyBps)
+  if (bps >= FULL_BPS) return undefined
+  const byPart = (assets * FULL_BPS + (FULL_BPS - bps) - 1n) / (FULL_BPS - bps)
+  return greater(byPart, assets + greater(vault.penalty, all.penalty))
+}
+
+const greater = (a: bigint, b: bigint) => (a > b ? a : b)

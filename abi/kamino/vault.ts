@@ -42,6 +42,27 @@ export interface KaminoVault {
   /** Of a withdrawal, asset base units and hundredths of a percent. */
   penalty: bigint
   penaltyBps: bigint
+  fees: KaminoFees
+  rewards: KaminoRewards
+}
+
+/** What who runs a vault takes; charged by whatever is done with it. */
+export interface KaminoFees {
+  /** Hundredths of a percent: of what was earned, and of what lies in it a year. */
+  performanceBps: bigint
+  managementBps: bigint
+  /** Unix seconds; 0: never. */
+  chargedAt: bigint
+  /** What belonged to the holders then, asset base units with 60 fractional bits. */
+  assetsSf: bigint
+}
+
+/** Assets that lie beside those of the holders and become theirs with time. */
+export interface KaminoRewards {
+  perSecond: bigint
+  left: bigint
+  /** Unix seconds; 0: never. */
+  issuedAt: bigint
 }
 
 /** sha256 of "account:VaultState", its first eight bytes. @see anchor-lang, discriminator */
@@ -58,6 +79,10 @@ const AT = {
   sharesMint: 184,
   available: 224,
   sharesIssued: 232,
+  performanceFee: 256,
+  managementFee: 264,
+  feesChargedAt: 272,
+  assetsOfFees: 280,
   pendingFees: 296,
   allocations: 312,
   minDeposit: 58_408,
@@ -67,6 +92,7 @@ const AT = {
   farm: 58_600,
   penalty: 58_680,
   penaltyBps: 58_688,
+  rewards: 58_744,
 } as const
 const NAME_SIZE = 40
 const CTOKENS_AT = 1_104
@@ -80,6 +106,7 @@ export function decodeVault(vault: Key, owner: Key, data: Uint8Array): KaminoVau
   if (Buffer.from(data.subarray(0, 8)).toString('hex') !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(data.subarray(at)).key()
   const u64 = (at: number) => new ByteReader(data.subarray(at)).u64()
+  const u128 = (at: number) => u64(at) + (u64(at + 8) << 64n)
   const state: KaminoVault = {
     authority: key(AT.authority),
     tokenMint: key(AT.tokenMint),
@@ -88,7 +115,7 @@ export function decodeVault(vault: Key, owner: Key, data: Uint8Array): KaminoVau
     sharesMint: key(AT.sharesMint),
     available: u64(AT.available),
     sharesIssued: u64(AT.sharesIssued),
-    pendingFeesSf: u64(AT.pendingFees) + (u64(AT.pendingFees + 8) << 64n),
+    pendingFeesSf: u128(AT.pendingFees),
     allocations: allocationsOf(data),
     minDeposit: u64(AT.minDeposit),
     minWithdrawal: u64(AT.minWithdrawal),
@@ -97,6 +124,17 @@ export function decodeVault(vault: Key, owner: Key, data: Uint8Array): KaminoVau
     farm: unlessNone(key(AT.farm)),
     penalty: u64(AT.penalty),
     penaltyBps: u64(AT.penaltyBps),
+    fees: {
+      performanceBps: u64(AT.performanceFee),
+      managementBps: u64(AT.managementFee),
+      chargedAt: u64(AT.feesChargedAt),
+      assetsSf: u128(AT.assetsOfFees),
+    },
+    rewards: {
+      perSecond: u64(AT.rewards),
+      issuedAt: u64(AT.rewards + 8),
+      left: u64(AT.rewards + 16),
+    },
   }
   return isDerived(vault, state) ? state : undefined
 }
@@ -142,3 +180,21 @@ export const tokenVault = (vault: Key): Key => derived('token_vault', vault)
 export const ctokenVaultOf = (vault: Key, reserve: Key): Key => derived('ctoken_vault', vault, reserve)
 export const globalConfig = (): Key => derived('global_config')
 export const eventAuthority = (): Key => derived('__event_authority')
+
+/** What the program sets for all vaults at least, of a withdrawal: asset base units and hundredths of a percent. */
+export interface KaminoConfig {
+  penalty: bigint
+  penaltyBps: bigint
+}
+
+/** sha256 of "account:GlobalConfig", its first eight bytes. */
+const CONFIG = '95089ccaa0fcb0d9'
+const CONFIG_SIZE = 1_032
+
+/** Undefined where it is no such account of the program. @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json, GlobalConfig */
+export function decodeConfig(owner: Key, data: Uint8Array): KaminoConfig | undefined {
+  if (owner !== VAULT_PROGRAM || data.length !== CONFIG_SIZE) return undefined
+  if (Buffer.from(data.subarray(0, 8)).toString('hex') !== CONFIG) return undefined
+  const from = new ByteReader(data.subarray(72))
+  return { penalty: from.u64(), penaltyBps: from.u64() }
+}

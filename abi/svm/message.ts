@@ -1,23 +1,27 @@
 import { bytesOf } from './addresses.ts'
 import type { AccountMeta, Instruction } from './instruction.ts'
+import type { LookupTable } from './lookup-table.ts'
 import type { Key } from './programs.ts'
 
 /** Bytes of a transaction on the wire, signatures included. */
 export const MOST_BYTES = 1_232
 
 /**
- * A transaction of version 0 without look-up tables that nobody has signed: as many empty signatures as signers, then the
- * message. The payer of the fee comes first, then who signs and writes, who signs, what is written, what is read.
+ * A transaction of version 0 that nobody has signed: as many empty signatures as signers, then the message. The payer of the
+ * fee comes first, then who signs and writes, who signs, what is written, what is read; then what look-up tables name, which
+ * is what they have of accounts that neither sign nor are called.
  * @see docs.solana.com, transaction structure; solana-message, v0
  */
 export function unsignedTransaction(
   payer: Key,
   instructions: readonly Instruction[],
   blockhash: Key,
+  tables: readonly LookupTable[] = [],
 ): Uint8Array {
-  const accounts = accountsOf(payer, instructions)
-  const place = new Map(accounts.map(({ key }, at) => [key, at]))
-  const signers = accounts.filter(({ isSigner }) => isSigner)
+  const { named, lookups } = apart(payer, instructions, tables)
+  const signers = named.filter(({ isSigner }) => isSigner)
+  const lookedUp = [...lookups.flatMap(of => of.writable), ...lookups.flatMap(of => of.readonly)]
+  const place = new Map([...named, ...lookedUp].map(({ key }, at) => [key, at]))
   const indexOf = (key: Key) => place.get(key) ?? 0
   return Buffer.concat([
     shortLength(signers.length),
@@ -26,10 +30,10 @@ export function unsignedTransaction(
       VERSION_0,
       signers.length,
       signers.filter(({ isWritable }) => !isWritable).length,
-      accounts.filter(({ isSigner, isWritable }) => !isSigner && !isWritable).length,
+      named.filter(({ isSigner, isWritable }) => !isSigner && !isWritable).length,
     ),
-    shortLength(accounts.length),
-    ...accounts.map(({ key }) => bytesOf(key)),
+    shortLength(named.length),
+    ...named.map(({ key }) => bytesOf(key)),
     bytesOf(blockhash),
     shortLength(instructions.length),
     ...instructions.flatMap(({ program, accounts: used, data }) => [
@@ -39,9 +43,40 @@ export function unsignedTransaction(
       shortLength(data.length),
       data,
     ]),
-    // Look-up tables.
-    shortLength(0),
+    shortLength(lookups.length),
+    ...lookups.flatMap(({ table, writable, readonly }) => [
+      bytesOf(table),
+      ...[writable, readonly].flatMap(of => [
+        shortLength(of.length),
+        Uint8Array.from(of.map(({ index }) => index)),
+      ]),
+    ]),
   ])
+}
+
+interface Lookup {
+  table: Key
+  writable: { key: Key; index: number }[]
+  readonly: { key: Key; index: number }[]
+}
+
+/** What the message names itself, and what of which table: the first that has it. */
+function apart(payer: Key, instructions: readonly Instruction[], tables: readonly LookupTable[]) {
+  const called = new Set(instructions.map(({ program }) => program))
+  const named: AccountMeta[] = []
+  const lookups: Lookup[] = tables.map(({ address }) => ({ table: address, writable: [], readonly: [] }))
+  for (const account of accountsOf(payer, instructions)) {
+    const { key, isSigner, isWritable } = account
+    const of = isSigner || called.has(key) ? -1 : tables.findIndex(({ keys }) => keys.has(key))
+    const index = tables[of]?.keys.get(key)
+    const lookup = lookups[of]
+    if (index === undefined || !lookup) named.push(account)
+    else lookup[isWritable ? 'writable' : 'readonly'].push({ key, index })
+  }
+  return {
+    named,
+    lookups: lookups.filter(({ writable, readonly }) => writable.length + readonly.length > 0),
+  }
 }
 
 const VERSION_0 = 0x80

@@ -1,0 +1,152 @@
+import { associatedTokenAccount, bytesOf, findProgramAddress } from '../svm/addresses.ts'
+import { type Instruction, reads, signs, signsAndWrites, writes } from '../svm/instruction.ts'
+import { type Key, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../svm/programs.ts'
+import { ByteReader } from '../svm/reader.ts'
+import { farmStakeOf } from './farm.ts'
+import { FARMS_PROGRAM } from './vault.ts'
+
+/** Where shares are staked. */
+export interface KaminoFarm {
+  farm: Key
+  mint: Key
+  /** Of oracles; undefined where it asks none. */
+  prices: Key | undefined
+  /** Takes nothing any more. */
+  isFrozen: boolean
+  /** Only another than the owner may stake and unstake. */
+  isDelegated: boolean
+  /** Seconds until a stake counts, and until what was unstaked can be taken out. */
+  warmup: number
+  cooldown: number
+  /** Stakes cannot be taken out, or not without a loss, until a moment. */
+  isLocked: boolean
+  /** Token base units that it takes at most, all together; 0: any. */
+  cap: bigint
+  staked: bigint
+}
+
+/** sha256 of "account:FarmState", its first eight bytes. @see anchor-lang, discriminator */
+const DISCRIMINATOR = 'c666d84a3f42a3be'
+const SIZE = 8_336
+/** @see npm @kamino-finance/farms-sdk 4.0.1, accounts/farmState: places of fields */
+const AT = {
+  mint: 72,
+  tokenProgram: 112,
+  staked: 7_248,
+  vault: 7_256,
+  authority: 7_288,
+  frozen: 7_361,
+  delegated: 7_362,
+  warmup: 7_400,
+  cooldown: 7_404,
+  locking: 7_496,
+  cap: 7_528,
+  prices: 7_536,
+} as const
+
+/**
+ * Undefined where `owner` is not the program, the bytes are no farm of a token of SPL Token, or where an account that the program
+ * derives from the farm's address is another one.
+ */
+export function decodeFarm(farm: Key, owner: Key, data: Uint8Array): KaminoFarm | undefined {
+  if (owner !== FARMS_PROGRAM || data.length !== SIZE) return undefined
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  if (bytes.toString('hex', 0, 8) !== DISCRIMINATOR) return undefined
+  const key = (at: number) => new ByteReader(bytes.subarray(at)).key()
+  const [mint, prices] = [key(AT.mint), key(AT.prices)]
+  if (key(AT.tokenProgram) !== TOKEN_PROGRAM) return undefined
+  if (key(AT.vault) !== farmVault(farm, mint) || key(AT.authority) !== farmAuthority(farm)) return undefined
+  return {
+    farm,
+    mint,
+    prices: prices === SYSTEM_PROGRAM ? undefined : prices,
+    isFrozen: bytes.readUInt8(AT.frozen) !== 0,
+    isDelegated: bytes.readUInt8(AT.delegated) !== 0,
+    warmup: bytes.readUInt32LE(AT.warmup),
+    cooldown: bytes.readUInt32LE(AT.cooldown),
+    isLocked: bytes.readBigUInt64LE(AT.locking) !== 0n,
+    cap: bytes.readBigUInt64LE(AT.cap),
+    staked: bytes.readBigUInt64LE(AT.staked),
+  }
+}
+
+/** Where the staked tokens lie. */
+const farmVault = (farm: Key, mint: Key): Key =>
+  findProgramAddress([Buffer.from('fvault'), bytesOf(farm), bytesOf(mint)], FARMS_PROGRAM)
+const farmAuthority = (farm: Key): Key =>
+  findProgramAddress([Buffer.from('authority'), bytesOf(farm)], FARMS_PROGRAM)
+
+/** @see solana-sysvar, rent */
+const RENT = keyOf('SysvarRent111111111111111111111111111111111')
+const SCALE = 10n ** 18n
+
+type At = Pick<KaminoFarm, 'farm' | 'mint' | 'prices'>
+
+/** Makes the account of a wallet's stake, at its own cost. It fails where there is one. */
+export const openStake = ({ farm }: Pick<At, 'farm'>, user: Key): Instruction => ({
+  program: FARMS_PROGRAM,
+  accounts: [
+    signs(user),
+    signsAndWrites(user),
+    reads(user),
+    reads(user),
+    writes(farmStakeOf(farm, user)),
+    writes(farm),
+    reads(SYSTEM_PROGRAM),
+    reads(RENT),
+  ],
+  data: Buffer.from('6f11b9fa3c7a26fe', 'hex'),
+})
+
+/** Stakes so much of what is in the wallet's token account, or all that there is. */
+export const stake = ({ farm, mint, prices }: At, user: Key, amount: bigint): Instruction => ({
+  program: FARMS_PROGRAM,
+  accounts: [
+    signs(user),
+    writes(farmStakeOf(farm, user)),
+    writes(farm),
+    writes(farmVault(farm, mint)),
+    writes(associatedTokenAccount(user, mint, TOKEN_PROGRAM)),
+    reads(mint),
+    // The program itself stands for an account that is left out.
+    reads(prices ?? FARMS_PROGRAM),
+    reads(TOKEN_PROGRAM),
+  ],
+  data: told('ceb0ca12c8d1b36c', 8, amount),
+})
+
+/** Ends so much of a stake: it can be taken out after the farm's time for that. */
+export const unstake = ({ farm, prices }: Omit<At, 'mint'>, user: Key, amount: bigint): Instruction => ({
+  program: FARMS_PROGRAM,
+  accounts: [
+    signsAndWrites(user),
+    writes(farmStakeOf(farm, user)),
+    writes(farm),
+    reads(prices ?? FARMS_PROGRAM),
+  ],
+  data: told('5a5f6b2acd7c32e1', 16, amount * SCALE),
+})
+
+/** Takes all that was unstaked into the wallet's token account. */
+export const takeUnstaked = ({ farm, mint }: Omit<At, 'prices'>, user: Key): Instruction => ({
+  program: FARMS_PROGRAM,
+  accounts: [
+    signsAndWrites(user),
+    writes(farmStakeOf(farm, user)),
+    writes(farm),
+    writes(associatedTokenAccount(user, mint, TOKEN_PROGRAM)),
+    writes(farmVault(farm, mint)),
+    reads(farmAuthority(farm)),
+    reads(TOKEN_PROGRAM),
+  ],
+  data: Buffer.from('2466bb31dc248443', 'hex'),
+})
+
+/** @param bytes of the amount: 8 or 16 */
+function told(discriminator: string, bytes: 8 | 16, amount: bigint): Uint8Array {
+  const data = Buffer.alloc(8 + bytes)
+  data.write(discriminator, 'hex')
+  data.writeBigUInt64LE(amount & (2n ** 64n - 1n), 8)
+  if (bytes === 16) data.writeBigUInt64LE(amount >> 64n, 16)
+  return data
+}
