@@ -42,6 +42,8 @@ export const PROTOCOLS = {
   ichi: { name: 'ichi' },
   /** Of Solana: shares of lent assets. */
   'jupiter-lend': { name: 'jupiter', product: 'lend' },
+  /** Of Solana: vaults that lend in its markets. */
+  kamino: { name: 'kamino' },
   merkl: { name: 'merkl' },
   metamorpho: { name: 'morpho', isSynchronous: true },
   'morpho-blue': { name: 'morpho', product: 'blue', version: 'v1' },

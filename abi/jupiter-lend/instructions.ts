@@ -1,7 +1,8 @@
 import { associatedTokenAccount } from '../svm/addresses.ts'
+import { discriminator } from '../svm/discriminator.ts'
 import { type AccountMeta, type Instruction, reads, signsAndWrites, writes } from '../svm/instruction.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, type Key, SYSTEM_PROGRAM } from '../svm/programs.ts'
-import { discriminator, lendingAdmin, liquidityOf } from './lending.ts'
+import { lendingAdmin, liquidityOf } from './lending.ts'
 import { claimAccountOf, liquidityAccountOf, rateModelOf } from './liquidity.ts'
 
 /** A vault by its account, under the lending program that it belongs to. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { bytesOf, findProgramAddress } from '../svm/addresses.ts'
+import { discriminator } from '../svm/discriminator.ts'
 import { type Key, keyOf } from '../svm/programs.ts'
 import { ByteReader } from '../svm/reader.ts'
 
@@ -41,10 +41,6 @@ export interface Lending {
   reserve: Key
   supplyPosition: Key
 }
-
-/** The first eight bytes of what Anchor's programs are told and of what they keep. @see anchor-lang, discriminator */
-export const discriminator = (kind: 'global' | 'account' | 'event', name: string): string =>
-  createHash('sha256').update(`${kind}:${name}`).digest('hex').slice(0, 16)
 
 const LENDING = discriminator('account', 'Lending')
 

@@ -1,6 +1,6 @@
 import { bytesOf, findProgramAddress, keyFrom } from '../svm/addresses.ts'
+import { discriminator } from '../svm/discriminator.ts'
 import type { Key } from '../svm/programs.ts'
-import { discriminator } from './lending.ts'
 
 /**
  * Accounts of the liquidity layer and of the model of rewards, packed behind eight bytes that say what they are.

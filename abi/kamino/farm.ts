@@ -26,6 +26,10 @@ const SCALE = 10n ** 18n
 export const farmStakeOf = (farm: Key, wallet: Key): Key =>
   findProgramAddress([Buffer.from('user'), bytesOf(farm), bytesOf(wallet)], FARMS_PROGRAM)
 
+/** The token account in which lies what was staked in a farm. */
+export const farmVaultOf = (farm: Key, mint: Key): Key =>
+  findProgramAddress([Buffer.from('fvault'), bytesOf(farm), bytesOf(mint)], FARMS_PROGRAM)
+
 /** Undefined where `owner` is not the program, or `account` is not where the farm keeps what the wallet in it staked. */
 export function decodeFarmStake(account: Key, owner: Key, data: Uint8Array): FarmStake | undefined {
   if (owner !== FARMS_PROGRAM || data.length !== FARM_STAKE_SIZE) return undefined

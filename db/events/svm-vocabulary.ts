@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, count, text, uint } from './shapes.ts'
+import { address, count, int, text, uint } from './shapes.ts'
 
 /** Who a share of a vault belongs to, how many, and by which instruction. */
 const flow = {
@@ -54,6 +54,18 @@ export const svmVocabulary = {
     previousOwner: address.optional(),
     amount: uint,
   }),
+  /**
+   * A vault's account names the farm in which the shares (`contract`: their mint) of its depositors are staked: from here on, and what was
+   * staked in it before. farmVault: the token account in which they all lie.
+   */
+  SvmFarmNamed: z.object({ vault: address, farm: address, farmVault: address }),
+  /**
+   * An owner staked so many shares (`contract`: their mint) in a farm, or (below zero) took so many out of it. Any farm, whether or not a
+   * vault names it. stakeAccount: where the farm keeps what this owner has in it.
+   */
+  SvmStakeChanged: z.object({ farm: address, stakeAccount: address, owner: address, change: int }),
+  /** So many shares (`contract`: their mint) are an owner's in a farm at this slot, by the farm's own account of it. */
+  SvmStakeSampled: z.object({ farm: address, stakeAccount: address, owner: address, amount: uint }),
   /**
    * A program wrote down what a share of a vault (`contract`) is worth from here on: priceAssets / priceShares, in base units. Told by the
    * log of the slot itself, so that the past has it too; absent where the log was cut off.

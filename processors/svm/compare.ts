@@ -10,7 +10,15 @@ import type { SvmProgram } from './program.ts'
 import type { SvmSource } from './source.ts'
 
 /** What is compared: all that blocks tell. Samples are what a node once said of a moment, and cannot be asked for again. */
-const COMPARED = ['SvmDeposited', 'SvmWithdrawn', 'SvmPriceUpdated', 'SvmShareAccountChanged']
+const COMPARED = [
+  'SvmDeposited',
+  'SvmWithdrawn',
+  'SvmPriceUpdated',
+  'SvmShareAccountChanged',
+  'SvmStakeChanged',
+]
+/** Facts of a mint, known from the slot on in which its vault was first met. */
+const OF_SHARES = ['SvmShareAccountChanged', 'SvmStakeChanged']
 /** Differences that are told one by one. */
 const MOST_TOLD = 20
 
@@ -53,7 +61,7 @@ export async function compareSlots(
   const since = await mintsSince(pool)
   const isCompared = (type: string, slot: number, contract: string | null) =>
     COMPARED.includes(type) &&
-    (type !== 'SvmShareAccountChanged' || slot >= (since.get(contract ?? '') ?? Number.POSITIVE_INFINITY))
+    (!OF_SHARES.includes(type) || slot >= (since.get(contract ?? '') ?? Number.POSITIVE_INFINITY))
   const [chain, store] = [await told(), await stored()]
   const [inChain, inStore] = [new Set(chain), new Set(store)]
   const differences = [

@@ -2,7 +2,7 @@ import type { Key } from '../../abi/svm/programs.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { SvmBlock, SvmInstruction, SvmTransaction } from './block.ts'
-import type { SvmProgram, Told } from './program.ts'
+import type { Stake, SvmProgram, Told } from './program.ts'
 import type { Vaults } from './vaults.ts'
 
 /** What did not read as published. */
@@ -18,6 +18,8 @@ export interface Handled {
   deadLetters: SvmDeadLetter[]
   /** Vaults that something happened to. */
   touched: Set<Key>
+  /** Stakes of which something was moved, by the account of each. */
+  stakes: Map<Key, Stake>
 }
 
 /** Facts that follow from a transaction's balances come after those of its instructions. */
@@ -32,18 +34,27 @@ export function handleBlocks(
 ): Handled {
   const deadLetters: SvmDeadLetter[] = []
   const touched = new Set<Key>()
+  const stakes = new Map<Key, Stake>()
   const byProgram = new Map(programs.flatMap(each => each.programs.map(id => [id, each] as const)))
+  const byFarm = new Map(
+    programs.flatMap(each => (each.farms?.programs ?? []).map(id => [id, each] as const)),
+  )
   const made = blocks.map(block => {
     const events: DomainEvent[] = []
     for (const transaction of block.transactions) {
       for (const instruction of transaction.instructions) {
-        const program = byProgram.get(instruction.program)
-        if (!program) continue
         try {
-          const told = program.decode(instruction, transaction)
-          if (!told) continue
-          touched.add(told.vault)
-          events.push(...eventsOf(program, told, vaults, transaction, instruction.place))
+          const program = byProgram.get(instruction.program)
+          const told = program?.decode(instruction, transaction)
+          if (program && told) {
+            touched.add(told.vault)
+            events.push(...eventsOf(program, told, vaults, transaction, instruction.place))
+          }
+          const of = byFarm.get(instruction.program)
+          const staked = of?.farms?.decode(instruction, transaction)
+          if (!of || !staked || vaults.protocolOfMint(staked.mint) !== of.name) continue
+          stakes.set(staked.stakeAccount, staked)
+          events.push(stakeOf(of.name, staked, transaction, instruction.place))
         } catch (error) {
           if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
           deadLetters.push({ block, transaction, instruction, reason: error.message })
@@ -53,7 +64,7 @@ export function handleBlocks(
     }
     return { block: { number: block.slot, hash: block.hash, timestamp: block.time }, events }
   })
-  return { blocks: made, deadLetters, touched }
+  return { blocks: made, deadLetters, touched, stakes }
 }
 
 const placeOf = ({ index, signature }: SvmTransaction, place: number) => ({
@@ -79,6 +90,19 @@ function eventsOf(
   const isNew = identified !== undefined && vaults.learn(identified)
   return [...(isNew ? [identified] : []), ...events.map(event => ({ ...event, ...at }))]
 }
+
+const stakeOf = (
+  protocol: string,
+  { mint, change, ...of }: Stake & { change: bigint },
+  transaction: SvmTransaction,
+  place: number,
+): DomainEvent => ({
+  type: 'SvmStakeChanged',
+  protocol,
+  contract: mint,
+  ...placeOf(transaction, place),
+  data: { ...of, change },
+})
 
 /** Token accounts of shares, in the order of their addresses: sources give them in orders of their own. */
 function balancesOf(transaction: SvmTransaction, vaults: Vaults): DomainEvent[] {

@@ -94,7 +94,7 @@ export async function runSvm(options: SvmProcessorOptions): Promise<void> {
 
 /** What is to be known at every start. */
 const teaches = ({ type, contract }: DomainEvent) =>
-  type === 'SvmVaultIdentified' || type === 'SvmMintDescribed' ? [contract] : undefined
+  ['SvmVaultIdentified', 'SvmMintDescribed', 'SvmFarmNamed'].includes(type) ? [contract] : undefined
 
 /** What is known of vaults and mints from the events that are stored. */
 export async function readVaults(pool: pg.Pool): Promise<Vaults> {
@@ -150,6 +150,7 @@ async function follow(options: SvmProcessorOptions, database: ChainDatabase): Pr
     vaults = next
     pending = pending.filter(({ slot }) => slot > end.slot)
     sampler?.touch(handled.touched)
+    sampler?.touchStakes(handled.stakes)
     if (!sampler || head - end.slot > NEAR || pending.length > 0) continue
     const due = sampler.due(vaults, end.time)
     const read = await sampler.read(due, vaults, { least: end.slot, time: end.time }).catch(unlessUnavailable)
@@ -235,10 +236,10 @@ async function keepLetters(pool: pg.Pool, { deadLetters }: Handled): Promise<voi
 
 async function keepRefusals(pool: pg.Pool, sampled: readonly Sampled[]): Promise<void> {
   const letters = sampled.flatMap(({ refused }) =>
-    refused.map(({ vault, reason }: { vault: Key; reason: string }) => ({
+    refused.map(({ account, reason }: { account: Key; reason: string }) => ({
       stage: 'sample',
       stream: SOLANA.id,
-      contract: vault,
+      contract: account,
       reason,
       payload: {},
     })),

@@ -21,23 +21,53 @@ export interface SvmAccount {
   data: Buffer
 }
 
-export type VaultState = Omit<EventData<'SvmVaultSampled'>, 'reason' | 'decimals' | 'assetDecimals' | 'epoch'>
+export interface VaultState
+  extends Omit<EventData<'SvmVaultSampled'>, 'reason' | 'decimals' | 'assetDecimals' | 'epoch'> {
+  /** Where the shares of who deposits are staked. */
+  farm?: Omit<EventData<'SvmFarmNamed'>, 'vault'>
+}
+
+/** What an owner has in a farm, as instructions name it. */
+export interface Stake {
+  mint: Key
+  farm: Key
+  stakeAccount: Key
+  owner: Key
+}
+
+/** Programs in which shares are staked: whoever's they are, they lie in token accounts of the farms. */
+export interface SvmFarms {
+  programs: readonly Key[]
+  /** The shares that a carried-out instruction moved in (below zero: out); undefined where it moved none. Pure. */
+  decode(instruction: SvmInstruction, transaction: SvmTransaction): (Stake & { change: bigint }) | undefined
+  /**
+   * Shares of the owner by the account of the stake; of one that is not there any more, none. Pure.
+   * @throws TypeError where the account is not what it should be
+   */
+  read(stake: Stake, account: SvmAccount | undefined): bigint
+}
 
 /** A protocol on a chain of Solana's kind: one code, whatever the number of its deployments. */
 export interface SvmProgram {
   /** Its slug. */
   name: string
   programs: readonly Key[]
+  farms?: SvmFarms
   /**
    * What a carried-out instruction means; undefined where it is none of a vault. Pure.
    * @throws RangeError, TypeError where it does not read as published
    */
   decode(instruction: SvmInstruction, transaction: SvmTransaction): Told | undefined
-  /** Accounts besides those of vault and share mint that a sample needs. */
-  wants(vault: Key, accounts: VaultAccounts): readonly Key[]
+  /** A vault's own account says which others are wanted: it is read first, and with them once more. */
+  readsFirst?: true
+  /**
+   * Accounts besides those of vault and share mint that a sample needs.
+   * @param account the vault's own, where `readsFirst`
+   */
+  wants(vault: Key, accounts: VaultAccounts, account?: SvmAccount): readonly Key[]
   /**
    * The state of a vault by its account, the supply of its shares, and the accounts wanted, all of one slot. Pure.
-   * @throws TypeError where an account is not what it should be
+   * @throws RangeError, TypeError where an account is not what it should be
    */
   read(asked: {
     vault: Key
@@ -45,5 +75,6 @@ export interface SvmProgram {
     account: SvmAccount
     supply: bigint
     wanted: readonly (SvmAccount | undefined)[]
+    slot: number
   }): VaultState
 }

@@ -1,26 +1,28 @@
-import { z } from 'zod'
 import { bytesOf, findProgramAddress } from '../../abi/svm/addresses.ts'
 import { CLOCK, type Key, keyOf } from '../../abi/svm/programs.ts'
 import { decodeMint } from '../../abi/svm/token.ts'
-import { fromBase58, toBase58 } from '../../db/base58.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 import { cleanText } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
-import type { SvmAccount, SvmProgram } from './program.ts'
+import { type Accounts, MOST_KEYS, readAccounts } from './accounts.ts'
+import type { Stake, SvmAccount, SvmProgram } from './program.ts'
 import type { KnownVault, Vaults } from './vaults.ts'
 
 /** State of one slot, as events of it. */
 export interface Sampled {
   slot: number
   events: DomainEvent[]
-  /** Vaults whose accounts are not what they should be. */
-  refused: { vault: Key; reason: string }[]
+  /** Vaults and stakes whose accounts are not what they should be. */
+  refused: { account: Key; reason: string }[]
 }
 
 type Reason = EventData<'SvmVaultSampled'>['reason']
 
-/** Accounts that getMultipleAccounts takes. */
-const MOST_KEYS = 100
+/** Vaults whose accounts are asked for at once where they say what else is wanted: some of them are large. */
+const FIRST = 50
+/** Stakes of one round, and those that wait for one. */
+const STAKES = 300
+const MOST_STAKES = 100_000
 /** Vaults of one round; those that are left have their turn in the next one. */
 const ROUND = 300
 /** Seconds between samples of a vault that something happens to. */
@@ -28,24 +30,10 @@ const SOON = 60
 const HOUR = 3600
 /** Seconds between samples of a vault of which there is no share: anybody can make any number of them. */
 const SELDOM = 86_400
-/** No account that is asked for is larger. */
-const MOST_BYTES = 10 * 1024 * 1024
 
 /** Metaplex Token Metadata. @see developers.metaplex.com, token-metadata */
 const METADATA_PROGRAM = keyOf('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 const MOST_NAME = 200
-
-const accountSchema = z
-  .object({
-    owner: z.string(),
-    lamports: z.union([z.number(), z.string()]),
-    data: z.tuple([z.string(), z.literal('base64')]),
-  })
-  .nullable()
-const answerSchema = z.object({
-  context: z.object({ slot: z.number().int().nonnegative() }),
-  value: z.array(accountSchema),
-})
 
 interface Last {
   time: number
@@ -58,6 +46,7 @@ export class Sampler {
   private readonly programs: ReadonlyMap<string, SvmProgram>
   private readonly last = new Map<Key, Last>()
   private readonly touched = new Set<Key>()
+  private readonly stakes = new Map<Key, Stake>()
 
   constructor(ask: Ask, programs: readonly SvmProgram[]) {
     this.ask = ask
@@ -67,6 +56,11 @@ export class Sampler {
   /** Something happened to these. */
   touch(vaults: Iterable<Key>): void {
     for (const vault of vaults) this.touched.add(vault)
+  }
+
+  /** Something was staked, or taken out: what is so now stands in these accounts. */
+  touchStakes(stakes: ReadonlyMap<Key, Stake>): void {
+    for (const [account, stake] of stakes) if (this.stakes.size < MOST_STAKES) this.stakes.set(account, stake)
   }
 
   due(vaults: Vaults, time: number): { known: KnownVault; reason: Reason }[] {
@@ -85,19 +79,20 @@ export class Sampler {
     return due.sort((a, b) => a.before - b.before).slice(0, ROUND)
   }
 
-  /** What a node that has come as far as `least` says of them, by the slots it says it of. */
+  /** What a node that has come as far as `least` says of them, and of the stakes that were touched, by the slots it says it of. */
   async read(
     due: readonly { known: KnownVault; reason: Reason }[],
     vaults: Vaults,
     { least, time }: { least: number; time: number },
   ): Promise<Sampled[]> {
     const found: Sampled[] = []
+    const first = await this.readFirst(due, least)
     let asked: typeof due = due
     while (asked.length > 0) {
       const keys = new Set<Key>([CLOCK])
       let count = 0
       for (const { known } of asked) {
-        const more = this.keysOf(known, vaults)
+        const more = this.keysOf(known, vaults, first.get(known.vault))
         if (count > 0 && keys.size + more.length > MOST_KEYS) break
         for (const key of more) keys.add(key)
         count++
@@ -106,11 +101,31 @@ export class Sampler {
       asked = asked.slice(count)
       found.push(await this.readTogether(now, [...keys], vaults, { least, time }))
     }
+    return [...found, ...(await this.readStakes(vaults, least))]
+  }
+
+  /** The accounts of vaults that themselves say what else is wanted: of any slot, as they are read with it once more. */
+  private async readFirst(
+    due: readonly { known: KnownVault }[],
+    least: number,
+  ): Promise<Map<Key, SvmAccount>> {
+    const found = new Map<Key, SvmAccount>()
+    const asked = due.flatMap(({ known: { vault, protocol } }) =>
+      this.programs.get(protocol)?.readsFirst ? [vault] : [],
+    )
+    for (let i = 0; i < asked.length; i += FIRST) {
+      const { accounts } = await readAccounts(this.ask, asked.slice(i, i + FIRST), least)
+      for (const [key, account] of accounts) if (account) found.set(key, account)
+    }
     return found
   }
 
-  private keysOf({ vault, protocol, accounts }: KnownVault, vaults: Vaults): Key[] {
-    const wanted = this.programs.get(protocol)?.wants(vault, accounts) ?? []
+  private keysOf(
+    { vault, protocol, accounts }: KnownVault,
+    vaults: Vaults,
+    account: SvmAccount | undefined,
+  ): Key[] {
+    const wanted = this.programs.get(protocol)?.wants(vault, accounts, account) ?? []
     const mints = [accounts.shareMint, accounts.asset] as Key[]
     const unknown = mints.filter(mint => !vaults.mint(mint)).flatMap(mint => [mint, metadataOf(mint)])
     return [...new Set([vault, accounts.shareMint as Key, accounts.asset as Key, ...wanted, ...unknown])]
@@ -122,39 +137,71 @@ export class Sampler {
     vaults: Vaults,
     { least, time }: { least: number; time: number },
   ): Promise<Sampled> {
-    const config = { commitment: 'finalized', encoding: 'base64', minContextSlot: least }
-    const options = { isExact: true, maxBytes: MOST_BYTES }
-    const answer = answerSchema.parse(
-      await this.ask('getMultipleAccounts', [keys.map(toBase58), config], options),
-    )
-    const accounts = new Map(keys.map((key, i) => [key, accountOf(answer.value[i])]))
-    const sampled: Sampled = { slot: answer.context.slot, events: [], refused: [] }
-    const clock = accounts.get(CLOCK)
-    const epoch = clock && clock.data.length >= 24 ? Number(clock.data.readBigUInt64LE(16)) : undefined
+    const { slot, accounts } = await readAccounts(this.ask, keys, least)
+    const sampled: Sampled = { slot, events: [], refused: [] }
     for (const { known, reason } of due) {
       const { vault } = known
       try {
-        const events = this.sampleOf(known, reason, accounts, vaults, epoch)
-        const isEmpty = events.some(({ type, data }) => type === 'SvmVaultSampled' && data.totalSupply === 0n)
-        this.last.set(vault, { time, isEmpty })
-        sampled.events.push(...events)
+        const events = this.sampleOf(known, reason, { slot, accounts }, vaults)
+        const isEmpty = events?.some(
+          ({ type, data }) => type === 'SvmVaultSampled' && data.totalSupply === 0n,
+        )
+        this.last.set(vault, { time, isEmpty: isEmpty ?? false })
+        sampled.events.push(...(events ?? []))
+        if (!events) {
+          // It names other accounts than a moment ago: soon once more.
+          this.touched.add(vault)
+          continue
+        }
       } catch (error) {
         if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
         this.last.set(vault, { time, isEmpty: true })
-        sampled.refused.push({ vault, reason: error.message })
+        sampled.refused.push({ account: vault, reason: error.message })
       }
       this.touched.delete(vault)
     }
     return sampled
   }
 
+  private async readStakes(vaults: Vaults, least: number): Promise<Sampled[]> {
+    const found: Sampled[] = []
+    const named = [...this.stakes].filter(([, { mint, farm }]) => vaults.isFarm(mint, farm))
+    for (let i = 0; i < Math.min(named.length, STAKES); i += MOST_KEYS) {
+      const asked = named.slice(i, i + MOST_KEYS)
+      const keys = asked.map(([key]) => key)
+      const { slot, accounts } = await readAccounts(this.ask, keys, least)
+      const sampled: Sampled = { slot, events: [], refused: [] }
+      for (const [key, { mint, ...stake }] of asked) {
+        this.stakes.delete(key)
+        const farms = [...this.programs.values()].find(
+          ({ name }) => name === vaults.protocolOfMint(mint),
+        )?.farms
+        if (!farms) continue
+        try {
+          const amount = farms.read({ mint, ...stake }, accounts.get(key))
+          sampled.events.push({
+            type: 'SvmStakeSampled',
+            protocol: vaults.protocolOfMint(mint),
+            contract: mint,
+            data: { ...stake, amount },
+          })
+        } catch (error) {
+          if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
+          sampled.refused.push({ account: key, reason: error.message })
+        }
+      }
+      found.push(sampled)
+    }
+    return found
+  }
+
+  /** Undefined where it wants other accounts than were asked for. */
   private sampleOf(
     { vault, protocol, accounts: is }: KnownVault,
     reason: Reason,
-    accounts: ReadonlyMap<Key, SvmAccount | undefined>,
+    { slot, accounts }: Accounts,
     vaults: Vaults,
-    epoch: number | undefined,
-  ): DomainEvent[] {
+  ): DomainEvent[] | undefined {
     const program = this.programs.get(protocol)
     const account = accounts.get(vault)
     const [share, asset] = [is.shareMint as Key, is.asset as Key]
@@ -163,13 +210,19 @@ export class Sampler {
     if (!mint || !assetMint) throw new TypeError('a mint of it is none')
     if (mint.authority !== is.authority)
       throw new TypeError(`its shares are minted by ${mint.authority ?? 'nobody'}, not by the vault`)
-    const state = program.read({
+    const wants = program.wants(vault, is, account)
+    if (wants.some(key => !accounts.has(key))) return undefined
+    const wanted = wants.map(key => accounts.get(key))
+    const { farm, ...state } = program.read({
       vault,
       accounts: is,
       account,
       supply: mint.supply,
-      wanted: program.wants(vault, is).map(key => accounts.get(key)),
+      wanted,
+      slot,
     })
+    const clock = accounts.get(CLOCK)
+    const epoch = clock && clock.data.length >= 24 ? Number(clock.data.readBigUInt64LE(16)) : undefined
     const described = [share, asset].flatMap(key => describe(key, accounts, vaults, protocol))
     const sampled: DomainEvent = {
       type: 'SvmVaultSampled',
@@ -183,7 +236,10 @@ export class Sampler {
         ...(epoch !== undefined && { epoch }),
       },
     }
-    return [...described.filter(event => vaults.learn(event)), sampled]
+    const named: DomainEvent[] = farm
+      ? [{ type: 'SvmFarmNamed', protocol, contract: share, data: { vault, ...farm } }]
+      : []
+    return [...[...described, ...named].filter(event => vaults.learn(event)), sampled]
   }
 }
 
@@ -234,12 +290,6 @@ function nameOf(mint: Key, account: SvmAccount | undefined): { name: string; sym
     return cleanText(account.data.toString('utf8', at - length, at).replaceAll('\0', '')).trim()
   }
   return { name: text(), symbol: text() }
-}
-
-function accountOf(said: z.infer<typeof accountSchema> | undefined): SvmAccount | undefined {
-  const owner = said && fromBase58(said.owner)
-  if (!said || !owner) return undefined
-  return { owner: owner as Key, lamports: BigInt(said.lamports), data: Buffer.from(said.data[0], 'base64') }
 }
 
 const hourOf = (time: number) => Math.floor(time / HOUR)

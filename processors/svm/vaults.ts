@@ -15,10 +15,13 @@ export class Vaults {
   private readonly byVault = new Map<Key, KnownVault>()
   private readonly protocolsByMint = new Map<Key, string>()
   private readonly mints = new Map<Key, MintData>()
+  /** By mint of the shares and farm: those that vaults name. */
+  private readonly farms = new Set<string>()
 
   /** False where it was known already. */
   learn(event: DomainEvent): boolean {
     if (event.type === 'SvmMintDescribed') return this.learnMint(event.contract as Key, event.data)
+    if (event.type === 'SvmFarmNamed') return this.learnFarm(event.contract as Key, event.data.farm as Key)
     if (event.type !== 'SvmVaultIdentified') return false
     const vault = event.contract as Key
     const before = this.byVault.get(vault)?.accounts
@@ -34,6 +37,17 @@ export class Vaults {
     if (before && isSame(before, data)) return false
     this.mints.set(mint, data)
     return true
+  }
+
+  private learnFarm(mint: Key, farm: Key): boolean {
+    if (this.isFarm(mint, farm)) return false
+    this.farms.add(`${mint} ${farm}`)
+    return true
+  }
+
+  /** Whether the vault of these shares names the farm: anybody can make others. */
+  isFarm(mint: Key, farm: Key): boolean {
+    return this.farms.has(`${mint} ${farm}`)
   }
 
   all(): KnownVault[] {
@@ -57,6 +71,7 @@ export class Vaults {
     for (const [vault, known] of this.byVault) copied.byVault.set(vault, known)
     for (const [mint, protocol] of this.protocolsByMint) copied.protocolsByMint.set(mint, protocol)
     for (const [mint, data] of this.mints) copied.mints.set(mint, data)
+    for (const farm of this.farms) copied.farms.add(farm)
     return copied
   }
 }

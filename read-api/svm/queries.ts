@@ -51,14 +51,23 @@ export const svmMints = defineQuery({
 })
 export type SvmMintRow = z.output<typeof svmMints.row>
 
-/** What a wallet holds of shares, over all of its token accounts. */
+/**
+ * What a wallet has of shares, over all of its token accounts and staked in farms that vaults name. What lies in such a farm's own token
+ * account is of those who staked it.
+ */
 export const svmBalances = defineQuery({
   name: 'svm_balances',
-  sql: `SELECT mint, toString(sum(amount)) AS shares FROM (
-      SELECT mint, token_account, argMax(amount, position) AS amount FROM svm_balance
-      WHERE holder = {account:String} AND ${VISIBLE} GROUP BY mint, token_account)
-    GROUP BY mint HAVING sum(amount) > 0`,
-  row: z.object({ mint: z.string(), shares: z.string() }),
+  sql: `SELECT mint, toString(sum(held)) AS shares, toString(sumIf(held, is_staked)) AS staked FROM (
+      SELECT mint, 0 AS is_staked, argMax(toInt256(amount), position) AS held FROM svm_balance
+      WHERE holder = {account:String} AND ${VISIBLE} AND (mint, token_account) NOT IN (SELECT mint, farm_vault FROM svm_farm WHERE ${VISIBLE})
+      GROUP BY mint, token_account
+      UNION ALL
+      SELECT mint, 1 AS is_staked, greatest(argMax(amount, position), toInt256(0)) AS held FROM svm_stake
+      WHERE holder = {account:String} AND ${VISIBLE} AND (mint, farm) IN (SELECT mint, farm FROM svm_farm WHERE ${VISIBLE})
+      GROUP BY mint, stake_account)
+    GROUP BY mint HAVING sum(held) > 0`,
+  /** `staked`: of the shares, those that have to be taken out of a farm first. */
+  row: z.object({ mint: z.string(), shares: z.string(), staked: z.string() }),
 })
 
 /** Deposits and withdrawals of a wallet, of one vault or ({vault} empty) of all; the oldest first. */

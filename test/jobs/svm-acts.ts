@@ -18,6 +18,13 @@ function svmActs(random: () => number): DomainEvent[] {
   const [account, other] = [key('who', int(5)), key('who', int(5))]
   const [assets, shares] = [BigInt(int(2 ** 40)), BigInt(int(2 ** 40))]
   const mint = { protocol: 'spl-stake-pool', contract: key('mint', n) }
+  const farm = int(2)
+  const staker = int(5)
+  const stake = {
+    farm: key('farm', 10 * n + farm),
+    stakeAccount: key('stake', 100 * n + 10 * farm + staker),
+    owner: key('who', staker),
+  }
   const choices: (() => DomainEvent)[] = [
     () => ({
       type: 'SvmVaultIdentified',
@@ -62,6 +69,18 @@ function svmActs(random: () => number): DomainEvent[] {
         amount: pick([0n, shares]),
         ...pick([{}, { previousOwner: other }]),
       },
+    }),
+    () => ({
+      type: 'SvmStakeChanged',
+      ...mint,
+      ...place,
+      data: { ...stake, change: pick([shares, -shares]) },
+    }),
+    () => ({ type: 'SvmStakeSampled', ...mint, data: { ...stake, amount: pick([0n, assets]) } }),
+    () => ({
+      type: 'SvmFarmNamed',
+      ...mint,
+      data: { vault: told.contract, farm: stake.farm, farmVault: key('tokens', 10 * n + farm) },
     }),
     () => ({
       type: 'SvmVaultSampled',

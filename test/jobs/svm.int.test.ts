@@ -11,7 +11,7 @@ import { svmHistory } from './svm-acts.ts'
 /** Read models of a chain of Solana's kind, against plain loops over its events. */
 
 const projections = (await loadProjections()).filter(({ streams }) => streams === 'svm')
-const log = svmHistory(3, 1100)
+const log = svmHistory(3, 1400)
 const engines: Engine[] = []
 afterAll(async () => {
   for (const engine of engines) await engine.drop()
@@ -41,20 +41,62 @@ async function sums(engine: Engine): Promise<Record<string, unknown>> {
   return found
 }
 
-/** What each owner has of each mint after the events up to `position`, by token accounts. */
-function naiveBalances(position: number): Map<string, bigint> {
-  const accounts = new Map<string, { owner: string; mint: string; amount: bigint }>()
+interface Held {
+  mint: string
+  owner: string
+  /** Of the tokens, or of the farm in which they are staked. */
+  at: string
+  amount: bigint
+}
+
+/** Token accounts after the events up to `position`. */
+function naiveAccounts(position: number): Held[] {
+  const accounts = new Map<string, Held>()
   for (const { event, position: at } of log) {
     if (at > position || event.type !== 'SvmShareAccountChanged') continue
     const { tokenAccount, owner, previousOwner, amount } = event.data
     const mint = event.contract
     if (previousOwner && previousOwner !== owner) accounts.delete(`${mint} ${tokenAccount} ${previousOwner}`)
-    accounts.set(`${mint} ${tokenAccount} ${owner}`, { owner, mint, amount })
+    accounts.set(`${mint} ${tokenAccount} ${owner}`, { owner, mint, at: tokenAccount, amount })
   }
-  const held = new Map<string, bigint>()
-  for (const { owner, mint, amount } of accounts.values())
-    if (amount > 0n) held.set(`${mint} ${owner}`, (held.get(`${mint} ${owner}`) ?? 0n) + amount)
-  return held
+  return [...accounts.values()]
+}
+
+/** Stakes after the events up to `position`: changes of what was read last. */
+function naiveStakes(position: number): Held[] {
+  const stakes = new Map<string, Held>()
+  for (const { event, position: at } of log) {
+    if (at > position || (event.type !== 'SvmStakeChanged' && event.type !== 'SvmStakeSampled')) continue
+    const { owner, stakeAccount, farm } = event.data
+    const before = stakes.get(`${event.contract} ${owner} ${stakeAccount}`)?.amount ?? 0n
+    const amount = event.type === 'SvmStakeSampled' ? event.data.amount : before + event.data.change
+    stakes.set(`${event.contract} ${owner} ${stakeAccount}`, {
+      mint: event.contract,
+      owner,
+      at: farm,
+      amount,
+    })
+  }
+  return [...stakes.values()]
+}
+
+/** What each owner has of each mint, where there is any. */
+function sumsOf(held: readonly Held[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { mint, owner, amount } of held)
+    if (amount > 0n) sums.set(`${mint} ${owner}`, (sums.get(`${mint} ${owner}`) ?? 0n) + amount)
+  return sums
+}
+
+/** With what is staked in farms that vaults name, without what lies in their token accounts. */
+function naivePositions(): Map<string, bigint> {
+  const named = log.flatMap(({ event }) => (event.type === 'SvmFarmNamed' ? [event] : []))
+  const farms = new Set(named.map(({ contract, data }) => `${contract} ${data.farm}`))
+  const inFarms = new Set(named.map(({ contract, data }) => `${contract} ${data.farmVault}`))
+  return sumsOf([
+    ...naiveAccounts(log.length).filter(({ mint, at }) => !inFarms.has(`${mint} ${at}`)),
+    ...naiveStakes(log.length).filter(({ mint, at }) => farms.has(`${mint} ${at}`)),
+  ])
 }
 
 const YEAR = 31_536_000
@@ -104,9 +146,34 @@ it('gives what plain loops give', async () => {
        GROUP BY mint, holder HAVING sum(amount) > 0`,
     )
     const found = new Map(rows.map(({ mint, holder, shares }) => [`${mint} ${holder}`, BigInt(shares)]))
-    expect(found).toEqual(naiveBalances(position))
+    expect(found).toEqual(sumsOf(naiveAccounts(position)))
     expect(found.size).toBeGreaterThan(5)
   }
+  const stakes = await engine.rows<{ mint: string; holder: string; farm: string; amount: string }>(
+    `SELECT mint, holder, argMax(farm, position) AS farm, toString(argMax(amount, position)) AS amount FROM svm_stake
+     GROUP BY mint, holder, stake_account`,
+  )
+  const inOrder = (held: Held[]) => held.map(each => Object.values(each).join(' ')).sort()
+  expect(
+    inOrder(
+      stakes.map(({ mint, holder, farm, amount }) => ({
+        mint,
+        owner: holder,
+        at: farm,
+        amount: BigInt(amount),
+      })),
+    ),
+  ).toEqual(inOrder(naiveStakes(log.length)))
+  expect(stakes.some(({ amount }) => BigInt(amount) < 0n)).toBe(true)
+  const shown = await engine.rows<{ mint: string; holder: string; shares: string; staked: string }>(
+    `SELECT share_mint AS mint, holder, toString(shares_raw) AS shares, toString(staked_raw) AS staked
+     FROM svm_positions INNER JOIN svm_vaults USING (chain_id, vault)`,
+  )
+  expect(new Map(shown.map(({ mint, holder, shares }) => [`${mint} ${holder}`, BigInt(shares)]))).toEqual(
+    naivePositions(),
+  )
+  expect(shown.filter(({ shares, staked }) => staked !== '0' && staked !== shares).length).toBeGreaterThan(0)
+
   const hours = await engine.rows<Record<string, unknown>>(
     `SELECT vault, toString(hour) AS hour, position, share_price AS price, [apy_1h, apy_1d, apy_7d, apy_30d] AS apys
      FROM svm_vault_hourly FINAL ORDER BY position`,

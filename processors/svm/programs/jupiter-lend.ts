@@ -1,6 +1,5 @@
 import {
   decodeLending,
-  discriminator,
   LENDING_PROGRAMS,
   type Lending,
   lendingAdmin,
@@ -17,6 +16,7 @@ import {
 } from '../../../abi/jupiter-lend/liquidity.ts'
 import { sharePriceAt } from '../../../abi/jupiter-lend/math.ts'
 import { decodeClock } from '../../../abi/svm/clock.ts'
+import { discriminator } from '../../../abi/svm/discriminator.ts'
 import { CLOCK, type Key } from '../../../abi/svm/programs.ts'
 import { movementOf, sumOf } from '../amounts.ts'
 import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'

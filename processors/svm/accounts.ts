@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { Key } from '../../abi/svm/programs.ts'
+import { fromBase58, toBase58 } from '../../db/base58.ts'
+import type { Ask } from '../../db/chain/failover.ts'
+import type { SvmAccount } from './program.ts'
+
+/** Accounts that getMultipleAccounts takes. */
+export const MOST_KEYS = 100
+/** No account that is asked for is larger. */
+const MOST_BYTES = 10 * 1024 * 1024
+
+const accountSchema = z
+  .object({
+    owner: z.string(),
+    lamports: z.union([z.number(), z.string()]),
+    data: z.tuple([z.string(), z.literal('base64')]),
+  })
+  .nullable()
+const answerSchema = z.object({
+  context: z.object({ slot: z.number().int().nonnegative() }),
+  value: z.array(accountSchema),
+})
+
+/** What a node said of all that was asked for: of one slot. */
+export interface Accounts {
+  slot: number
+  accounts: ReadonlyMap<Key, SvmAccount | undefined>
+}
+
+/** At most `MOST_KEYS` accounts, by a node that has come as far as `least`. */
+export async function readAccounts(ask: Ask, keys: readonly Key[], least: number): Promise<Accounts> {
+  const config = { commitment: 'finalized', encoding: 'base64', minContextSlot: least }
+  const options = { isExact: true, maxBytes: MOST_BYTES }
+  const answer = answerSchema.parse(await ask('getMultipleAccounts', [keys.map(toBase58), config], options))
+  return {
+    slot: answer.context.slot,
+    accounts: new Map(keys.map((key, i) => [key, accountOf(answer.value[i])])),
+  }
+}
+
+function accountOf(said: z.infer<typeof accountSchema> | undefined): SvmAccount | undefined {
+  const owner = said && fromBase58(said.owner)
+  if (!said || !owner) return undefined
+  return { owner: owner as Key, lamports: BigInt(said.lamports), data: Buffer.from(said.data[0], 'base64') }
+}
