@@ -4,6 +4,7 @@ import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { perMoment } from '../catalogue/per-moment.ts'
 import type { Standing } from '../catalogue/vault-state.ts'
+import { usdOf } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { NotFoundError, RefusedError } from '../http/errors.ts'
 import { svmFamilies } from '../load-protocols.ts'
@@ -63,7 +64,7 @@ function vaultOf(
       canBeFrozen: share.freeze_authority !== '',
     },
     asset,
-    standing: listed ? 'listed' : standingOf(row, totalAssets),
+    standing: listed ? 'listed' : standingOf(row, totalAssets, asset),
     totalAssets,
     price: priceOf(row),
     apy: {
@@ -76,9 +77,14 @@ function vaultOf(
 }
 
 /** The program vouches for what a vault does, and what lies in it that somebody uses it. */
-function standingOf({ protocol }: SvmVaultRow, totalAssets: bigint | undefined): Standing {
+function standingOf({ protocol }: SvmVaultRow, totalAssets: bigint | undefined, asset: SvmAsset): Standing {
   const floor = svmFamilies.get(protocol)?.floor
-  return floor !== undefined && totalAssets !== undefined && totalAssets >= floor ? 'made' : 'found'
+  if (floor === undefined || totalAssets === undefined) return 'found'
+  const isReached =
+    'usd' in floor
+      ? (usdOf(totalAssets, asset.decimals, asset.price) ?? 0) >= floor.usd
+      : totalAssets >= floor.assets
+  return isReached ? 'made' : 'found'
 }
 
 function priceOf({ price_assets, price_shares }: SvmVaultRow): SvmVault['price'] {

@@ -2,11 +2,10 @@ import type { Instruction } from '../../abi/svm/instruction.ts'
 import { setComputeUnitLimit } from '../../abi/svm/instructions.ts'
 import { MOST_BYTES, unsignedTransaction } from '../../abi/svm/message.ts'
 import { type Key, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../abi/svm/programs.ts'
-import { decodeTokenAccount } from '../../abi/svm/token.ts'
 import { toBase58 } from '../../db/base58.ts'
 import { RefusedError } from '../http/errors.ts'
-import type { OwnAccount, SvmAction, SvmFamily, SvmLook } from './family.ts'
-import type { SolanaNode, SvmAccount } from './node.ts'
+import type { SvmAction, SvmFamily, SvmLook } from './family.ts'
+import type { SolanaNode } from './node.ts'
 import { simulationError } from './simulation-error.ts'
 import type { SvmVault } from './vault.ts'
 
@@ -21,11 +20,22 @@ export interface SvmWish {
 
 export interface PreparedSvm {
   slot: bigint
-  transaction: Uint8Array
   lastValidBlockHeight: bigint
-  /** Base units, as the simulation moved them: negative where they leave the wallet. */
-  moved: { assets: bigint; shares: bigint }
+  /** In the order in which they have to land. */
+  steps: readonly PreparedStep[]
 }
+
+export interface PreparedStep {
+  name: SvmAction | 'setup'
+  transaction: Uint8Array
+  /**
+   * Base units, as the simulation moved them: negative where they leave the wallet. Undefined where it could not be run: the step
+   * before it has to land first.
+   */
+  moved: Moved | undefined
+}
+
+type Moved = ReturnType<SvmLook['moved']>
 
 /** What a transaction may compute at most, and what more than the simulation the next state may want. @see solana-compute-budget */
 const MOST_UNITS = 1_400_000
@@ -36,19 +46,57 @@ const LARGEST = 2n ** 64n - 1n
 /**
  * A transaction that does what is wished for, tried out on the newest state: what would fail, give nothing or move anything
  * else of the wallet's is refused with the reason. Every account of it was derived or read from accounts of the vault's own program.
+ * Where one cannot hold it, two: what can be done beforehand, and the act, which cannot be tried before that has landed.
  */
 export async function prepareSvm(node: SolanaNode, family: SvmFamily, wish: SvmWish): Promise<PreparedSvm> {
   const look = await family.look(node, wish.vault, wish.user)
   const barred = look.barred[wish.action]
   if (barred !== undefined) throw new RefusedError(barred)
-  const act = instructionsOf(wish, look)
-  const trial = await tryOut(node, wish.user, act, look)
+  const [first, second] = partsOf(wish, instructionsOf(wish, look), look)
+  const trial = await tryOut(node, wish.user, first, look)
   const { blockhash, lastValidBlockHeight } = await node.blockhash()
-  const units = Math.min(MOST_UNITS, Math.ceil(Number(trial.units) * MORE))
-  const transaction = unsignedTransaction(wish.user, [setComputeUnitLimit(units), ...act], blockhash)
+  const written = (act: readonly Instruction[], units: number) =>
+    messageOf(wish.user, [setComputeUnitLimit(units), ...act], blockhash, look)
   const moved = look.moved(trial.before, trial.after)
-  refuseNothing(wish, moved)
-  return { slot: look.slot, transaction, lastValidBlockHeight, moved }
+  if (second) refuseLoss(moved)
+  else refuseNothing(wish, moved)
+  const units = Math.min(MOST_UNITS, Math.ceil(Number(trial.units) * MORE))
+  const act = { name: wish.action, transaction: written(second ?? first, second ? MOST_UNITS : units) }
+  return {
+    slot: look.slot,
+    lastValidBlockHeight,
+    steps: second
+      ? [
+          { name: 'setup', transaction: written(first, units), moved },
+          { ...act, moved: undefined },
+        ]
+      : [{ ...act, moved }],
+  }
+}
+
+/** All of it, or what comes before the vault's program is called or SOL is wrapped, and the rest. */
+function partsOf(
+  { user, vault }: SvmWish,
+  all: readonly Instruction[],
+  look: SvmLook,
+): [readonly Instruction[], (readonly Instruction[])?] {
+  const lengthOf = (of: readonly Instruction[]) =>
+    messageOf(user, [setComputeUnitLimit(MOST_UNITS), ...of], SYSTEM_PROGRAM, look).length
+  const whole = lengthOf(all)
+  if (whole <= MOST_BYTES) return [all]
+  const from = all.findIndex(({ program }) => program === vault.program || program === SYSTEM_PROGRAM)
+  const [first, second] = [all.slice(0, from), all.slice(from)]
+  if (first.length === 0 || lengthOf(first) > MOST_BYTES || lengthOf(second) > MOST_BYTES)
+    throw new RefusedError(
+      `The transaction has ${whole} bytes, and ${MOST_BYTES} is the most. A smaller amount may need less.`,
+    )
+  return [first, second]
+}
+
+/** Without look-up tables where it is short enough. */
+function messageOf(user: Key, instructions: readonly Instruction[], blockhash: Key, { tables }: SvmLook) {
+  const plain = unsignedTransaction(user, instructions, blockhash)
+  return plain.length > MOST_BYTES ? unsignedTransaction(user, instructions, blockhash, tables) : plain
 }
 
 function instructionsOf({ vault, action, assetAddress, amount }: SvmWish, look: SvmLook) {
@@ -85,32 +133,25 @@ function refuseMore(amount: bigint, held: bigint, { symbol, mint }: { symbol: st
     )
 }
 
-function refuseNothing({ action }: SvmWish, { assets, shares }: PreparedSvm['moved']): void {
+function refuseNothing({ action }: SvmWish, { assets, shares }: Moved): void {
   const received = action === 'deposit' ? shares : assets
   if (received <= 0n)
     throw new RefusedError('So small an amount pays nothing: what comes out is rounded down. Ask for more.')
   const spent = action === 'deposit' ? assets : shares
-  if (spent > 0n)
-    throw new RefusedError('The transaction would not do what was asked for, and is not handed out.')
+  if (spent > 0n) throw new RefusedError(STRANGE)
 }
+
+function refuseLoss({ assets, shares }: Moved): void {
+  if (assets < 0n || shares < 0n) throw new RefusedError(STRANGE)
+}
+
+const STRANGE = 'The transaction would not do what was asked for, and is not handed out.'
 
 async function tryOut(node: SolanaNode, user: Key, act: readonly Instruction[], look: SvmLook) {
   const all = [setComputeUnitLimit(MOST_UNITS), ...act]
-  const { accounts } = await node.accounts(look.own)
-  const trial = unsignedTransaction(user, all, SYSTEM_PROGRAM)
-  if (trial.length > MOST_BYTES)
-    throw new RefusedError(`The transaction has ${trial.length} bytes, and ${MOST_BYTES} is the most.`)
+  const { accounts: before } = await node.accounts(look.own)
+  const trial = messageOf(user, all, SYSTEM_PROGRAM, look)
   const { error, units, logs, accounts: after } = await node.simulate(trial, look.own)
   if (error !== undefined) throw simulationError({ error, logs }, all, look)
-  return {
-    units,
-    before: look.own.map((_, at) => ownOf(accounts[at])),
-    after: look.own.map((_, at) => ownOf(after[at])),
-  }
-}
-
-function ownOf(account: SvmAccount | undefined): OwnAccount {
-  if (!account) return { lamports: 0n, amount: 0n }
-  const { owner, data, lamports } = account
-  return { lamports, amount: decodeTokenAccount(owner, data)?.amount ?? 0n }
+  return { units, before, after }
 }

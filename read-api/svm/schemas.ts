@@ -141,6 +141,8 @@ export const SvmContext = z
       redeemLimit: Amount.optional().openapi({
         description: 'What can be redeemed at once, by anybody. Absent where nothing limits it.',
       }),
+      minDeposit: Amount.optional().openapi({ description: 'The least that is taken.' }),
+      minRedeem: Amount.optional().openapi({ description: 'The least that is paid.' }),
     }),
     lpToken: z.strictObject({ ...lpTokenFields, balanceNative: Amount }),
     unclaimed: z.array(z.strictObject({})),
@@ -154,7 +156,10 @@ export const SvmBundle = z
   .strictObject({
     actions: z.array(
       z.strictObject({
-        name: z.string(),
+        name: z.enum(['setup', 'deposit', 'redeem']).openapi({
+          description:
+            'setup: what has to land before the other one, where one transaction cannot hold all: accounts that are made, shares that are taken out of a farm.',
+        }),
         tx: z.strictObject({
           transaction: z.base64().openapi({
             description:

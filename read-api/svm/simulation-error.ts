@@ -65,7 +65,7 @@ function ofTransaction(error: unknown): string {
 function wordsOf(program: Key, code: number, look: SvmLook): ProgramError | undefined {
   if (program === SYSTEM_PROGRAM || program === ASSOCIATED_TOKEN_PROGRAM) return textOf(OF_SYSTEM[code])
   if (isTokenProgram(program)) return textOf(OF_TOKENS[code])
-  return look.words(code)
+  return look.words(code, program)
 }
 
 const textOf = (text: string | undefined) => (text === undefined ? undefined : { text })

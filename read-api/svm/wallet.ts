@@ -1,5 +1,6 @@
 import type { Key } from '../../abi/svm/programs.ts'
 import { decodeTokenAccount, type TokenAccount } from '../../abi/svm/token.ts'
+import type { OwnAccounts } from './family.ts'
 import type { SvmAccount } from './node.ts'
 
 /** Undefined where there is none: anybody can send SOL to the address beforehand. */
@@ -21,3 +22,16 @@ export function assetsBarred(user: Key, assets: TokenAccount | undefined): strin
 }
 
 export const above = (of: bigint, kept: bigint): bigint => (of > kept ? of - kept : 0n)
+
+/** Why a wallet cannot pay fee and rents; undefined: it can. */
+export const tooPoor = (held: bigint, needed: bigint): string | undefined =>
+  held < needed
+    ? `The wallet needs ${needed} lamports for the fee and the rents of accounts, ${needed - held} more than it has.`
+    : undefined
+
+export const amountAt = (accounts: OwnAccounts, place: number): bigint =>
+  tokensIn(accounts[place])?.amount ?? 0n
+
+/** Rents stay the wallet's: they lie in its own accounts. */
+export const lamportsIn = (accounts: OwnAccounts): bigint =>
+  accounts.reduce((total, account) => total + (account?.lamports ?? 0n), 0n)

@@ -129,51 +129,55 @@ export function contextWire(vault: SvmVault, user: Key, look: SvmLook, allowUnli
       ? [{ name, actions: [name], actionsUrl: `/beta/svm/transactions/${path}?${query}` }]
       : []
   }
-  const barred = Object.values(look.barred)
+  const known = [...Object.values(look.barred), ...(look.notes ?? [])]
   const { warnings = [] } = warningsOf(vault)
   return {
     asset: {
       ...assetWire(vault.asset),
       balanceNative: look.assets.toString(),
       ...(look.redeemLimit === undefined ? {} : { redeemLimit: look.redeemLimit.toString() }),
+      ...(look.least === undefined
+        ? {}
+        : { minDeposit: look.least.deposit.toString(), minRedeem: look.least.redeem.toString() }),
     },
     lpToken: { ...tokenOf(vault), balanceNative: look.shares.toString() },
     unclaimed: [],
     depositSteps: step('deposit', vault.asset.mint),
     redeemSteps: step('redeem', vault.share.mint),
-    ...(warnings.length + barred.length > 0 ? { warnings: [...warnings, ...barred] } : {}),
+    ...(warnings.length + known.length > 0 ? { warnings: [...warnings, ...known] } : {}),
   }
 }
 
-export function bundleWire(vault: SvmVault, action: SvmAction, prepared: PreparedSvm, simulate: boolean) {
-  const { transaction, lastValidBlockHeight, moved } = prepared
+export function bundleWire(vault: SvmVault, prepared: PreparedSvm, simulate: boolean) {
+  const { steps, lastValidBlockHeight } = prepared
+  const warnings = [
+    ...(vault.standing === 'found' ? [NOBODY_VOUCHES_ON_SOLANA] : []),
+    ...(steps.some(({ moved }) => moved === undefined) ? [NOT_TRIED] : []),
+  ]
+  return {
+    actions: steps.map(({ name, transaction, moved }) => ({
+      name,
+      tx: {
+        transaction: Buffer.from(transaction).toString('base64'),
+        lastValidBlockHeight: lastValidBlockHeight.toString(),
+      },
+      ...(simulate && moved ? { simulation: simulationWire(vault, moved) } : {}),
+    })),
+    ...(warnings.length > 0 ? { warnings } : {}),
+  }
+}
+
+const NOT_TRIED =
+  'One transaction cannot hold it: send the second when the first has landed. The second could not be tried before that; ask again then to have it tried.'
+
+function simulationWire({ asset, share }: SvmVault, moved: { assets: bigint; shares: bigint }) {
   const amounts = [
-    [vault.asset.symbol || toBase58(vault.asset.mint), moved.assets],
-    [vault.share.symbol || toBase58(vault.share.mint), moved.shares],
+    [asset.symbol || toBase58(asset.mint), moved.assets],
+    [share.symbol || toBase58(share.mint), moved.shares],
   ] as const
   const those = (sign: 1n | -1n) =>
     Object.fromEntries(
       amounts.flatMap(([name, amount]) => (amount * sign > 0n ? [[name, `${amount * sign}`]] : [])),
     )
-  return {
-    actions: [
-      {
-        name: action,
-        tx: {
-          transaction: Buffer.from(transaction).toString('base64'),
-          lastValidBlockHeight: lastValidBlockHeight.toString(),
-        },
-        ...(simulate
-          ? {
-              simulation: {
-                status: 'success' as const,
-                tokensReceived: those(1n),
-                tokensSpent: those(-1n),
-              },
-            }
-          : {}),
-      },
-    ],
-    ...(vault.standing === 'found' ? { warnings: [NOBODY_VOUCHES_ON_SOLANA] } : {}),
-  }
+  return { status: 'success' as const, tokensReceived: those(1n), tokensSpent: those(-1n) }
 }

@@ -7,6 +7,7 @@ import {
   createTransactionMessage,
   generateKeyPairSigner,
   getBase58Decoder,
+  getBase58Encoder,
   getCompiledTransactionMessageDecoder,
   type Instruction,
   type KeyPairSigner,
@@ -19,6 +20,7 @@ import {
 import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
 
 const base58 = getBase58Decoder()
+const base58Bytes = getBase58Encoder()
 const TOKEN_PROGRAMS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
@@ -162,7 +164,10 @@ export class TestChain {
   private run(transaction: Transaction): { sent: Sent; shown: unknown } {
     const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)
     if (message.version !== 0) throw new TypeError('only transactions of version 0')
-    const keys = message.staticAccounts
+    const lookups = message.addressTableLookups ?? []
+    const writable = lookups.flatMap(of => this.lookedUp(of.lookupTableAddress, of.writableIndexes))
+    const readonly = lookups.flatMap(of => this.lookedUp(of.lookupTableAddress, of.readonlyIndexes))
+    const keys = [...message.staticAccounts, ...writable, ...readonly]
     const lamports = () => keys.map(key => Number(this.svm.getBalance(key) ?? 0n))
     const [preBalances, preTokenBalances] = [lamports(), this.holdings(keys)]
     // What was signed for an older blockhash is still good here.
@@ -181,7 +186,7 @@ export class TestChain {
             numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
             numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
           },
-          accountKeys: keys,
+          accountKeys: message.staticAccounts,
           recentBlockhash: message.lifetimeToken,
           instructions: message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
             programIdIndex: programAddressIndex,
@@ -189,7 +194,11 @@ export class TestChain {
             data: base58.decode(data ?? new Uint8Array()),
             stackHeight: null,
           })),
-          addressTableLookups: [],
+          addressTableLookups: lookups.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+            accountKey: lookupTableAddress,
+            writableIndexes,
+            readonlyIndexes,
+          })),
         },
       },
       meta: {
@@ -216,7 +225,7 @@ export class TestChain {
               ],
         ),
         logMessages: meta.logs(),
-        loadedAddresses: { writable: [], readonly: [] },
+        loadedAddresses: { writable, readonly },
         computeUnitsConsumed: Number(meta.computeUnitsConsumed()),
         rewards: [],
       },
@@ -226,6 +235,22 @@ export class TestChain {
       sent: { signature, slot: this.slot, failed: failed === undefined ? undefined : JSON.stringify(failed) },
       shown,
     }
+  }
+
+  /** Puts a table of addresses there that transactions may look up from now on. */
+  setTable(at: Address, keys: readonly Address[]): void {
+    const data = Buffer.alloc(56 + 32 * keys.length)
+    data.writeUInt32LE(1, 0)
+    data.writeBigUInt64LE(2n ** 64n - 1n, 4)
+    data.writeBigUInt64LE(BigInt(this.slot - 1), 12)
+    for (const [i, key] of keys.entries()) data.set(base58Bytes.encode(key), 56 + 32 * i)
+    this.setAccount(at, 'AddressLookupTab1e1111111111111111111111111', data)
+  }
+
+  private lookedUp(table: Address, indexes: readonly number[]): Address[] {
+    const found = this.svm.getAccount(table)
+    if (!found.exists) throw new TypeError(`no table at ${table}`)
+    return indexes.map(i => address(base58.decode(found.data.subarray(56 + 32 * i, 88 + 32 * i))))
   }
 
   /** What the token accounts among these hold. */

@@ -4,10 +4,18 @@ import { createTokenAccount, unwrapSol, wrapSol } from '../../../abi/svm/instruc
 import { type Key, WRAPPED_SOL } from '../../../abi/svm/programs.ts'
 import { rentOf, SIGNATURE_FEE, TOKEN_ACCOUNT_RENT } from '../../../abi/svm/rent.ts'
 import { beforeFee, feeOfTransfer } from '../../../abi/svm/token.ts'
-import type { OwnAccount, SvmFamily, SvmLook } from '../../svm/family.ts'
+import type { SvmFamily, SvmLook } from '../../svm/family.ts'
 import type { SolanaNode } from '../../svm/node.ts'
 import type { SvmVault } from '../../svm/vault.ts'
-import { above, assetsBarred, sharesBarred, tokensIn } from '../../svm/wallet.ts'
+import {
+  above,
+  amountAt,
+  assetsBarred,
+  lamportsIn,
+  sharesBarred,
+  tokensIn,
+  tooPoor,
+} from '../../svm/wallet.ts'
 import { WORDS } from './errors.ts'
 import { type LendingState, readLending } from './state.ts'
 
@@ -17,7 +25,7 @@ const SLIPPAGE = 50n
 /** Vaults that lend. Deposits and redemptions carry the least that has to come of them. */
 export const jupiterLend: SvmFamily = {
   // Whole programs vouch for them: only their admin can make one.
-  floor: 1n,
+  floor: { assets: 1n },
   look,
 }
 
@@ -80,10 +88,6 @@ async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLo
 }
 
 const lessSlippage = (of: bigint) => (of * (10_000n - SLIPPAGE)) / 10_000n
-const amountAt = (accounts: readonly OwnAccount[], place: number) => accounts[place]?.amount ?? 0n
-/** Rents stay the wallet's: they lie in its own accounts. */
-const lamportsIn = (accounts: readonly OwnAccount[]) =>
-  accounts.reduce((total, { lamports }) => total + lamports, 0n)
 
 function barredBy(
   state: LendingState,
@@ -96,8 +100,3 @@ function barredBy(
   const redeem = own ?? tooPoor(held, needed.redeem)
   return { ...(deposit ? { deposit } : {}), ...(redeem ? { redeem } : {}) }
 }
-
-const tooPoor = (held: bigint, needed: bigint) =>
-  held < needed
-    ? `The wallet needs ${needed} lamports for the fee and the rents of accounts, ${needed - held} more than it has.`
-    : undefined

@@ -16,14 +16,14 @@ import type { ProgramError, SvmFamily, SvmLook } from '../../svm/family.ts'
 import { shareMint } from '../../svm/mint-trust.ts'
 import type { SolanaNode, SvmAccount } from '../../svm/node.ts'
 import type { SvmVault } from '../../svm/vault.ts'
-import { above, sharesBarred, tokensIn } from '../../svm/wallet.ts'
+import { above, amountAt, lamportsIn, sharesBarred, tokensIn } from '../../svm/wallet.ts'
 
 /** Where a stake account says how many of its lamports stay. @see solana-program/stake, state.rs, Meta */
 const STAKE_RENT_AT = 4
 
 /** Stake pools of SOL. A deposit spends SOL itself, and a redemption is paid in it: wrapped SOL is unwrapped where it is needed. */
 export const splStakePool: SvmFamily = {
-  floor: 1_000n * 10n ** 9n,
+  floor: { assets: 1_000n * 10n ** 9n },
   look,
 }
 
@@ -103,15 +103,10 @@ function lookOf(slot: bigint, standing: Standing): SvmLook {
     ],
     redeem: shares => [withdrawSol(at, user, sharesAt, shares)],
     sharesFor: assets => tokensOfWithdrawal(assets, pool),
-    moved(before, after) {
-      const sum = (of: typeof before) => of.reduce((total, { lamports }) => total + lamports, 0n)
-      const sharesIn = (of: typeof before) => of[1]?.amount ?? 0n
-      // Rents stay the wallet's: they lie in its own accounts.
-      return {
-        assets: sum(after) - sum(before) + SIGNATURE_FEE,
-        shares: sharesIn(after) - sharesIn(before),
-      }
-    },
+    moved: (before, after) => ({
+      assets: lamportsIn(after) - lamportsIn(before) + SIGNATURE_FEE,
+      shares: amountAt(after, 1) - amountAt(before, 1),
+    }),
     words: code => WORDS[code],
   }
 }

@@ -12,7 +12,7 @@ export default defineEndpoint({
   path: '/svm/transactions/context/{userAddress}/{vaultAddress}',
   summary: 'How a wallet stands with a vault on Solana, and what it can do',
   description:
-    'Read from a node, all of one slot. Where a step is missing, warnings says why it cannot be done.',
+    'Read from a node, all of one slot. Shares that are staked in the farm of the vault count where they can be taken out at once. Where a step is missing, warnings says why it cannot be done.',
   params: z.object({ userAddress: svmAddress('The wallet.'), vaultAddress: svmAddress('The vault.') }),
   query: z.object({
     allowUnlisted: flag('Makes actionsUrl of a deposit ask for a vault of standing found.'),

@@ -16,7 +16,7 @@ export default defineEndpoint({
   path: '/svm/transactions/{action}/{userAddress}/{vaultAddress}',
   summary: 'A transaction of a vault on Solana that is ready to be signed',
   description:
-    'It has been run on the newest state: what would fail or pay nothing is refused with 422 and the reason; what fails for some minutes, while a pool has not been brought up to date in a new epoch, with 503 and Retry-After. Sign and send it within a minute. Missing token accounts are made in it. Where the asset is SOL it is wrapped or unwrapped as the vault wants it, and a redemption is paid in SOL. A lending vault refuses what would give half a percent less by then than was seen.',
+    'It has been run on the newest state: what would fail or pay nothing is refused with 422 and the reason; what fails for some minutes, while a pool has not been brought up to date in a new epoch, with 503 and Retry-After. Sign and send it within a minute. Missing token accounts are made in it. Where the asset is SOL it is wrapped or unwrapped as the vault wants it, and a redemption is paid in SOL. Where the program of a vault takes a bound, what would give half a percent less by then than was seen does not land. Shares of a deposit are staked where the vault has a farm for them, and taken out of it for a redemption; what a farm pays is not claimed here. What is too long for a transaction names accounts by the look-up table of the vault, or is two actions: setup, then the act, which cannot be tried before setup has landed.',
   params: z.object({
     action: choice(svmActions).openapi({ description: 'What is to be done.' }),
     userAddress: svmAddress('The wallet that signs and pays the fee.'),
@@ -50,6 +50,6 @@ export default defineEndpoint({
     const wish = { vault, user: userAddress, action, assetAddress, amount }
     const prepared = await prepareSvm(context.deps.solana, svmFamilyOf(vault), wish)
     context.readAt(SOLANA.id, prepared.slot)
-    return bundleWire(vault, action, prepared, query.simulate === true)
+    return bundleWire(vault, prepared, query.simulate === true)
   },
 })
