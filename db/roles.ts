@@ -39,6 +39,8 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   rate_limit: { api: ALL },
   payment_taken: { api: ALL },
   intent_quote: { api: ALL },
+  webhook: { api: ALL },
+  webhook_cursor: { api: ALL },
 }
 
 /** Gives `vaultlog_<role>` its rights, where an operator has made it. */

@@ -44,6 +44,18 @@ export interface AppOptions {
 /** What a server listens with. `router`: the routes of Express behind it. */
 export type App = RequestListener & Pick<Express, 'router'>
 
+function methodsByRoute(endpoints: readonly LoadedEndpoint[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { endpoint } of endpoints) {
+    const taken = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()]
+    for (const tier of tiersOf(endpoint)) {
+      const route = `/${tier}${endpoint.path}`.replaceAll(/\{(\w+)\}/g, ':$1')
+      methods.set(route, [...(methods.get(route) ?? []), ...taken])
+    }
+  }
+  return methods
+}
+
 /**
  * The API: an Express app, and before it the answers that are at hand. Everything it stands on is in `deps`; it listens
  * nowhere and closes nothing.
@@ -69,7 +81,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
   app.use(
     cors({
       origin: options.corsOrigins ? [...options.corsOrigins] : '*',
-      methods: ['GET', 'HEAD', 'POST'],
+      methods: ['GET', 'HEAD', 'POST', 'DELETE'],
       maxAge: 86_400,
       exposedHeaders: [
         'x-warnings',
@@ -123,14 +135,7 @@ export async function createApp(deps: ApiDeps, options: AppOptions = {}): Promis
     endpoints,
     options.publicUrl ? new URL(options.publicUrl).pathname.replace(/\/$/, '') : '',
   )
-  for (const { endpoint } of endpoints) {
-    for (const tier of tiersOf(endpoint)) {
-      app.all(
-        `/${tier}${endpoint.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
-        methodNotAllowed(endpoint.method === 'get' ? ['GET', 'HEAD'] : ['POST']),
-      )
-    }
-  }
+  for (const [route, methods] of methodsByRoute(endpoints)) app.all(route, methodNotAllowed(methods))
 
   app.use(notFound)
   app.use(handleErrors)

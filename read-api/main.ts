@@ -25,6 +25,8 @@ import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
 import { createSolanaNode } from './svm/node.ts'
+import { Deliveries } from './webhooks/deliveries.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 async function main(): Promise<void> {
   const env = readEnv()
@@ -74,6 +76,11 @@ async function main(): Promise<void> {
   onShutdown('history', () => history.stop())
 
   const feed = new Feed(pool)
+  const webhooks = createWebhooks(pool, env)
+  // Requests do not wait for connections that messages are noted by.
+  const deliveryPool = openPostgres(found.DATABASE_URL, 'api-webhooks', 4)
+  onShutdown('webhooks', () => deliveryPool.end())
+  const deliveries = new Deliveries({ pool: deliveryPool, feed, poster: webhooks.poster, credits })
 
   const verifyKey = createKeyVerifier(limits)
   const terms = readPaymentTerms(env)
@@ -86,6 +93,7 @@ async function main(): Promise<void> {
       verifyKey,
       credits,
       feed,
+      webhooks,
       onChain,
       solana: createSolanaNode(env.RPC_SOLANA),
       intents: createIntents(env, { pool, reader: onChain.reader }),
@@ -112,6 +120,8 @@ async function main(): Promise<void> {
   const server = await serve(atHome(app, env), { port: env.API_PORT, host: env.HOST })
   onShutdown('http', () => server.close())
   onShutdown('feed', () => feed.stop())
+  deliveries.start()
+  onShutdown('deliveries', () => deliveries.stop())
   log.info(
     { port: env.API_PORT, ...(guard.fault ? {} : { vaults: catalogue.current().size }) },
     'read API listening',

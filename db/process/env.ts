@@ -111,6 +111,8 @@ export const envSchema = z.object({
   API_DEADLINE_MS: z.coerce.number().int().min(100).default(15_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   SHOW_UNLISTED: z.stringbool().default(false),
+  WEBHOOKS_PER_KEY: z.coerce.number().int().min(0).default(20),
+  WEBHOOK_PRIVATE_TARGETS: z.stringbool().default(false),
   CORS_ORIGINS: z
     .string()
     .transform(list => list.split(',').map(origin => origin.trim()))

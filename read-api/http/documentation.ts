@@ -268,6 +268,7 @@ const TAGS: Readonly<Record<string, string>> = {
   nrt: 'What contracts say now.',
   portfolio: 'What a wallet holds, has earned, and could do.',
   svm: 'Vaults on Solana, wallets in them and their transactions.',
+  webhooks: 'Messages of the feed, sent to a URL.',
   transactions: 'Transactions ready to be signed.',
 }
 

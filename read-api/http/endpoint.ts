@@ -10,6 +10,7 @@ import type { Feed } from '../feed/feed.ts'
 import type { Intents } from '../intents/providers.ts'
 import type { OnChain } from '../on-chain.ts'
 import type { SolanaNode } from '../svm/node.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { z } from './zod.ts'
 
 export type Tier = 'v2' | 'beta' | 'alpha'
@@ -30,6 +31,8 @@ export interface ApiDeps {
   intents: Intents
   /** Events as they are stored, for all who follow them. */
   feed: Feed
+  /** Subscriptions to it, and how a message is sent to one. */
+  webhooks: Webhooks
   /** Vaults that nobody vouches for are shown where a request does not say. */
   showUnlisted?: boolean
 }
@@ -81,7 +84,7 @@ export interface EndpointDefinition<
 > {
   /** One tier, or all in which the same endpoint is served. */
   tier: Tier | readonly Tier[]
-  method: 'get' | 'post'
+  method: 'get' | 'post' | 'delete'
   /** Below the tier, parameters in braces: /detailed-vaults/{network}/{vaultId} */
   path: string
   summary: string

@@ -24,7 +24,7 @@ export const creditsCharged = new Counter({
   registers,
 })
 /** Anything may be sent as a method; what is not one of these would be a label of the caller's making. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
 
 /** `route`: the pattern (`/v2/vaults/{network}`), undefined where none matched. */
 export function observeRequest(

@@ -1,12 +1,10 @@
 import type { Test } from 'supertest'
 import request from 'supertest'
 import { getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../read-api/http/documentation.ts'
-import type { Endpoint } from '../../read-api/http/endpoint.ts'
-import { tiersOf } from '../../read-api/http/endpoint.ts'
-import type { LoadedEndpoint } from '../../read-api/http/load-endpoints.ts'
-import { loadEndpoints } from '../../read-api/http/load-endpoints.ts'
+import { type Endpoint, tiersOf } from '../../read-api/http/endpoint.ts'
+import { type LoadedEndpoint, loadEndpoints } from '../../read-api/http/load-endpoints.ts'
 import { ErrorBody } from '../../read-api/http/shapes.ts'
 import { type Node, startNode } from '../chain/node.ts'
 import type { LoopbackIris } from './cctp/iris.ts'
@@ -16,6 +14,7 @@ import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
 import { stand } from './stand.ts'
 import { makeSolana, type SolanaWorld, seatSolana } from './svm/world.ts'
+import { standWebhook } from './webhooks/stand.ts'
 import * as w from './world.ts'
 import { seatWorld } from './world-on-chain.ts'
 
@@ -41,6 +40,7 @@ beforeAll(async () => {
   await api.append(1, 'mainnet', [burnAfter(w.lastBlock(world))])
   await seatSolana(api, solana)
 })
+beforeEach(() => standWebhook(api.pool))
 afterAll(async () => {
   await api?.stop()
   await iris?.stop()
@@ -72,8 +72,7 @@ function queryOf({ example }: Endpoint) {
 }
 
 function send(tier: string, endpoint: Endpoint, options: { network?: string; key?: string } = {}): Test {
-  const path = pathOf(tier, endpoint, options.network)
-  const asked = endpoint.method === 'get' ? request(api.app).get(path) : request(api.app).post(path)
+  const asked = request(api.app)[endpoint.method](pathOf(tier, endpoint, options.network))
   if (options.key !== '') asked.set('x-api-key', options.key ?? api.apiKey)
   return endpoint.example.body ? asked.send(endpoint.example.body as object) : asked
 }
@@ -81,6 +80,7 @@ function send(tier: string, endpoint: Endpoint, options: { network?: string; key
 it('lists what is served', () => {
   expect(routes.map(({ name }) => name).sort()).toMatchInlineSnapshot(`
     [
+      "delete /beta/webhooks/{webhookId}",
       "get /alpha/historical-balances/{userAddress}/{timestamp}",
       "get /alpha/historical-positions/{userAddress}",
       "get /alpha/historical/{network}/{vaultId}/daily-flows",
@@ -122,6 +122,8 @@ it('lists what is served', () => {
       "get /beta/svm/transactions/context/{userAddress}/{vaultAddress}",
       "get /beta/svm/transactions/{action}/{userAddress}/{vaultAddress}",
       "get /beta/svm/vaults",
+      "get /beta/webhooks",
+      "get /beta/webhooks/{webhookId}",
       "get /v2/assets",
       "get /v2/benchmarks/{network}",
       "get /v2/curators",
@@ -163,6 +165,9 @@ it('lists what is served', () => {
       "post /alpha/transactions/intent/getQuote",
       "post /beta/advanced-analytics",
       "post /beta/advanced-analytics/{network}/{vaultId}",
+      "post /beta/webhooks",
+      "post /beta/webhooks/{webhookId}/replay",
+      "post /beta/webhooks/{webhookId}/test",
     ]
   `)
 })

@@ -17,6 +17,7 @@ import { createIntents, type IntentSettings } from '../../read-api/intents/provi
 import type { OnChainOptions } from '../../read-api/on-chain.ts'
 import { createOnChain } from '../../read-api/on-chain.ts'
 import { createSolanaNode } from '../../read-api/svm/node.ts'
+import { createWebhooks } from '../../read-api/webhooks/webhooks.ts'
 import { createClickHouse, createPostgres, type TestPostgres } from '../databases.ts'
 import { listVaults } from '../listing.ts'
 import { appendBlocks, recordFacts } from './append.ts'
@@ -86,6 +87,7 @@ export async function startApi(
     verifyKey: createKeyVerifier(pool),
     credits,
     feed: new Feed(pool),
+    webhooks: createWebhooks(pool, { WEBHOOKS_PER_KEY: 20, WEBHOOK_PRIVATE_TARGETS: true }),
     onChain,
     solana: createSolanaNode(options.solanaUrl ? [options.solanaUrl] : []),
     intents: createIntents(options.intents ?? {}, { pool, reader: onChain.reader, timeoutMs: 1_000 }),

@@ -20,6 +20,7 @@ export const stand: Record<string, string> = {
   '{market}': MORPHO_MARKET,
   '{marketAsset}': `${w.USD_ASSET}-loan`,
   '{bridgeTo}': 'base',
+  '{webhook}': `wh_${'A'.repeat(22)}`,
   '{usdc}': domains[0]?.usdc ?? '',
   '{burn}': `0x${'b7'.repeat(32)}`,
   // Where a world has Solana: seatSolana says which.

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** A call of an operation by its example. */
 export interface Call {
   id: string
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   path: string
   inPath: Record<string, unknown>
   query: Record<string, unknown>
@@ -23,7 +23,11 @@ export interface Call {
 }
 
 export function everyCall(endpoints: readonly LoadedEndpoint[]): Call[] {
-  return endpoints.flatMap(({ endpoint }) =>
+  // What is deleted is asked for before.
+  const inTurn = endpoints.toSorted(
+    (a, b) => Number(a.endpoint.method === 'delete') - Number(b.endpoint.method === 'delete'),
+  )
+  return inTurn.flatMap(({ endpoint }) =>
     tiersOf(endpoint).map(tier => {
       const document = JSON.parse(
         readFileSync(join(ROOT, `docs/openapi/${tier}.json`), 'utf8'),
@@ -34,7 +38,7 @@ export function everyCall(endpoints: readonly LoadedEndpoint[]): Call[] {
       const { params = {}, query = {}, body } = endpoint.example
       return {
         id: operation.operationId,
-        method: endpoint.method === 'get' ? 'GET' : 'POST',
+        method: endpoint.method.toUpperCase() as Call['method'],
         path,
         inPath: typed(operation, params),
         query: typed(operation, query),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadEndpoints } from '../../../read-api/http/load-endpoints.ts'
 import { serve } from '../../../read-api/http/serve.ts'
 import type { ApiHarness } from '../harness.ts'
+import { standWebhook } from '../webhooks/stand.ts'
 import { type Call, everyCall, hasPython, writePrograms } from './programs.ts'
 
 interface Said {
@@ -62,12 +63,16 @@ export function theClientsSpeak(apiOf: () => ApiHarness): void {
 
   const expectSame = async (said: Record<string, Said>) => {
     expect(Object.keys(said).sort()).toEqual(calls.map(({ id }) => id).sort())
+    await standWebhook(apiOf().pool)
     for (const call of calls) {
       const { answer, data } = await plain(call)
       const got = said[call.id]
       expect(got?.status, call.id).toBe(call.needs.length > 0 ? 503 : 200)
       if (answer.status !== 200)
         expect(JSON.stringify(got?.data)).toContain((data as { message: string }).message)
+      // Each makes a webhook of its own, and lists those of the others.
+      else if (call.path.startsWith('/beta/webhooks'))
+        expect(Object.keys(got?.data as object), call.id).toEqual(Object.keys(data as object))
       else expect(got?.data, call.id).toEqual(data)
       if (got?.asOf)
         expect(

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { inTransaction } from '../postgres.ts'
+
+export type Mode = 'instant' | 'finalized'
+
+/** What messages are taken, as it was read of the request; nothing is left out by what is absent. */
+export interface StoredFilter {
+  networks?: number[]
+  vaults?: { hex: string }[]
+  wallets?: { hex: string }[]
+  types?: { type: string }[]
+}
+
+/** A subscription as it may be shown: everything but its secret. */
+export interface Webhook {
+  id: string
+  number: number
+  keyId: number
+  url: string
+  filter: StoredFilter
+  mode: Mode
+  generation: number
+  /** Why nothing is delivered any more. */
+  disabled: string | null
+  createdAt: Date
+  /** Messages that were answered with 2xx. */
+  delivered: number
+  deliveredAt: Date | null
+  /** Attempts in a row that failed. */
+  failures: number
+  failingSince: Date | null
+  retryAt: Date | null
+  lastError: string | null
+  /** By chain, the position up to which all is delivered. */
+  cursor: Map<number, number>
+}
+
+/** One whose messages somebody is about to send. */
+export interface TakenWebhook extends Webhook {
+  secret: string
+  creditsPerMonth: number
+}
+
+const COLUMNS = `w.id, w.number, w.api_key_id AS "keyId", w.url, w.filter, w.mode, w.generation, w.disabled, w.created_at AS "createdAt",
+  w.delivered, w.delivered_at AS "deliveredAt", w.failures, w.failing_since AS "failingSince", w.retry_at AS "retryAt",
+  w.last_error AS "lastError",
+  (SELECT coalesce(json_agg(json_build_array(c.chain_id, c.position) ORDER BY c.chain_id), '[]') FROM webhook_cursor c WHERE c.webhook_id = w.id) AS cursor`
+
+type Row<T> = Omit<T, 'cursor'> & { cursor: [chainId: number, position: number][] }
+
+const read = <T extends Webhook>({ cursor, ...row }: Row<T>) =>
+  ({ ...row, cursor: new Map(cursor) }) as unknown as T
+
+const SET_CURSOR = `INSERT INTO webhook_cursor (webhook_id, chain_id, position) SELECT $1, * FROM unnest($2::int[], $3::bigint[])
+  ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position`
+const cursorValues = (cursor: ReadonlyMap<number, number>) => [[...cursor.keys()], [...cursor.values()]]
+
+/** Subscriptions of all processes on one database. */
+export function createWebhookBook(pool: pg.Pool) {
+  const select = async (where: string, values: unknown[]): Promise<Webhook[]> => {
+    const { rows } = await pool.query<Row<Webhook>>(
+      `SELECT ${COLUMNS} FROM webhook w WHERE ${where} ORDER BY w.number`,
+      values,
+    )
+    return rows.map(row => read(row))
+  }
+  const changes = async (text: string, values: unknown[]): Promise<boolean> =>
+    (await pool.query({ text, values })).rowCount === 1
+
+  return {
+    /** Gives the secret as well, which is shown this once. Undefined where the key has `most` already. */
+    async create(
+      { keyId, url, filter, mode, cursor }: Pick<Webhook, 'keyId' | 'url' | 'filter' | 'mode' | 'cursor'>,
+      most: number,
+    ): Promise<{ id: string; secret: string } | undefined> {
+      const id = `wh_${randomBytes(16).toString('base64url')}`
+      const secret = `whsec_${randomBytes(32).toString('base64')}`
+      return inTransaction(pool, async tx => {
+        await tx.query(`SELECT pg_advisory_xact_lock(hashtext('vaultlog webhooks of key'), $1)`, [keyId])
+        const { rowCount } = await tx.query(
+          `INSERT INTO webhook (id, api_key_id, url, secret, filter, mode) SELECT $1, $2, $3, $4, $5, $6
+           WHERE (SELECT count(*) FROM webhook WHERE api_key_id = $2) < $7`,
+          [id, keyId, url, secret, JSON.stringify(filter), mode, most],
+        )
+        if (rowCount === 0) return undefined
+        await tx.query(SET_CURSOR, [id, ...cursorValues(cursor)])
+        return { id, secret }
+      })
+    },
+
+    /** Oldest first. */
+    ofKey: (keyId: number) => select('w.api_key_id = $1', [keyId]),
+    all: () => select('true', []),
+
+    async find(id: string, keyId: number | undefined): Promise<Webhook | undefined> {
+      return (await select('w.id = $1 AND ($2::bigint IS NULL OR w.api_key_id = $2)', [id, keyId]))[0]
+    },
+
+    async secretOf(id: string): Promise<string> {
+      const { rows } = await pool.query<{ secret: string }>('SELECT secret FROM webhook WHERE id = $1', [id])
+      return rows[0]?.secret ?? ''
+    },
+
+    remove: (id: string, keyId: number) =>
+      changes('DELETE FROM webhook WHERE id = $1 AND api_key_id = $2', [id, keyId]),
+
+    /** Begins anew from these positions, other chains where they stand; one that was disabled delivers again. */
+    async replay(id: string, cursor: ReadonlyMap<number, number>): Promise<void> {
+      await inTransaction(pool, async tx => {
+        // First, so that whoever delivers by the generation before moves nothing after this.
+        await tx.query(
+          `UPDATE webhook SET generation = generation + 1, disabled = NULL, failures = 0, failing_since = NULL, retry_at = NULL
+           WHERE id = $1`,
+          [id],
+        )
+        await tx.query(SET_CURSOR, [id, ...cursorValues(cursor)])
+      })
+    },
+
+    /** Those that have something to deliver, of keys that still are. */
+    async active(): Promise<Pick<Webhook, 'id' | 'number' | 'generation'>[]> {
+      const { rows } = await pool.query({
+        name: 'active_webhooks',
+        text: `SELECT w.id, w.number, w.generation FROM webhook w JOIN api_key k ON k.id = w.api_key_id
+               WHERE w.disabled IS NULL AND k.revoked_at IS NULL`,
+      })
+      return rows
+    },
+
+    /** Makes the caller the one who moves its cursor. */
+    async take(id: string): Promise<TakenWebhook | undefined> {
+      const { rows } = await pool.query<Row<TakenWebhook>>(
+        `WITH w AS (UPDATE webhook SET generation = generation + 1 WHERE id = $1 AND disabled IS NULL RETURNING *)
+         SELECT ${COLUMNS}, w.secret, p.credits_per_month AS "creditsPerMonth"
+         FROM w JOIN api_key k ON k.id = w.api_key_id JOIN api_plan p ON p.name = k.plan`,
+        [id],
+      )
+      return rows[0] && read(rows[0])
+    },
+
+    /** After a 2xx. False: it is somebody else's by now, or gone. */
+    delivered: ({ id, generation }: Webhook, chainId: number, position: number) =>
+      changes(
+        `WITH mine AS (
+           UPDATE webhook SET delivered = delivered + 1, delivered_at = clock_timestamp(), failures = 0, failing_since = NULL,
+             retry_at = NULL, last_error = NULL
+           WHERE id = $1 AND generation = $2 RETURNING id)
+         INSERT INTO webhook_cursor (webhook_id, chain_id, position) SELECT id, $3, $4 FROM mine
+         ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position`,
+        [id, generation, chainId, position],
+      ),
+
+    /** What was looked at and is none of its messages. False as above. */
+    passed: async ({ id, generation }: Webhook, cursor: ReadonlyMap<number, number>) => {
+      const { rows } = await pool.query(
+        `WITH mine AS (SELECT id FROM webhook WHERE id = $1 AND generation = $4 FOR UPDATE),
+              moved AS (INSERT INTO webhook_cursor (webhook_id, chain_id, position)
+                SELECT id, chain, position FROM mine, unnest($2::int[], $3::bigint[]) AS c (chain, position)
+                ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position)
+         SELECT FROM mine`,
+        [id, ...cursorValues(cursor), generation],
+      )
+      return rows.length === 1
+    },
+
+    /** Nothing is sent before `retryAt`; with `disabled` never again until it is replayed. False as above. */
+    failed: (
+      { id, generation }: Webhook,
+      {
+        failures,
+        failingSince,
+        retryAt,
+        lastError,
+        disabled,
+      }: Pick<Webhook, 'failures' | 'failingSince' | 'retryAt' | 'lastError' | 'disabled'>,
+    ) =>
+      changes(
+        `UPDATE webhook SET failures = $3, failing_since = $4, retry_at = $5, last_error = $6, disabled = $7
+         WHERE id = $1 AND generation = $2`,
+        [id, generation, failures, failingSince, retryAt, lastError, disabled],
+      ),
+  }
+}
+
+export type WebhookBook = ReturnType<typeof createWebhookBook>

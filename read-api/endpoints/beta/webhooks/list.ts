@@ -1,0 +1,19 @@
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { z } from '../../../http/zod.ts'
+import { WebhookShape, webhookOf } from '../../../webhooks/schemas.ts'
+import { ownerOf } from '../../../webhooks/webhooks.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/webhooks',
+  summary: 'Webhooks of the key, and how each is doing',
+  payable: false,
+  response: z.strictObject({ data: z.array(WebhookShape) }),
+  example: {},
+  cost: 1,
+  cache: 'none',
+  async handler(_, { deps, key }) {
+    return { data: (await deps.webhooks.book.ofKey(ownerOf(key).id)).map(webhookOf) }
+  },
+})

@@ -1,0 +1,19 @@
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { WebhookShape, webhookOf, webhookParams } from '../../../webhooks/schemas.ts'
+import { findWebhook } from '../../../webhooks/webhooks.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'get',
+  path: '/webhooks/{webhookId}',
+  summary: 'A webhook, and how it is doing',
+  payable: false,
+  params: webhookParams,
+  response: WebhookShape,
+  example: { params: { webhookId: '{webhook}' } },
+  cost: 1,
+  cache: 'none',
+  async handler({ params }, { deps, key }) {
+    return webhookOf(await findWebhook(deps.webhooks, params.webhookId, key))
+  },
+})

@@ -1,0 +1,38 @@
+import { parseCursor } from '../../../feed/cursor.ts'
+import { filterOf } from '../../../feed/filter.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import {
+  replayBody,
+  type WebhookQuery,
+  WebhookShape,
+  webhookOf,
+  webhookParams,
+} from '../../../webhooks/schemas.ts'
+import { findWebhook } from '../../../webhooks/webhooks.ts'
+
+export default defineEndpoint({
+  tier: 'beta',
+  method: 'post',
+  path: '/webhooks/{webhookId}/replay',
+  summary: 'Delivers a webhook anew from a position, one that was disabled too',
+  description:
+    'Messages are sent again in order, with the webhook-id that each had. Without `after` a webhook that was disabled or is failing goes on at once where it stands. A long past comes faster by pages of /beta/feed.',
+  payable: false,
+  params: webhookParams,
+  body: replayBody,
+  response: WebhookShape,
+  example: { params: { webhookId: '{webhook}' }, body: { after: 'start' } },
+  cost: 1,
+  cache: 'none',
+  async handler({ params, body: { after } }, { deps: { webhooks, feed }, key }) {
+    const hook = await findWebhook(webhooks, params.webhookId, key)
+    const { follows } = filterOf(hook.filter as WebhookQuery)
+    const chains = await feed.look()
+    const cursor = after === undefined ? new Map<number, number>() : parseCursor(after, chains, follows)
+    // The beginning of every chain is named by naming none.
+    if (after !== undefined && cursor.size === 0)
+      for (const chainId of hook.cursor.keys()) cursor.set(chainId, 0)
+    await webhooks.book.replay(hook.id, cursor)
+    return webhookOf(await findWebhook(webhooks, hook.id, key))
+  },
+})

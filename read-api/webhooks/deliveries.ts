@@ -1,0 +1,136 @@
+import type pg from 'pg'
+import type { CreditMeter } from '../../db/keys/credits.ts'
+import { log } from '../../db/process/log.ts'
+import { createWebhookBook } from '../../db/webhooks/book.ts'
+import type { Poster } from '../../db/webhooks/post.ts'
+import type { Feed } from '../feed/feed.ts'
+import { Delivery, type DeliveryDeps } from './delivery.ts'
+import { observeSubscriptions } from './metrics.ts'
+
+/** How soon a new subscription is delivered, one that was replayed begins anew, and one of a process that ended is taken over. */
+const SWEEP_MS = 1_000
+const RETRY_MS = 5_000
+const LONGEST_RETRY_MS = 3_600_000
+const GIVE_UP_MS = 5 * 86_400_000
+
+export interface DeliveriesOptions extends Partial<DeliveryDeps> {
+  /** Of its own connections: one is kept, for the locks. */
+  pool: pg.Pool
+  feed: Feed
+  poster: Poster
+  credits: CreditMeter
+  sweepMs?: number
+}
+
+/**
+ * Delivers the webhooks that no other process does. Each is under an advisory lock of one connection, which ends with the process
+ * however it ends; its generation is a fence besides: what a process does that has lost its lock unawares moves no cursor.
+ */
+export class Deliveries {
+  private readonly options: DeliveriesOptions
+  private readonly deps: DeliveryDeps
+  private readonly running = new Map<string, Delivery>()
+  private connection: pg.PoolClient | undefined
+  /** Held by the connection. */
+  private readonly locked = new Set<number>()
+  private unfollow: (() => void) | undefined
+  private timer: NodeJS.Timeout | undefined
+  private sweeping: Promise<void> = Promise.resolve()
+  private isStopping = false
+
+  constructor(options: DeliveriesOptions) {
+    this.options = options
+    this.deps = {
+      retryMs: RETRY_MS,
+      longestRetryMs: LONGEST_RETRY_MS,
+      giveUpMs: GIVE_UP_MS,
+      book: createWebhookBook(options.pool),
+      ...options,
+    }
+  }
+
+  start(): void {
+    const again = async () => {
+      await this.sweep().catch((error: Error) =>
+        log.warn({ error: error.message }, 'webhooks could not be looked at; trying again'),
+      )
+      if (this.isStopping) return
+      this.timer = setTimeout(() => {
+        this.sweeping = again()
+      }, this.options.sweepMs ?? SWEEP_MS)
+    }
+    this.sweeping = again()
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true
+    clearTimeout(this.timer)
+    await this.sweeping
+    this.unfollow?.()
+    await this.letGo(this.connection)
+  }
+
+  private async sweep(): Promise<void> {
+    const active = new Map((await this.deps.book.active()).map(hook => [hook.id, hook]))
+    for (const [id, delivery] of this.running) {
+      if (active.get(id)?.generation !== delivery.hook.generation) delivery.stop()
+      if (!delivery.hasEnded) continue
+      this.running.delete(id)
+      if (!active.has(id)) await this.unlock(delivery.hook.number)
+    }
+    const open = [...active.values()].filter(({ id }) => !this.running.has(id))
+    if (open.length > 0) await this.take(open)
+    const failing = [...this.running.values()].filter(({ hook }) => hook.failures > 0).length
+    observeSubscriptions(this.running.size - failing, failing)
+    if (this.running.size > 0)
+      this.unfollow ??= this.options.feed.follow(() => {
+        for (const delivery of this.running.values()) delivery.wake()
+      })
+  }
+
+  private async take(open: readonly { id: string; number: number }[]): Promise<void> {
+    const { rows } = await (await this.connect()).query<{ number: number }>(
+      `SELECT number FROM unnest($1::int[]) AS number WHERE pg_try_advisory_lock(hashtext('vaultlog webhook'), number)`,
+      [open.map(({ number }) => number).filter(number => !this.locked.has(number))],
+    )
+    for (const { number } of rows) this.locked.add(number)
+    const taken = []
+    for (const { id, number } of open) {
+      const hook = this.locked.has(number) ? await this.deps.book.take(id) : undefined
+      if (hook) taken.push(hook)
+    }
+    if (taken.length === 0) return
+    // After the cursors were read: what they have passed is known by then.
+    await this.options.feed.look()
+    // The connection may have been lost meanwhile, and the locks with it.
+    for (const hook of taken)
+      if (this.locked.has(hook.number)) this.running.set(hook.id, new Delivery(hook, this.deps))
+  }
+
+  private async unlock(number: number): Promise<void> {
+    this.locked.delete(number)
+    await this.connection?.query(`SELECT pg_advisory_unlock(hashtext('vaultlog webhook'), $1)`, [number])
+  }
+
+  private async connect(): Promise<pg.PoolClient> {
+    if (this.connection) return this.connection
+    const connection = await this.options.pool.connect()
+    const lost = () => void this.letGo(connection)
+    connection.once('error', lost)
+    connection.once('end', lost)
+    this.connection = connection
+    return connection
+  }
+
+  /** Ends everything that stood on its locks; it is closed, and not given back with them. */
+  private async letGo(connection: pg.PoolClient | undefined): Promise<void> {
+    if (connection !== this.connection) return
+    this.connection = undefined
+    this.locked.clear()
+    const ending = [...this.running.values()]
+    this.running.clear()
+    for (const delivery of ending) delivery.stop()
+    await Promise.all(ending.map(({ ended }) => ended))
+    connection?.release(true)
+  }
+}

@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CreditMeter } from '../../db/keys/credits.ts'
+import { log } from '../../db/process/log.ts'
+import type { TakenWebhook, WebhookBook } from '../../db/webhooks/book.ts'
+import type { Attempt, Poster } from '../../db/webhooks/post.ts'
+import { nameOfChain } from '../feed/chains.ts'
+import type { Feed } from '../feed/feed.ts'
+import { filterOf } from '../feed/filter.ts'
+import type { Message } from '../feed/message.ts'
+import { LOOKED_AT, PER_CREDIT } from '../feed/session.ts'
+import { observeAttempt } from './metrics.ts'
+import type { WebhookQuery } from './schemas.ts'
+
+/** How often what is none of its messages is written down as passed. */
+const PASSED_MS = 10_000
+/** Where the database does not answer. */
+const AGAIN_MS = 1_000
+/** Where the key has no credits left. */
+const POOR_MS = 600_000
+
+export interface DeliveryDeps {
+  feed: Feed
+  book: WebhookBook
+  poster: Poster
+  credits: CreditMeter
+  /** The first wait after a failure; each is twice the one before. */
+  retryMs: number
+  longestRetryMs: number
+  /** A receiver that fails for so long is given up. */
+  giveUpMs: number
+}
+
+/** Somebody else delivers it by now, or it was begun anew, disabled or deleted. */
+class OverError extends Error {}
+
+/**
+ * One subscription being delivered: a message at a time, the chain's next one only after a 2xx for the one before. Ends when it is
+ * stopped, and by itself when the subscription is not its own any more.
+ */
+export class Delivery {
+  readonly hook: TakenWebhook
+  /** Settles when nothing more is sent. */
+  readonly ended: Promise<void>
+  hasEnded = false
+  private readonly deps: DeliveryDeps
+  private readonly filter: ReturnType<typeof filterOf>
+  private readonly over = new AbortController()
+  private isWoken = true
+  private wakeUp: (() => void) | undefined
+  private lookedAt = 0
+  private passedAt = Date.now()
+  /** Of the message that is being sent. */
+  private isPaid = false
+
+  constructor(hook: TakenWebhook, deps: DeliveryDeps) {
+    this.hook = hook
+    this.deps = deps
+    this.filter = filterOf(hook.filter as WebhookQuery)
+    this.ended = this.run().finally(() => {
+      this.hasEnded = true
+    })
+  }
+
+  /** Chains have moved. */
+  wake(): void {
+    this.isWoken = true
+    this.wakeUp?.()
+  }
+
+  stop(): void {
+    this.over.abort()
+    this.wakeUp?.()
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.over
+    while (!signal.aborted) {
+      try {
+        await this.rest()
+        this.isWoken = false
+        await this.deliverAll()
+      } catch (error) {
+        if (error instanceof OverError || signal.aborted) return
+        log.warn(
+          { webhook: this.hook.id, error: (error as Error).message },
+          'a webhook could not be read on; trying again',
+        )
+        this.isWoken = true
+        await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  private async rest(): Promise<void> {
+    if (this.isWoken || this.over.signal.aborted) return
+    await new Promise<void>(resolve => {
+      this.wakeUp = resolve
+    })
+    this.wakeUp = undefined
+  }
+
+  /** A page of each chain in turn: one with a long past does not keep the others waiting. */
+  private async deliverAll(): Promise<void> {
+    const { feed, book } = this.deps
+    const { hook } = this
+    for (let isBehind = true; isBehind && !this.over.signal.aborted; ) {
+      isBehind = false
+      for (const chainId of feed.current.keys()) {
+        const after = hook.cursor.get(chainId) ?? 0
+        const to = feed.reach(chainId, hook.mode)
+        if (!this.filter.follows(chainId)) continue
+        if (after > feed.reach(chainId, 'instant')) await this.giveUp(wentBack(chainId))
+        if (after < to && (await this.deliverPage(chainId, after, to)) < to) isBehind = true
+      }
+      if (Date.now() - this.passedAt < PASSED_MS) continue
+      this.passedAt = Date.now()
+      if (!(await book.passed(hook, hook.cursor))) throw new OverError()
+    }
+  }
+
+  private async deliverPage(chainId: number, after: number, to: number): Promise<number> {
+    const { hook } = this
+    const page = await this.deps.feed.read(chainId, after, to, hook.mode)
+    for (const message of page.messages) if (this.filter.takes(message)) await this.deliver(message)
+    hook.cursor.set(chainId, page.to)
+    this.lookedAt += page.to - after
+    if (this.lookedAt >= LOOKED_AT) {
+      this.lookedAt -= LOOKED_AT
+      await this.pay()
+    }
+    return page.to
+  }
+
+  /** Until it has been taken, however long that is. */
+  private async deliver(message: Message): Promise<void> {
+    const { hook, deps } = this
+    const { signal } = this.over
+    const { chainId, position, json: body } = message
+    for (;;) {
+      await this.waitUntil(hook.retryAt)
+      if (!this.isPaid && hook.delivered % PER_CREDIT === 0) await this.pay()
+      this.isPaid = true
+      const attempt = await deps.poster.post(hook, { id: `${hook.id}_${chainId}_${position}`, body }, signal)
+      // Stopped amid it: whether it arrived is not known, and it is sent again.
+      if (signal.aborted) throw new OverError()
+      observeAttempt(!attempt.error)
+      if (attempt.error) await this.fail(attempt)
+      else break
+    }
+    if (!(await deps.book.delivered(hook, chainId, position))) throw new OverError()
+    hook.cursor.set(chainId, position)
+    hook.delivered++
+    hook.failures = 0
+    hook.failingSince = null
+    hook.retryAt = null
+    this.isPaid = false
+  }
+
+  private async waitUntil(time: Date | null): Promise<void> {
+    const ms = (time?.getTime() ?? 0) - Date.now()
+    const { signal } = this.over
+    if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
+    if (signal.aborted) throw new OverError()
+  }
+
+  private async fail({ status, error = '', retryAfter = 0 }: Attempt): Promise<void> {
+    const { hook, deps } = this
+    if (status === 410) await this.giveUp('The receiver answered 410: it wants nothing more.')
+    hook.failingSince ??= new Date()
+    const since = hook.failingSince
+    if (Date.now() - since.getTime() >= deps.giveUpMs)
+      await this.giveUp(`Every attempt has failed since ${since.toISOString()}; the last one: ${error}.`)
+    const wait = Math.min(deps.retryMs * 2 ** Math.min(hook.failures, 30), deps.longestRetryMs)
+    // Not all of one receiver's at once when it is back.
+    const ms = Math.max(wait * (0.9 + Math.random() / 5), Math.min(retryAfter * 1_000, deps.longestRetryMs))
+    hook.failures++
+    await this.note(new Date(Date.now() + ms), error)
+  }
+
+  private async note(retryAt: Date | null, lastError: string, disabled: string | null = null): Promise<void> {
+    this.hook.retryAt = retryAt
+    if (!(await this.deps.book.failed({ ...this.hook }, { ...this.hook, lastError, disabled })))
+      throw new OverError()
+  }
+
+  private async giveUp(why: string): Promise<never> {
+    log.warn({ webhook: this.hook.id, why }, 'webhook disabled')
+    await this.note(null, this.hook.lastError ?? why, why)
+    throw new OverError()
+  }
+
+  /** Waits for the next month, or another plan, where nothing is left; a receiver is not at fault then. */
+  private async pay(): Promise<void> {
+    const { hook, deps } = this
+    const account = { id: hook.keyId, creditsPerMonth: hook.creditsPerMonth }
+    if ((await deps.credits.charge(account, 1)).isAccepted) return
+    await this.note(new Date(Date.now() + POOR_MS), 'The key has no credits left this month.')
+    // It is taken again with the plan that its key has by then.
+    await this.waitUntil(hook.retryAt)
+    throw new OverError()
+  }
+}
+
+const wentBack = (chainId: number) =>
+  `The events of ${nameOfChain(chainId)} end before what was delivered: they were restored from an older copy, and what follows may differ. Replay from where you want to begin.`

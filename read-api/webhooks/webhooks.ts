@@ -1,0 +1,40 @@
+import type pg from 'pg'
+import type { ApiKey } from '../../db/keys/keys.ts'
+import type { Env } from '../../db/process/env.ts'
+import { createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
+import { createPoster, type Poster } from '../../db/webhooks/post.ts'
+import { MissingKeyError, NotFoundError } from '../http/errors.ts'
+
+/** What endpoints of webhooks stand on. */
+export interface Webhooks {
+  book: WebhookBook
+  poster: Poster
+  allowsPrivate: boolean
+  /** That a key may have. */
+  most: number
+}
+
+export function createWebhooks(
+  pool: pg.Pool,
+  { WEBHOOKS_PER_KEY, WEBHOOK_PRIVATE_TARGETS }: Pick<Env, 'WEBHOOKS_PER_KEY' | 'WEBHOOK_PRIVATE_TARGETS'>,
+): Webhooks {
+  return {
+    book: createWebhookBook(pool),
+    poster: createPoster({ allowsPrivate: WEBHOOK_PRIVATE_TARGETS }),
+    allowsPrivate: WEBHOOK_PRIVATE_TARGETS,
+    most: WEBHOOKS_PER_KEY,
+  }
+}
+
+/** Whose webhooks are asked for. @throws MissingKeyError */
+export function ownerOf(key: ApiKey | undefined): ApiKey {
+  if (!key) throw new MissingKeyError('Webhooks are of an API key: send yours in the header x-api-key.')
+  return key
+}
+
+/** One of the key's own. @throws NotFoundError */
+export async function findWebhook({ book }: Webhooks, id: string, key: ApiKey | undefined): Promise<Webhook> {
+  const hook = await book.find(id, ownerOf(key).id)
+  if (!hook) throw new NotFoundError(`This key has no webhook ${id}.`)
+  return hook
+}

@@ -1,0 +1,156 @@
+import { createServer } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { expect, it, onTestFinished } from 'vitest'
+import { createPoster, type PosterOptions } from '../../../db/webhooks/post.ts'
+import { type Received, receive } from '../../read-api/webhooks/receiver.ts'
+
+const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
+const message = {
+  id: 'wh_1_1_4711',
+  body: '{"id":"1.4711","data":{"shares":"1606938044258990275541962092341162602"}}',
+}
+
+function posterOf(options: Partial<PosterOptions> = {}) {
+  const poster = createPoster({ allowsPrivate: true, ...options })
+  onTestFinished(() => poster.close())
+  return poster
+}
+
+async function receiving(...given: Parameters<typeof receive>) {
+  const receiver = await receive(...given)
+  onTestFinished(() => receiver.close())
+  return receiver
+}
+
+it('signs as the published library verifies, and not a byte otherwise', async () => {
+  let got: Received | undefined
+  const { url } = await receiving(received => {
+    got = received
+    return 204
+  })
+  expect(await posterOf().post({ url, secret }, message)).toEqual({ status: 204 })
+  if (!got) throw new Error('nothing arrived')
+  const headers = got.headers as Record<string, string>
+  const verifier = new Webhook(secret)
+  expect(headers['webhook-id']).toBe(message.id)
+  expect(headers['content-type']).toBe('application/json')
+  expect(verifier.verify(got.body, headers)).toEqual(JSON.parse(message.body))
+  expect(() => verifier.verify(got?.body.replace('1606', '1607') ?? '', headers)).toThrow(/signature/i)
+  expect(() => verifier.verify(got?.body ?? '', { ...headers, 'webhook-id': 'wh_1_1_4712' })).toThrow(
+    /signature/i,
+  )
+  const other = new Webhook(`whsec_${Buffer.from('another one').toString('base64')}`)
+  expect(() => other.verify(got?.body ?? '', headers)).toThrow(/signature/i)
+})
+
+it('takes 2xx alone, and follows nobody elsewhere', async () => {
+  let elsewhere = 0
+  const inside = await receiving(() => {
+    elsewhere++
+    return 200
+  })
+  const statuses = [301, 307, 400, 410, 500]
+  const outcomes = []
+  for (const status of statuses) {
+    const { url } = await receiving((_, response) => {
+      response.writeHead(status, { location: inside.url, 'retry-after': '7' }).end()
+      return undefined
+    })
+    outcomes.push(await posterOf().post({ url, secret }, message))
+  }
+  expect(outcomes.map(({ status }) => status)).toEqual(statuses)
+  expect(outcomes.map(({ error }) => error)).toEqual([
+    'answered 301: redirects are not followed',
+    'answered 307: redirects are not followed',
+    'answered 400',
+    'answered 410',
+    'answered 500',
+  ])
+  expect(outcomes[4]?.retryAfter).toBe(7)
+  expect(elsewhere).toBe(0)
+})
+
+it('waits so long and no longer, whether nobody answers or an answer does not end', async () => {
+  const silent = await receiving(() => new Promise(() => {}))
+  const started = performance.now()
+  const poster = posterOf({ timeoutMs: 200 })
+  expect(await poster.post({ url: silent.url, secret }, message)).toEqual({ error: 'no answer within 0.2 s' })
+  expect(performance.now() - started).toBeLessThan(2_000)
+  let written = 0
+  const endless = await receiving((_, response) => {
+    response.writeHead(200)
+    const timer = setInterval(() => {
+      if (response.destroyed) return clearInterval(timer)
+      written += 8_192
+      response.write('x'.repeat(8_192))
+    }, 1)
+    return undefined
+  })
+  expect(await poster.post({ url: endless.url, secret }, message)).toEqual({ status: 200 })
+  await new Promise(resolve => setTimeout(resolve, 100))
+  const soon = written
+  await new Promise(resolve => setTimeout(resolve, 300))
+  expect(written).toBe(soon)
+})
+
+it('says why nobody answers, and what broke is no answer', async () => {
+  const breaking = createServer(socket => socket.destroy()).listen(0, '127.0.0.1')
+  onTestFinished(() => void breaking.close())
+  await new Promise(resolve => breaking.once('listening', resolve))
+  const { port } = breaking.address() as { port: number }
+  expect(await posterOf().post({ url: `http://127.0.0.1:${port}/`, secret }, message)).toEqual({
+    error: 'ECONNRESET',
+  })
+  expect(await posterOf().post({ url: 'http://127.0.0.1:1/', secret }, message)).toEqual({
+    error: 'ECONNREFUSED',
+  })
+})
+
+it('goes nowhere inside, by address or by name, in the same words as where there is nothing', async () => {
+  let arrived = 0
+  const { port } = await receiving(() => {
+    arrived++
+    return 200
+  })
+  const names: Record<string, string[]> = {
+    'inside.example': ['127.0.0.1'],
+    'both.example': ['93.184.215.14', '127.0.0.1'],
+    'mapped.example': ['::ffff:127.0.0.1'],
+    'nowhere.example': [],
+  }
+  const poster = posterOf({
+    allowsPrivate: false,
+    resolve: async host =>
+      (names[host] ?? []).map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
+  })
+  for (const host of [...Object.keys(names), '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '2130706433']) {
+    const { error } = await poster.post({ url: `http://${host}:${port}/`, secret }, message)
+    expect(error, host).toMatch(/does not lead to the public internet$/)
+  }
+  expect(arrived).toBe(0)
+})
+
+it('connects to the address that was looked at, whatever the name leads to the next moment', async () => {
+  // 127.0.0.2 stands for what is public, 127.0.0.1 for what is not.
+  const inside = await receiving(() => 200)
+  let outside = 0
+  await receiving(
+    (_, response) => {
+      outside++
+      response.setHeader('connection', 'close')
+      return 200
+    },
+    { host: '127.0.0.2', port: inside.port },
+  )
+  let asked = 0
+  const poster = posterOf({
+    isAllowed: address => address === '127.0.0.2',
+    resolve: async () => [{ address: asked++ % 2 === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }],
+  })
+  const url = `http://rebinding.example:${inside.port}/`
+  const outcomes = []
+  for (let i = 0; i < 4; i++) outcomes.push(await poster.post({ url, secret }, message))
+  expect(outcomes.map(({ status }) => status)).toEqual([200, undefined, 200, undefined])
+  // Asked once for each connection: nothing is resolved again after it was looked at.
+  expect([asked, outside]).toEqual([4, 2])
+})

@@ -1,0 +1,310 @@
+import { Webhook as Verifier } from 'standardwebhooks'
+import request from 'supertest'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createKey, definePlan, revokeKey } from '../../../db/keys/keys.ts'
+import { Feed } from '../../../read-api/feed/feed.ts'
+import { Deliveries, type DeliveriesOptions } from '../../../read-api/webhooks/deliveries.ts'
+import { seededRandom } from '../../chain/random.ts'
+import { RandomChain, vaultOf, walletOf } from '../feed/history.ts'
+import { type ApiHarness, startApi } from '../harness.ts'
+import { type Received, receive } from './receiver.ts'
+
+let api: ApiHarness
+let mainnet: RandomChain
+let deliveries: Deliveries | undefined
+
+beforeAll(async () => {
+  api = await startApi()
+  const random = seededRandom(Number(process.env['TEST_SEED'] ?? 26))
+  mainnet = new RandomChain(api.pool, { id: 1, name: 'mainnet' }, random)
+  await mainnet.register()
+  for (let i = 0; i < 60; i++) await mainnet.grow()
+})
+afterEach(async () => {
+  await deliveries?.stop()
+  deliveries = undefined
+  await api.pool.query('DELETE FROM webhook')
+})
+afterAll(() => api?.stop())
+
+function begin(options: Partial<DeliveriesOptions> = {}): Deliveries {
+  const feed = new Feed(api.pool)
+  onTestFinished(() => feed.stop())
+  const begun = new Deliveries({
+    pool: api.pool,
+    feed,
+    poster: api.deps.webhooks.poster,
+    credits: api.deps.credits,
+    sweepMs: 20,
+    retryMs: 5,
+    longestRetryMs: 50,
+    ...options,
+  })
+  begun.start()
+  return begun
+}
+
+const ask = {
+  async make(body: object, key = api.apiKey, status = 200) {
+    const made = await request(api.app).post('/beta/webhooks').set('x-api-key', key).send(body)
+    expect(made.status, made.text).toBe(status)
+    return made.body
+  },
+  async get(id: string, key = api.apiKey) {
+    return (await request(api.app).get(`/beta/webhooks/${id}`).set('x-api-key', key)).body
+  },
+  async post(path: string, body: object = {}) {
+    return request(api.app).post(`/beta/webhooks/${path}`).set('x-api-key', api.apiKey).send(body)
+  },
+}
+
+/** Keeps what arrives. */
+async function keeping(answer: (received: Received, count: number) => number | Promise<number> = () => 200) {
+  const received: Received[] = []
+  const receiver = await receive(one => {
+    received.push(one)
+    return answer(one, received.length)
+  })
+  onTestFinished(() => receiver.close())
+  return { url: receiver.url, received, messages: () => received.map(({ body }) => JSON.parse(body)) }
+}
+
+/** The same events by pages of JSON. */
+async function pages(query: string) {
+  const { body } = await request(api.app)
+    .get(`/beta/feed?after=start&perPage=1000&${query}`)
+    .set('x-api-key', api.apiKey)
+  return body.messages
+}
+
+it('delivers what the feed has, filtered as the feed is, and says how far', async () => {
+  const { url, received, messages } = await keeping()
+  const filter = {
+    networks: ['mainnet'],
+    vaults: [vaultOf(0)],
+    wallets: [walletOf(1)],
+    types: ['ShareTransferred'],
+  }
+  const made = await ask.make({ url, ...filter, after: 'start' })
+  expect(made).toMatchObject({
+    state: 'active',
+    networks: ['mainnet'],
+    types: ['ShareTransferred'],
+    delivered: 0,
+  })
+  expect(made.secret).toMatch(/^whsec_/)
+  deliveries = begin()
+  const expected = await pages(
+    `networks=mainnet&vaults=${vaultOf(0)}&wallets=${walletOf(1)}&types=ShareTransferred`,
+  )
+  expect(expected.length).toBeGreaterThan(20)
+  await expect.poll(messages).toEqual(expected)
+  const verifier = new Verifier(made.secret)
+  for (const { body, headers } of received) verifier.verify(body, headers as Record<string, string>)
+  expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(
+    expected.map(({ position }: { position: number }) => `${made.id}_1_${position}`),
+  )
+  await expect.poll(async () => (await ask.get(made.id)).delivered).toBe(expected.length)
+  const { secret, ...shown } = await ask.get(made.id)
+  expect(secret).toBeUndefined()
+  expect(shown).toMatchObject({ after: `1.${expected.at(-1).position}`, failures: 0 })
+  // From now on where nothing says otherwise.
+  const now = await keeping()
+  await ask.make({ url: now.url })
+  const before = (await api.deps.feed.look()).get(1)?.head ?? 0
+  while ((await api.deps.feed.look()).get(1)?.head === before) await mainnet.grow()
+  await expect.poll(() => now.messages()[0]?.position).toBe(before + 1)
+})
+
+it('is of its key: others neither see, delete nor replay it', async () => {
+  const { url } = await keeping()
+  const { id } = await ask.make({ url })
+  const { key } = await createKey(api.pool, { name: 'other' })
+  const as = { 'x-api-key': key }
+  const path = `/beta/webhooks/${id}`
+  expect((await request(api.app).get('/beta/webhooks').set(as)).body).toEqual({ data: [] })
+  for (const asked of [
+    request(api.app).get(path),
+    request(api.app).delete(path),
+    request(api.app).post(`${path}/test`).send({}),
+    request(api.app).post(`${path}/replay`).send({ after: 'start' }),
+  ])
+    expect((await asked.set(as)).status).toBe(404)
+  expect((await request(api.app).get('/beta/webhooks').set('x-api-key', api.apiKey)).body.data).toHaveLength(
+    1,
+  )
+  expect((await request(api.app).put(path).set(as)).headers['allow']).toBe('DELETE, GET, HEAD')
+  expect((await request(api.app).delete(path).set('x-api-key', api.apiKey)).body).toEqual({ id })
+  expect((await ask.get(id)).statusCode).toBe(404)
+})
+
+it('a key has so many and no more, however many are asked for at once', async () => {
+  const { url } = await keeping()
+  const made = await Promise.all(
+    Array.from({ length: 25 }, () =>
+      request(api.app).post('/beta/webhooks').set('x-api-key', api.apiKey).send({ url }),
+    ),
+  )
+  expect(made.filter(({ status }) => status === 200)).toHaveLength(20)
+  expect(made.find(({ status }) => status !== 200)?.body).toMatchObject({
+    statusCode: 422,
+    message: expect.stringContaining('This key has 20 webhooks'),
+  })
+})
+
+it.each([
+  [{}, 400, /"url" is missing/],
+  [{ url: 'example.com' }, 400, /"url" must be a URL/],
+  [{ url: 'https://example.com/', network: 'mainnet' }, 400, /Unknown body key: "network"/],
+  [{ url: 'https://example.com/', types: ['Deposit'] }, 400, /did you mean Deposited/],
+  [{ url: 'https://example.com/', after: '1.99999999' }, 422, /ahead of what is stored/],
+])('%j is refused with what would be right', async (body, status, message) => {
+  expect((await ask.make(body, api.apiKey, status)).message).toMatch(message)
+})
+
+it('tries again after failures, and in order', async () => {
+  const { url, messages } = await keeping((_, count) => (count % 3 === 0 ? 200 : 503))
+  const { id } = await ask.make({ url, after: 'start', vaults: [vaultOf(1)], wallets: [walletOf(2)] })
+  deliveries = begin()
+  const expected = (await pages(`vaults=${vaultOf(1)}&wallets=${walletOf(2)}`)).map(
+    ({ id }: { id: string }) => id,
+  )
+  await expect.poll(async () => (await ask.get(id)).delivered).toBe(expected.length)
+  expect(messages().map(({ id }) => id)).toEqual(expected.flatMap((id: string) => [id, id, id]))
+})
+
+it('says that it fails, since when and why, waits ever longer, and goes on when it is asked to', async () => {
+  let status = 500
+  const times: number[] = []
+  const { url, received } = await keeping(() => {
+    times.push(performance.now())
+    return status
+  })
+  const { id } = await ask.make({ url, after: 'start' })
+  deliveries = begin({ retryMs: 40, longestRetryMs: 60_000 })
+  await expect.poll(async () => (await ask.get(id)).failures).toBeGreaterThanOrEqual(4)
+  const shown = await ask.get(id)
+  expect(shown).toMatchObject({ state: 'failing', lastError: 'answered 500', delivered: 0 })
+  expect(shown.nextAttemptAt).toBeGreaterThanOrEqual(shown.failingSince)
+  const waits = times.slice(1, 4).map((time, i) => time - (times[i] ?? 0))
+  for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThan(0.85 * 40 * 2 ** i)
+  status = 200
+  await ask.post(`${id}/replay`)
+  await expect.poll(async () => (await ask.get(id)).delivered).toBeGreaterThan(3)
+  expect(JSON.parse(received.at(-1)?.body ?? '').position).toBeGreaterThan(1)
+  expect((await ask.get(id)).state).toBe('active')
+})
+
+it('ends at 410, and after days of failures, and says so; a replay begins it anew', async () => {
+  const gone = await keeping(() => 410)
+  const failing = await keeping(() => 500)
+  const { id } = await ask.make({ url: gone.url, after: 'start' })
+  const other = await ask.make({ url: failing.url, after: 'start' })
+  deliveries = begin({ giveUpMs: 100 })
+  await expect
+    .poll(() => ask.get(id))
+    .toMatchObject({ state: 'disabled', reason: expect.stringContaining('410'), after: 'start' })
+  expect(gone.received).toHaveLength(1)
+  await expect
+    .poll(() => ask.get(other.id))
+    .toMatchObject({
+      state: 'disabled',
+      reason: expect.stringMatching(/^Every attempt has failed since .*; the last one: answered 500\.$/),
+    })
+  const count = failing.received.length
+  await new Promise(resolve => setTimeout(resolve, 200))
+  expect(failing.received).toHaveLength(count)
+  expect((await ask.post(`${id}/replay`, { after: '1.5' })).body).toMatchObject({
+    state: 'active',
+    after: '1.5',
+  })
+  await expect.poll(() => gone.messages().map(({ position }) => position)).toEqual([1, 6])
+})
+
+it('a replay from the beginning sends all again, by the same ids', async () => {
+  const { url, received } = await keeping()
+  const { id } = await ask.make({ url, after: 'start', mode: 'finalized', vaults: [vaultOf(2)] })
+  deliveries = begin()
+  const expected = (await pages(`mode=finalized&vaults=${vaultOf(2)}`)).length
+  await expect.poll(() => received.length).toBe(expected)
+  await ask.post(`${id}/replay`, { after: 'start' })
+  await expect.poll(() => received.length).toBe(2 * expected)
+  const ids = received.map(({ headers }) => headers['webhook-id'])
+  expect(ids.slice(expected)).toEqual(ids.slice(0, expected))
+})
+
+it('whoever is slow holds nobody else up', async () => {
+  const slow = await keeping(() => new Promise(() => {}))
+  const quick = await keeping()
+  for (let i = 0; i < 15; i++) await ask.make({ url: slow.url, after: 'start' })
+  await ask.make({ url: quick.url, after: 'start' })
+  deliveries = begin()
+  const head = (await api.deps.feed.look()).get(1)?.head ?? 0
+  await expect.poll(() => quick.received.length, { timeout: 5_000 }).toBe(head)
+  expect(slow.received).toHaveLength(15)
+})
+
+it('two processes deliver each message once between them, and one goes on where the other ends', async () => {
+  const { url, messages } = await keeping(() => new Promise(resolve => setTimeout(resolve, 2, 200)))
+  await ask.make({ url, after: 'start' })
+  const first = begin()
+  deliveries = begin()
+  await expect.poll(() => messages().length).toBeGreaterThan(20)
+  await first.stop()
+  const head = (await api.deps.feed.look()).get(1)?.head ?? 0
+  await expect.poll(() => messages().at(-1)?.position).toBe(head)
+  const positions = messages().map(({ position }) => position)
+  expect([...new Set(positions)]).toEqual(Array.from({ length: head }, (_, i) => i + 1))
+  // What was under way when the first one ended came again.
+  expect(positions.length - head).toBeLessThanOrEqual(1)
+})
+
+it('takes a credit for each 100 messages and waits without; a revoked key is sent nothing more', async () => {
+  await definePlan(api.pool, { name: 'few', creditsPerMonth: 2, requestsPerMinute: 100 })
+  const { key, code } = await createKey(api.pool, { name: 'few', plan: 'few' })
+  const { url, received } = await keeping()
+  // One for making it.
+  const { id } = await ask.make({ url, after: 'start' }, key)
+  deliveries = begin()
+  await expect
+    .poll(() => api.pool.query('SELECT last_error, failures FROM webhook').then(({ rows }) => rows[0]))
+    .toEqual({ last_error: 'The key has no credits left this month.', failures: 0 })
+  expect(received).toHaveLength(100)
+  await definePlan(api.pool, { name: 'few', creditsPerMonth: 1_000, requestsPerMinute: 100 })
+  await ask.post(`${id}/replay`).then(({ status }) => expect(status).toBe(404))
+  // Its plan is known for some seconds.
+  await expect
+    .poll(
+      async () => (await request(api.app).post(`/beta/webhooks/${id}/replay`).set('x-api-key', key)).status,
+    )
+    .toBe(200)
+  await expect.poll(() => received.length).toBeGreaterThan(105)
+  await revokeKey(api.pool, code)
+  await new Promise(resolve => setTimeout(resolve, 200))
+  const count = received.length
+  await mainnet.grow({ mayFork: false })
+  await mainnet.grow({ mayFork: false })
+  await mainnet.grow({ mayFork: false })
+  await new Promise(resolve => setTimeout(resolve, 200))
+  expect(received).toHaveLength(count)
+})
+
+it('sends a test message, signed, and says what became of it', async () => {
+  let status = 200
+  const { url, received } = await keeping(() => status)
+  const { id, secret } = await ask.make({ url })
+  expect((await ask.post(`${id}/test`)).body).toEqual({ delivered: true, status: 200 })
+  const [got] = received
+  expect(new Verifier(secret).verify(got?.body ?? '', got?.headers as Record<string, string>)).toMatchObject({
+    kind: 'test',
+    type: 'webhook.test',
+    data: { webhookId: id },
+  })
+  status = 302
+  expect((await ask.post(`${id}/test`)).body).toEqual({
+    delivered: false,
+    status: 302,
+    error: 'answered 302: redirects are not followed',
+  })
+  expect(await ask.get(id)).toMatchObject({ delivered: 0, failures: 0 })
+})
