@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { log } from '../process/log.ts'
 import { Engine } from './clickhouse-engine.ts'
-import { createClickHouseHttp } from './clickhouse-http.ts'
+import { ClickHouseHttp } from './clickhouse-http.ts'
 import { DirectoryLock } from './directory-lock.ts'
 
 /**
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   mkdirSync(spoolDir, { recursive: true })
 
   let engine: Engine | undefined
-  const server = createClickHouseHttp({
+  const server = new ClickHouseHttp({
     engine: () => engine,
     spoolDir,
     identity: options.identity,

@@ -1,5 +1,7 @@
 /** Pure parts of the ClickHouse HTTP interface: formats, errors, users, settings. */
 
+import type { IncomingMessage } from 'node:http'
+
 /** Query parameters of the interface itself (src/Server/HTTPHandler.cpp); every other one is a setting. */
 const reserved = new Set(
   `query query_id database user password quota_key role stacktrace compress decompress default_format session_id
@@ -180,4 +182,9 @@ export function sessionSettings(
   if (access.isReadOnly) assignments.set('readonly', '1')
   else if (access.isGet) assignments.set('readonly', params.get('readonly') === '1' ? '1' : '2')
   return `SET ${[...assignments].map(([name, value]) => `${name} = ${sqlString(value)}`).join(', ')}`
+}
+
+export function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
 }
