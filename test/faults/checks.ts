@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect } from 'vitest'
-import type { ChainProcessorOptions } from '../../processors/chain-processor.ts'
+import type { ChainProcessorOptions } from '../../processors/chain-options.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import type { SmallChain } from './small-chain.ts'
 
