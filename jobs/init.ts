@@ -2,6 +2,7 @@ import { createPublicClient, http, webSocket } from 'viem'
 import type { Network } from '../db/networks.ts'
 import { variableOf } from '../db/process/env.ts'
 import { ConfigError } from '../db/process/errors.ts'
+import { ZERO_ADDRESS } from '../db/units.ts'
 
 /** What somebody wants of a network. */
 export interface Wanted {
@@ -40,7 +41,7 @@ export async function askEndpoint(network: Network, url: string): Promise<Endpoi
     const { number, timestamp } = await client.getBlock({ blockTag: 'latest' })
     const isArchive = await client
       .getBalance({
-        address: '0x0000000000000000000000000000000000000000',
+        address: ZERO_ADDRESS,
         blockNumber: number < 1n ? number : 1n,
       })
       .then(

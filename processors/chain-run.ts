@@ -15,6 +15,7 @@ import { readStandingLogs } from '../db/events/teaching.ts'
 import { readWaiting } from '../db/events/waiting-contracts.ts'
 import { UnavailableError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
+import { DAY } from '../db/units.ts'
 import type { ChainProcessorOptions } from './chain-options.ts'
 import { ChainHandler, type ChainHandlerOptions } from './handling/chain-handler.ts'
 import type { DeadLetterBox } from './handling/dead-letters.ts'
@@ -198,7 +199,7 @@ class ChainRun {
     await runSource(
       {
         portal: options.portal,
-        isLittle: head => (head - state.height) * network.blockTime < 86_400,
+        isLittle: head => (head - state.height) * network.blockTime < DAY,
         gateway: options.gateway,
         rpc: rpc && { url: options.rpcUrls[0] ?? '', client: rpc },
         ...(options.rpcUrls.length > 1 ? { rpcAttempts: 3 } : {}),

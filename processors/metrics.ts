@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../db/events/chain-database.ts'
 import type { SamplingRound } from '../db/events/sample-budgets.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
+import { HOUR } from '../db/units.ts'
 
 const registers = [registry]
 const labelNames = ['chain'] as const
@@ -107,7 +108,7 @@ export function observeBudgets(
 ): void {
   waitingContracts.set({ chain }, waiting)
   leftOutContracts.set({ chain }, leftOut)
-  for (const { standing, hours } of rounds) samplingInterval.set({ chain, standing }, hours * 3600)
+  for (const { standing, hours } of rounds) samplingInterval.set({ chain, standing }, hours * HOUR)
 }
 
 export function observeCommit(chain: string, committed: Committed): void {

@@ -1,11 +1,11 @@
+import { RAY, WAD } from '../../db/units.ts'
+
 /**
  * Aave v3's arithmetic, bit for bit; amounts in base units, indexes and rates in ray, prices in the oracle's unit.
  * @see WadRayMath.sol, PercentageMath.sol, MathUtils.sol, ReserveLogic.sol, GenericLogic.sol of @aave/core-v3 1.19.3; what is told of
  * v3.5: TokenMath.sol and GenericLogic.sol of aave-dao/aave-v3-origin
  */
 
-export const RAY = 10n ** 27n
-const WAD = 10n ** 18n
 const SECONDS_PER_YEAR = 31_536_000n
 const PERCENTAGE_FACTOR = 10_000n
 

@@ -1,10 +1,11 @@
+import { RAY, WAD } from '../../db/units.ts'
+
 /**
  * The debt arithmetic of the Euler Vault Kit, bit for bit. Owed: a debt in base units of the asset times 2^31; rates per
  * second and accumulators in ray (1e27).
  * @see Cache.sol, BorrowUtils.sol, LTVConfig.sol and lib/RPow.sol of euler-xyz/euler-vault-kit
  */
 
-const RAY = 10n ** 27n
 const SHIFT = 31n
 const CONFIG_SCALE = 10_000n
 
@@ -119,6 +120,6 @@ export function evkLiquidity(debt: { assets: bigint; price: bigint }, holdings: 
 
 /** What a liquidator gets at most beyond the debt that is taken over, as a fraction of it. */
 export const evkPenalty = (maxDiscountWad: bigint) => {
-  const kept = 10n ** 18n - maxDiscountWad
-  return kept <= 0n ? 0n : (maxDiscountWad * 10n ** 18n) / kept
+  const kept = WAD - maxDiscountWad
+  return kept <= 0n ? 0n : (maxDiscountWad * WAD) / kept
 }

@@ -1,10 +1,11 @@
+import { WAD } from '../../db/units.ts'
+
 /**
  * The arithmetic of Morpho's adaptive-curve rate model, bit for bit; rates per second and utilization scaled by 1e18.
  * BigInt division rounds towards zero, as Solidity's does.
  * @see AdaptiveCurveIrm.sol, ExpLib.sol and ConstantsLib.sol of morpho-org/morpho-blue-irm
  */
 
-const WAD = 10n ** 18n
 const SECONDS_PER_YEAR = 31_536_000n
 const CURVE_STEEPNESS = 4n * WAD
 const TARGET_UTILIZATION = (9n * WAD) / 10n

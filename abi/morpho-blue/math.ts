@@ -1,9 +1,10 @@
+import { WAD } from '../../db/units.ts'
+
 /**
  * Morpho Blue's arithmetic, bit for bit.
  * @see SharesMathLib.sol, MathLib.sol and Morpho.sol (_accrueInterest, _isHealthy) of @morpho-org/morpho-blue 1.0.0
  */
 
-export const WAD = 10n ** 18n
 const VIRTUAL_SHARES = 1_000_000n
 const VIRTUAL_ASSETS = 1n
 /** ConstantsLib.sol: what an oracle's price is scaled by, beside the difference of the tokens' decimals. */

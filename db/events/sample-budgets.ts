@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { HOUR } from '../units.ts'
 
 /** A sample of a vault that was made for what happened in a block. */
 export interface StoredSample {
@@ -15,7 +16,6 @@ export interface SamplingRound {
   hours: number
 }
 
-const HOUR = 3600
 /** Events that are read at once, from the newest back, and how often at most: an hour of a busy chain has fewer. */
 const PAGE = 20_000
 const PAGES = 20

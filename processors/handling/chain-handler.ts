@@ -1,9 +1,10 @@
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { DAY, HOUR } from '../../db/units.ts'
 import type { History } from '../knowledge/history.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
-import { DAY, type LogBudget } from '../knowledge/log-budget.ts'
+import type { LogBudget } from '../knowledge/log-budget.ts'
 import { type Looks, TURN } from '../knowledge/looks.ts'
 import type { OlderLogsOfBatch } from '../knowledge/older-logs.ts'
 import type { Protocol } from '../protocol.ts'
@@ -69,7 +70,7 @@ interface Fresh {
 }
 
 /** Seconds of the chain's time after which a listed contract that was no vault yet is looked at again. */
-const LOOK_AGAIN = 3600
+const LOOK_AGAIN = HOUR
 /** Turns of those that wait that are looked for at once. */
 const TURNS_AHEAD = 8
 

@@ -4,6 +4,7 @@ import { storeDeadLetters } from '../../db/dead-letters.ts'
 import { cleanText } from '../../db/events/event-json.ts'
 import type { Network } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
+import { DAY } from '../../db/units.ts'
 import { deadLetters } from '../metrics.ts'
 import type { RawLog } from '../protocol.ts'
 import type { DeadLetter } from './block.ts'
@@ -14,7 +15,6 @@ const KEPT = 10
 const KEPT_OF_ALL = 1_000
 /** Bytes of a log's data that are kept: a letter of a megabyte costs who logs it cents. The whole log is on the chain. */
 const KEPT_BYTES = 4_096
-const DAY = 86_400
 /** Contracts and days that are remembered at most, and days of all contracts. */
 const REMEMBERED = 10_000
 const REMEMBERED_DAYS = 100

@@ -1,5 +1,6 @@
 import type { EventAbi } from '../../abi/words.ts'
 import type { DomainEvent, EventData, EventType } from '../../db/events/vocabulary.ts'
+import { ZERO_ADDRESS } from '../../db/units.ts'
 import type { LogDecoder, RawLog, VaultTerms } from '../protocol.ts'
 
 /** An event with the identity of its log. */
@@ -36,8 +37,6 @@ export function onMany<Args>(
     decode: (log, vault) => events(abi.decode(log), log, vault),
   }
 }
-
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
 /** The zero address stands for «none»: then the field is absent. */
 export function some(address: string): string | undefined {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { readTeaching } from '../../db/events/teaching.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { SourceCursor, WatchedSource } from '../../db/events/watched-sources.ts'
+import { DAY } from '../../db/units.ts'
 import type { Protocol, StateRead, VaultTerms } from '../protocol.ts'
 import { Teaching, taughtBy } from './teaching.ts'
 
@@ -22,7 +23,7 @@ export interface KnownVault extends Learned, VaultTerms {
 /** With which the reason of VaultRejected begins where a contract neither answered nor reverted. */
 export const UNREADABLE = 'unreadable'
 /** Seconds of the chain's time after which an event of such a contract has it looked at again. */
-const LOOK_AGAIN = 3 * 86_400
+const LOOK_AGAIN = 3 * DAY
 
 interface Inspected extends Learned {
   /** Time of the block of the verdict, unix seconds. */

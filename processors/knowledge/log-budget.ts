@@ -1,11 +1,10 @@
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { LogsOfDay } from '../../db/events/log-budgets.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
+import { DAY } from '../../db/units.ts'
 import type { DeadLetter, SourceBlock } from '../handling/block.ts'
 import type { Protocol } from '../protocol.ts'
 import type { KnownContracts } from './known-contracts.ts'
-
-export const DAY = 86_400
 
 export interface LogBudgetOptions {
   contracts: KnownContracts

@@ -1,12 +1,12 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { WaitingContract } from '../../db/events/waiting-contracts.ts'
+import { HOUR } from '../../db/units.ts'
 import type { DeadLetter } from '../handling/block.ts'
 import type { Candidate } from '../handling/decode.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
 /** Seconds of the chain's time in which budgets are counted. */
-const HOUR = 3600
 /** Seconds of the chain's time between two turns of those that wait. */
 export const TURN = 300
 /** Rows of a chain and standing: made ones are not kept out by whoever else comes. */

@@ -4,10 +4,10 @@ import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { OlderSource } from '../../db/events/older-logs.ts'
 import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import { log } from '../../db/process/log.ts'
+import { DAY } from '../../db/units.ts'
 import { MOST_LOGS, openLogQueries, withinBounds } from '../source/log-queries.ts'
 import { type BlockLogs, type ChainRpc, TooManyLogsError } from '../source/rpc.ts'
 import type { KnownContracts } from './known-contracts.ts'
-import { DAY } from './log-budget.ts'
 
 /** Blocks before its discovery from which a contract's logs come with the batch; and those asked for at once of what is older. */
 const RANGE = 10_000

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
+import { HOUR } from '../../db/units.ts'
 
-const HOUR = 3600
 /** Hours that are looked for at once. */
 const SIDE_BY_SIDE = 16
 

@@ -1,8 +1,8 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
 import type { SamplingRound, StoredSample } from '../../db/events/sample-budgets.ts'
+import { HOUR } from '../../db/units.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
 
-const HOUR = 3600
 /** Before the id of a market: a vault that is one is sampled as a vault, and read as a market. */
 const MARKET = 'market '
 /** Share of the samples by events that one vault may have in an hour. */

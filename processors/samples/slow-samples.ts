@@ -1,5 +1,6 @@
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { HOUR } from '../../db/units.ts'
 import type { Slowness } from '../knowledge/known-contracts.ts'
 
 /**
@@ -9,7 +10,6 @@ import type { Slowness } from '../knowledge/known-contracts.ts'
  * for its hour all the same. All of it follows from the samples: where the blocks are cut into batches makes no difference.
  */
 
-const HOUR = 3600
 const WEEK = 168
 /** The last of the doublings. */
 const DOUBLINGS = 8

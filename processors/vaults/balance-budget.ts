@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { BlockRef } from '../../db/events/event-store.ts'
+import { HOUR } from '../../db/units.ts'
 import type { DeadLetter } from '../handling/block.ts'
 import type { KnownContracts } from '../knowledge/known-contracts.ts'
 
-const HOUR = 3600
 /** Owners of one vault, and of all vaults of a standing. */
 const OF_ONE = 25
 const OF_ALL = 500

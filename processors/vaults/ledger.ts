@@ -1,6 +1,5 @@
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+import { ZERO_ADDRESS } from '../../db/units.ts'
 
 type Deposited = DomainEvent<'Deposited'>
 type Redeemed = DomainEvent<'Redeemed'>

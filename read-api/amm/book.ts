@@ -1,3 +1,4 @@
+import { DAY, WAD } from '../../db/units.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { perMoment } from '../catalogue/per-moment.ts'
 import type { Standing } from '../catalogue/vault-state.ts'
@@ -21,7 +22,6 @@ export function ammVaultsOf(context: Asking, chainId: number): Promise<AmmVault[
   return readVaults(context, chainId)
 }
 
-const DAY = 86_400
 const WINDOWS = { week: 7, month: 30 } as const
 
 const readVaults = perMoment(async ({ deps, catalogue }: Asking, chain: number): Promise<AmmVault[]> => {
@@ -108,13 +108,11 @@ function stateOf(row: AmmStateRow): AmmState {
 
 type Figured = AmmFigures & { at: number }
 
-const PRECISION = 10n ** 18n
-
 /** Simple interest per year of the value of a share between two states; undefined where they are not valued alike. */
 function aprOf(now: Figured | undefined, then: Figured | undefined): number | undefined {
   if (!now || !then || now.isSpot !== then.isSpot || now.at <= then.at) return undefined
   if (now.supply === 0n || then.supply === 0n || then.value === 0n) return undefined
-  const growth = (now.value * then.supply * PRECISION) / (then.value * now.supply)
+  const growth = (now.value * then.supply * WAD) / (then.value * now.supply)
   const apr = ((Number(growth) / 1e18 - 1) * 365 * DAY) / (now.at - then.at)
   return Number.isFinite(apr) ? apr : undefined
 }

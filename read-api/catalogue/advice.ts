@@ -1,10 +1,11 @@
+import { WEEK } from '../../db/units.ts'
 import type { ApyInterval } from '../vaults/history-queries.ts'
 import type { Vault } from './vault.ts'
 
 /** USD. Less than this is nobody's proof that a vault works. */
 export const LEAST_ADVISED_USD = 1_000
 /** A vault younger than this has shown nothing yet, seconds. */
-const LEAST_AGE = 7 * 86_400
+const LEAST_AGE = WEEK
 /** What a share price alone may yield a year; more is an accident or a trick. Rewards explain themselves. */
 export const MOST_UNEXPLAINED_APY = 1
 

@@ -1,10 +1,11 @@
+import { HOUR } from '../../db/units.ts'
 import type { Standing, VaultState } from './vault-state.ts'
 
 /**
  * A state older than this, reckoned from the time of the chain, is not the present one: samples of listed vaults come
  * hourly, those of others in turns, a week at most between two where nobody holds anything.
  */
-export const staleAfter = (standing: Standing) => (standing === 'listed' ? 48 : 9 * 24) * 3600
+export const staleAfter = (standing: Standing) => (standing === 'listed' ? 48 : 9 * 24) * HOUR
 /** A share does not become worth ten times as much, or a tenth, within seven days. */
 export const IMPOSSIBLE_RATIO = 10
 /** Base units of an asset that are more than what rounding leaves behind. */

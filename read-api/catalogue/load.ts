@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { DAY } from '../../db/units.ts'
 import { unfilledIn } from '../moment/filling.ts'
 import { ask } from '../moment/query.ts'
 import { noteRetractions } from '../moment/visible.ts'
@@ -33,8 +34,8 @@ export async function loadChain(
     chain,
     from,
     p: to,
-    rangeSince: Math.max(0, now - RANGE_DAYS * 86_400),
-    streamsSince: Math.max(0, now - STREAM_DAYS * 86_400),
+    rangeSince: Math.max(0, now - RANGE_DAYS * DAY),
+    streamsSince: Math.max(0, now - STREAM_DAYS * DAY),
   }
   const parts = catalogueParts.filter(({ sql }) =>
     sql.every(of => unfilledIn(clickhouse, of, chain) === undefined),

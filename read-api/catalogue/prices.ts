@@ -1,5 +1,6 @@
 import { isRebasing } from '../../db/protocols.ts'
 import type { Facts } from '../../db/registry/kinds.ts'
+import { DAY } from '../../db/units.ts'
 import type { FactBook } from './facts.ts'
 
 /**
@@ -20,7 +21,7 @@ export interface QuotedFeed {
   heartbeat?: number
 }
 
-const LONGEST_HEARTBEAT = 86_400
+const LONGEST_HEARTBEAT = DAY
 /** A feed that missed this many reports has stopped: what it said last is no price. */
 const MISSED_REPORTS = 3
 

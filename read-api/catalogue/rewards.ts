@@ -1,13 +1,13 @@
 import { groupBy } from '../../db/group-by.ts'
+import { DAY, HOUR, YEAR } from '../../db/units.ts'
 import { toWhole } from '../http/amounts.ts'
 import type { RewardStreamRow } from '../rewards/queries.ts'
 import type { AssetWire } from './assets.ts'
 import type { RewardStream, Window } from './vault-state.ts'
 
-const YEAR = 31_536_000
 const SECONDS: Readonly<Record<Window, number>> = {
-  '1hour': 3_600,
-  '1day': 86_400,
+  '1hour': HOUR,
+  '1day': DAY,
   '7day': 604_800,
   '30day': 2_592_000,
 }

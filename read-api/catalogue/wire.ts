@@ -1,3 +1,4 @@
+import { DAY } from '../../db/units.ts'
 import { checksum, usdString } from '../http/amounts.ts'
 import { CORRUPTIONS } from './corruption.ts'
 import { greatestAge } from './prices.ts'
@@ -105,7 +106,7 @@ function warningsOf(vault: Vault): string[] {
   if (vault.isPaused) warnings.push('The vault is paused.')
   if (vault.asset.price === undefined) {
     const { feed } = vault.asset.plan ?? {}
-    const days = feed && greatestAge(feed) / 86_400
+    const days = feed && greatestAge(feed) / DAY
     const why = days ? `, or its feed has not reported for ${Math.round(days * 100) / 100} days` : ''
     warnings.push(`USD values are unknown: there is no price for ${vault.asset.symbol}${why}.`)
   }

@@ -1,3 +1,4 @@
+import { DAY, WEEK } from '../../db/units.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { perMoment } from '../catalogue/per-moment.ts'
 import type { Standing } from '../catalogue/vault-state.ts'
@@ -23,9 +24,8 @@ export function fixedTermMarketsOf(context: Asking, chainId: number): Promise<Fi
   return readMarkets(context, chainId)
 }
 
-const WEEK = 7 * 86_400
 /** Sampled hourly: an older sample than this before the week began is of another time. */
-const TOLERANCE = 86_400
+const TOLERANCE = DAY
 
 const readMarkets = perMoment(
   async ({ deps, catalogue }: Asking, chain: number): Promise<FixedTermMarket[]> => {

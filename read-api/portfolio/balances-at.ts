@@ -1,5 +1,6 @@
 import { groupBy } from '../../db/group-by.ts'
 import { isRebasing } from '../../db/protocols.ts'
+import { HOUR } from '../../db/units.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import { type PricePlan, priceOf } from '../catalogue/prices.ts'
 import { NO_REWARD } from '../catalogue/rewards.ts'
@@ -17,7 +18,7 @@ import type { StateRow } from './queries.ts'
 import { apysAt, feedsAt, newestBalances, statesAt, theseBalancesAt } from './queries.ts'
 
 /** Samples and feeds are looked for this far back first, and without a bound only where that finds none. */
-const USUAL_AGE = 26 * 3_600
+const USUAL_AGE = 26 * HOUR
 
 /** What a wallet held of a vault at a moment, with the figures of that moment; what was not known then is undefined. */
 export interface BalanceAt {

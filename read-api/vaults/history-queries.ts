@@ -1,3 +1,4 @@
+import { DAY, HOUR, WEEK } from '../../db/units.ts'
 import { defineQuery, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
@@ -23,7 +24,7 @@ export type ApyInterval = keyof typeof APY_COLUMNS
 export const APY_INTERVALS = ['1day', '7day', '30day'] as const
 export const GRANULARITIES = ['1hour', '1day', '1week'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
-export const SECONDS: Record<Granularity, number> = { '1hour': 3_600, '1day': 86_400, '1week': 604_800 }
+export const SECONDS: Record<Granularity, number> = { '1hour': HOUR, '1day': DAY, '1week': WEEK }
 
 /** Where buckets of a vault are made from, when such a row begins, and a time as its column has it. */
 const HOURS = { table: 'vault_hourly', begins: 'hour', as: (time: string) => time }

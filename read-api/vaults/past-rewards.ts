@@ -1,3 +1,4 @@
+import { DAY } from '../../db/units.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { FoundVault } from '../catalogue/find-vault.ts'
 import { NO_REWARD, rewardSum, rewardsOf, streamsOf } from '../catalogue/rewards.ts'
@@ -9,7 +10,7 @@ import { theseRewardStreams } from '../rewards/queries.ts'
 import { pricesAt } from './price-history.ts'
 
 /** The longest window of an APY, seconds. */
-const LONGEST = 30 * 86_400
+const LONGEST = 30 * DAY
 
 type RewardRates = Readonly<Record<Window, number>>
 

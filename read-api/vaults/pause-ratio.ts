@@ -1,5 +1,6 @@
 import { isBackfilling } from '../../db/events/watched-sources.ts'
 import { groupBy } from '../../db/group-by.ts'
+import { YEAR } from '../../db/units.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import { firstStored, pauses } from '../catalogue/settings-queries.ts'
 import type { Vault } from '../catalogue/vault.ts'
@@ -8,7 +9,7 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { ask } from '../moment/query.ts'
 
 /** Two years. */
-const WINDOW = 2 * 365 * 86_400
+const WINDOW = 2 * YEAR
 
 /** A vault was paused, or not, from `at` (unix seconds) on. */
 export interface PauseChange {

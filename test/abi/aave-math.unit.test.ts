@@ -11,11 +11,11 @@ import {
   compoundedInterest,
   linearInterest,
   owedAt,
-  RAY,
   rayDiv,
   rayMul,
   suppliedAt,
 } from '../../abi/aave-v3/math.ts'
+import { RAY } from '../../db/units.ts'
 
 /** Against @aave/math-utils, which rounds interest at other places; the contract's own rounding is held end to end. */
 

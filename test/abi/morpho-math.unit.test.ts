@@ -9,9 +9,9 @@ import {
   morphoMaxBorrow,
   toSharesDown,
   toSharesUp,
-  WAD,
   wTaylorCompounded,
 } from '../../abi/morpho-blue/math.ts'
+import { WAD } from '../../db/units.ts'
 
 /** Against blue-sdk, Morpho's own arithmetic in TypeScript, which shares no code with ours. */
 

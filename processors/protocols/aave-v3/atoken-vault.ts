@@ -4,6 +4,7 @@ import { functions as Pool } from '../../../abi/aave-v3/Pool.ts'
 import { functions as token } from '../../../abi/erc4626/Vault.ts'
 import { encodeCall, smallUint, address as wordAddress } from '../../../abi/words.ts'
 import type { DomainEvent, EventData } from '../../../db/events/vocabulary.ts'
+import { RAY, ZERO_ADDRESS } from '../../../db/units.ts'
 import { eventOf, onMany, some } from '../../handling/decoder.ts'
 import type {
   ContractReader,
@@ -30,8 +31,6 @@ const paidOf = (assets: bigint, indexRay: bigint): Paid => ({
   shares: rayDiv(assets, indexRay === 0n ? 1n : indexRay),
   indexRay,
 })
-
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
 interface Paid {
   assets: bigint
@@ -107,8 +106,6 @@ export async function inspectAToken(vault: string, reader: ContractReader): Prom
     deployment,
   )
 }
-
-const RAY = 10n ** 27n
 
 /** What its scaled units are worth together and one by one, by the pool's index. */
 export function readAToken(

@@ -6,6 +6,7 @@ import * as Provider from '../../../abi/aave-v3/PoolAddressesProvider.ts'
 import * as StableDebt from '../../../abi/aave-v3/StableDebtToken.ts'
 import * as VariableDebt from '../../../abi/aave-v3/VariableDebtToken.ts'
 import * as Rewards from '../../../abi/rewards/RewardsController.ts'
+import { RAY } from '../../../db/units.ts'
 import { cleanText, LONGEST_SYMBOL, on, some } from '../../handling/decoder.ts'
 import { defineProtocol, type LogDecoder, type Source } from '../../protocol.ts'
 import { describeStream, FAR } from '../../samples/reward-streams.ts'
@@ -99,7 +100,6 @@ function scaledDecoders(
 }
 
 /** Stable debt (Aave v3.0 to v3.1) is not scaled: its amounts are underlying units, the index one. */
-const RAY = 10n ** 27n
 const stableDebtDecoders: LogDecoder[] = [
   on(StableDebt.Mint, 'ScaledMinted', a => ({
     side: 'stableDebt' as const,

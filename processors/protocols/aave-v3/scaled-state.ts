@@ -2,7 +2,6 @@ import { functions as Token } from '../../../abi/aave-v3/AToken.ts'
 import {
   isDirectedRevision,
   owedAt,
-  RAY,
   scaledOfOwed,
   scaledOfSupplied,
   suppliedAt,
@@ -10,6 +9,7 @@ import {
 import { functions as Pool } from '../../../abi/aave-v3/Pool.ts'
 import { encodeCall } from '../../../abi/words.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
+import { RAY } from '../../../db/units.ts'
 import type { StateRead } from '../../protocol.ts'
 import { answered, asAddress, asWord } from '../../samples/answers.ts'
 

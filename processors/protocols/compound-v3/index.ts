@@ -4,13 +4,13 @@ import * as Rewards from '../../../abi/rewards/CometRewards.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/compound-v3.json' with { type: 'json' }
 import rewards from '../../../db/registry/contracts/rewards.json' with { type: 'json' }
+import { ZERO_ADDRESS } from '../../../db/units.ts'
 import { eventOf, on, onMany } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type Wanted } from '../../protocol.ts'
 import { readAsset, readConfiguration, readPrice, readPrincipal, readTotals } from './state.ts'
 import { readCometVault, readShares, readVault } from './vault.ts'
 
-const ZERO = `0x${'0'.repeat(40)}`
 const at = (networks: unknown) => addressesByNetwork({ source: table.source, networks })
 
 /**
@@ -41,7 +41,7 @@ function tellLoansApart(events: DomainEvent[]): DomainEvent[] {
     const isPaired =
       next?.type === 'BaseTransferred' &&
       next.logIndex === (event.logIndex ?? 0) + 1 &&
-      next.data[isSupply ? 'from' : 'to'] === ZERO &&
+      next.data[isSupply ? 'from' : 'to'] === ZERO_ADDRESS &&
       next.data[isSupply ? 'to' : 'from'] === onBehalf
     if (isPaired) i++
     const rest = assets - (isPaired ? next.data.assets : 0n)
@@ -63,7 +63,7 @@ function tellLoansApart(events: DomainEvent[]): DomainEvent[] {
 function nameUnnamed(event: DomainEvent, moved: readonly DomainEvent<'BaseTransferred'>[]): DomainEvent {
   if (event.type !== 'BaseTransferred' || !moved.includes(event)) return event
   const sum = (side: 'from' | 'to') =>
-    moved.reduce((total, { data }) => total + (data[side] === ZERO ? data.assets : 0n), 0n)
+    moved.reduce((total, { data }) => total + (data[side] === ZERO_ADDRESS ? data.assets : 0n), 0n)
   const difference = sum('from') - sum('to')
   const isBalanced = (difference < 0n ? -difference : difference) <= ROUNDING * BigInt(moved.length)
   return isBalanced ? event : { ...event, data: { ...event.data, unnamed: true } }
@@ -82,7 +82,7 @@ function principalsOf(event: DomainEvent): string[] {
     case 'CollateralTransferred':
       return [event.data.from, event.data.to]
     case 'BaseTransferred':
-      return [event.data.from, event.data.to].filter(account => account !== ZERO)
+      return [event.data.from, event.data.to].filter(account => account !== ZERO_ADDRESS)
     case 'DebtAbsorbed':
       return [event.data.borrower]
     default:

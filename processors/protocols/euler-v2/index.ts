@@ -6,6 +6,7 @@ import * as Streams from '../../../abi/euler/TrackingRewardStreams.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/euler-evc.json' with { type: 'json' }
 import rewards from '../../../db/registry/contracts/rewards.json' with { type: 'json' }
+import { ZERO_ADDRESS } from '../../../db/units.ts'
 import { bpsToWad, eventOf, on, onMany, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type LogDecoder, type RawLog, type Wanted } from '../../protocol.ts'
@@ -38,7 +39,6 @@ function operationsOf(log: RawLog, hookedOps: number, hookTarget: string): Domai
 
 /** hookedOps at birth: all of them, to nobody; no other log says so. @see Initialize.sol of euler-vault-kit */
 const BORN_WITH = (1 << 15) - 1
-const NOBODY = `0x${'0'.repeat(40)}`
 
 function debtorsOf(event: DomainEvent): string[] {
   switch (event.type) {
@@ -210,7 +210,7 @@ export default defineProtocol({
           assets: a.assets,
         })),
         onMany(EVault.EVaultCreated, ['ReserveFlagChanged', 'Paused'], (_, log) =>
-          operationsOf(log, BORN_WITH, NOBODY),
+          operationsOf(log, BORN_WITH, ZERO_ADDRESS),
         ),
         onMany(EVault.GovSetHookConfig, ['ReserveFlagChanged', 'Paused', 'Unpaused'], (a, log) =>
           operationsOf(log, a.newHookedOps, a.newHookTarget),

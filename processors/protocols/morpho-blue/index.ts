@@ -6,13 +6,13 @@ import { encodeCall, uint } from '../../../abi/words.ts'
 import type { EventData } from '../../../db/events/vocabulary.ts'
 import adaptiveModels from '../../../db/registry/contracts/morpho-adaptive-irm.json' with { type: 'json' }
 import morphoBlue from '../../../db/registry/contracts/morpho-blue.json' with { type: 'json' }
+import { ZERO_ADDRESS } from '../../../db/units.ts'
 import { on, some } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type StateRead } from '../../protocol.ts'
 import { answered } from '../../samples/answers.ts'
 
 type Created = EventData<'MarketCreated'>
-const ZERO = `0x${'0'.repeat(40)}`
 
 /** What a market's oracle says one unit of collateral is worth in the loan asset. It may revert: then that is what is known. */
 function readPrice(morpho: string, market: string, address: string): StateRead {
@@ -34,7 +34,13 @@ function readRate(
   morpho: string,
   { market, loanAsset, collateralAsset, oracle, irm, lltvWad }: Created,
 ): StateRead {
-  const parameters = [loanAsset, collateralAsset ?? ZERO, oracle ?? ZERO, irm ?? ZERO, lltvWad ?? 0n]
+  const parameters = [
+    loanAsset,
+    collateralAsset ?? ZERO_ADDRESS,
+    oracle ?? ZERO_ADDRESS,
+    irm ?? ZERO_ADDRESS,
+    lltvWad ?? 0n,
+  ]
   return {
     key: `morpho rate ${market}`,
     calls: [{ to: morpho, data: encodeCall(Morpho.functions.market, market) }],

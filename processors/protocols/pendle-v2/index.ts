@@ -4,12 +4,11 @@ import * as PrincipalToken from '../../../abi/pendle-v2/PrincipalToken.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { MalformedLogError } from '../../../db/process/errors.ts'
 import table from '../../../db/registry/contracts/pendle-v2.json' with { type: 'json' }
+import { ZERO_ADDRESS } from '../../../db/units.ts'
 import { on } from '../../handling/decoder.ts'
 import { addressesByNetwork } from '../../knowledge/address-tables.ts'
 import { defineProtocol, type Wanted } from '../../protocol.ts'
 import { readDescriptions, readState, readTokens } from './state.ts'
-
-const ZERO = `0x${'0'.repeat(40)}`
 
 function asTime(seconds: bigint): number {
   if (seconds > BigInt(Number.MAX_SAFE_INTEGER)) throw new MalformedLogError(`${seconds} is no time`)
@@ -33,7 +32,9 @@ function wants(event: DomainEvent): Wanted | undefined {
     }
     case 'PrincipalTransferred':
       // What is redeemed or made outside of a market changes what its PT are worth together.
-      return event.data.from === ZERO || event.data.to === ZERO ? { subjects: [event.contract] } : undefined
+      return event.data.from === ZERO_ADDRESS || event.data.to === ZERO_ADDRESS
+        ? { subjects: [event.contract] }
+        : undefined
     default:
       return undefined
   }

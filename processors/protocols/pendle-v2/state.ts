@@ -6,13 +6,13 @@ import { functions as YieldToken } from '../../../abi/pendle-v2/YieldToken.ts'
 import { address, encodeCall, smallUint, uint } from '../../../abi/words.ts'
 import type { EventData } from '../../../db/events/vocabulary.ts'
 import table from '../../../db/registry/contracts/pendle-v2.json' with { type: 'json' }
+import { DAY } from '../../../db/units.ts'
 import { some } from '../../handling/decoder.ts'
 import type { StateRead } from '../../protocol.ts'
 import { answered, asAddress, asDecimals, asSymbol, asText, asWord } from '../../samples/answers.ts'
 
 /** State of a market and its tokens as their view functions say it; @see IPMarket.sol and IStandardizedYield.sol. */
 
-const DAY = 86_400
 /** How long a market is looked at hourly after it has ended: what it is worth changes seldom from then on. */
 const LOOK_ON = 7 * DAY
 /** Assets for an SY, scaled by 1e18: what says more is no rate. */

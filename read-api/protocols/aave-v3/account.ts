@@ -5,9 +5,9 @@ import {
   ceilDiv,
   isDecoupledRevision,
   isDirectedRevision,
-  RAY,
   termsOf,
 } from '../../../abi/aave-v3/math.ts'
+import { RAY } from '../../../db/units.ts'
 import { type View, type Views, view } from '../../chain/view.ts'
 import { SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { erc20Abi } from '../../transactions/abis.ts'

@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from 'viem'
-import { RAY, rayMul } from '../../../abi/aave-v3/math.ts'
+import { rayMul } from '../../../abi/aave-v3/math.ts'
+import { RAY } from '../../../db/units.ts'
 import { view } from '../../chain/view.ts'
 import { toWhole } from '../../http/amounts.ts'
 import { RefusedError } from '../../http/errors.ts'

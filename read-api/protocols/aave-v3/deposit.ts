@@ -1,4 +1,5 @@
 import { type Address, encodeFunctionData, zeroAddress } from 'viem'
+import { RAY } from '../../../db/units.ts'
 import { view } from '../../chain/view.ts'
 import { erc20Abi } from '../../transactions/abis.ts'
 import { defineFamily, defineFigures } from '../../transactions/family.ts'
@@ -13,9 +14,8 @@ const isFrozen = (configuration: bigint) => bit(configuration, 57n)
 const isPaused = (configuration: bigint) => bit(configuration, 60n)
 const supplyCap = (configuration: bigint) => (configuration >> 116n) & ((1n << 36n) - 1n)
 
-const ray = 10n ** 27n
 /** @see WadRayMath.sol: rounds half up. */
-const rayMul = (a: bigint, b: bigint) => (a * b + ray / 2n) / ray
+const rayMul = (a: bigint, b: bigint) => (a * b + RAY / 2n) / RAY
 
 /** Supply to an Aave v3 reserve. The vault is the aToken: one share is one asset, and the balance grows. */
 export const aaveV3 = defineFamily({
@@ -43,7 +43,7 @@ export const aaveV3 = defineFamily({
           totalSupply,
           totalAssets,
           assetsOfWholeShare:
-            index === undefined ? undefined : (10n ** BigInt(vault.share.decimals) * index) / ray,
+            index === undefined ? undefined : (10n ** BigInt(vault.share.decimals) * index) / RAY,
         }),
       }),
       async look(user, read) {
@@ -55,7 +55,7 @@ export const aaveV3 = defineFamily({
           liquidity: view(erc20Abi, asset, 'balanceOf', [vault.address]),
           owed: view(rewardsControllerAbi, rewards, 'getAllUserRewards', [[vault.address], user]),
         })
-        const { reserve, index = ray, scaledSupply = 0n, liquidity = 0n } = values
+        const { reserve, index = RAY, scaledSupply = 0n, liquidity = 0n } = values
         const configuration = reserve?.configuration ?? 0n
         const cap = supplyCap(configuration) * 10n ** BigInt(vault.asset.decimals)
         // As ValidationLogic.validateSupply reckons it.

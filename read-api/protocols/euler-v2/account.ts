@@ -1,4 +1,5 @@
 import { type Address, zeroAddress } from 'viem'
+import { RAY } from '../../../db/units.ts'
 import { type View, view } from '../../chain/view.ts'
 import { RefusedError } from '../../http/errors.ts'
 import { erc20Abi, erc4626Abi } from '../../transactions/abis.ts'
@@ -14,8 +15,6 @@ export interface EulerRef extends MarketRef {
   /** The vault of each asset by marketAssetId: the root for the loan, those that it takes as collateral. */
   readonly vaults: Readonly<Record<string, string>>
 }
-
-const ray = 10n ** 27n
 
 export interface HeldCollateral {
   vault: Address
@@ -129,7 +128,7 @@ export async function readAccount(market: EulerRef, asset: MarketAssetRef, user:
     owedIn: (seconds: number): bigint =>
       debt === 0n || seconds === 0
         ? debt
-        : debt + (debt * rate * BigInt(seconds)) / ray + debt / 10n ** 9n + 1n,
+        : debt + (debt * rate * BigInt(seconds)) / RAY + debt / 10n ** 9n + 1n,
   }
 }
 

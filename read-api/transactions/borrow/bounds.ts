@@ -1,11 +1,12 @@
+import { DAY, HOUR } from '../../../db/units.ts'
 import { RefusedError } from '../../http/errors.ts'
 import type { Plan, PlannedAction, Token } from '../family.ts'
 import { approvals, units } from '../wallet.ts'
 import type { BorrowAction, BorrowRequest, MarketAssetRef } from './family.ts'
 
 /** Seconds within which a transaction is taken to land: limits and `all` hold until then. */
-export const LANDING_SECONDS = 3_600
-const APPROVAL_SECONDS = 30 * 86_400
+export const LANDING_SECONDS = HOUR
+const APPROVAL_SECONDS = 30 * DAY
 
 /** What an amount may be at most (base units), and why, as a sentence. */
 export interface Bound {

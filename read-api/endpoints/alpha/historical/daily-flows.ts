@@ -1,3 +1,4 @@
+import { DAY } from '../../../../db/units.ts'
 import { findVault, vaultParams } from '../../../catalogue/find-vault.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { pageOfAll } from '../../../http/paging.ts'
@@ -7,8 +8,6 @@ import { z } from '../../../http/zod.ts'
 import { ask } from '../../../moment/query.ts'
 import { LAST_SECOND } from '../../../moment/time-range.ts'
 import { dailyFlows, firstFlowDay, newestDailyFlows } from '../../../vaults/history-queries.ts'
-
-const DAY = 86_400
 
 export default defineEndpoint({
   tier: 'alpha',
