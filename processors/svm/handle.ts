@@ -42,25 +42,34 @@ export function handleBlocks(
   const made = blocks.map(block => {
     const events: DomainEvent[] = []
     for (const transaction of block.transactions) {
-      for (const instruction of transaction.instructions) {
-        try {
-          const program = byProgram.get(instruction.program)
-          const told = program?.decode(instruction, transaction)
-          if (program && told) {
-            touched.add(told.vault)
-            events.push(...eventsOf(program, told, vaults, transaction, instruction.place))
+      const found: DomainEvent[] = []
+      const each = (act: (instruction: SvmInstruction) => void) => {
+        for (const instruction of transaction.instructions)
+          try {
+            act(instruction)
+          } catch (error) {
+            if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
+            deadLetters.push({ block, transaction, instruction, reason: error.message })
           }
-          const of = byFarm.get(instruction.program)
-          const staked = of?.farms?.decode(instruction, transaction)
-          if (!of || !staked || vaults.protocolOfMint(staked.mint) !== of.name) continue
-          stakes.set(staked.stakeAccount, staked)
-          events.push(stakeOf(of.name, staked, transaction, instruction.place))
-        } catch (error) {
-          if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
-          deadLetters.push({ block, transaction, instruction, reason: error.message })
-        }
       }
-      events.push(...balancesOf(transaction, vaults))
+      each(instruction => {
+        const program = byProgram.get(instruction.program)
+        const told = program?.decode(instruction, transaction)
+        if (!program || !told) return
+        touched.add(told.vault)
+        found.push(...eventsOf(program, told, vaults, transaction, instruction.place))
+      })
+      // Shares are taken out of a farm before the first instruction that says of which vault they are.
+      each(instruction => {
+        const program = byFarm.get(instruction.program)
+        const staked = program?.farms?.decode(instruction, transaction)
+        if (!program || !staked || vaults.protocolOfMint(staked.mint) !== program.name) return
+        const { change: _, ...stake } = staked
+        stakes.set(stake.stakeAccount, stake)
+        found.push(stakeOf(program.name, staked, transaction, instruction.place))
+      })
+      found.sort((a, b) => (a.logIndex ?? 0) - (b.logIndex ?? 0))
+      events.push(...found, ...balancesOf(transaction, vaults))
     }
     return { block: { number: block.slot, hash: block.hash, timestamp: block.time }, events }
   })
@@ -93,7 +102,7 @@ function eventsOf(
 
 const stakeOf = (
   protocol: string,
-  { mint, change, ...of }: Stake & { change: bigint },
+  { mint, ...data }: Stake & { change: bigint },
   transaction: SvmTransaction,
   place: number,
 ): DomainEvent => ({
@@ -101,7 +110,7 @@ const stakeOf = (
   protocol,
   contract: mint,
   ...placeOf(transaction, place),
-  data: { ...of, change },
+  data,
 })
 
 /** Token accounts of shares, in the order of their addresses: sources give them in orders of their own. */

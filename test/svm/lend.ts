@@ -31,6 +31,25 @@ const tagOf = (kind: string) => createHash('sha256').update(kind).digest().subar
 const derived = async (programAddress: Address, ...seeds: (string | Uint8Array)[]) =>
   (await getProgramDerivedAddress({ programAddress, seeds }))[0]
 
+/** Gives shares or an asset a name, as their metadata have it. */
+export async function describeMint(
+  chain: TestChain,
+  mint: Address,
+  authority: Address,
+  name: string,
+  symbol: string,
+): Promise<void> {
+  const metadata = await derived(METADATA, 'metadata', bytesOf(METADATA), bytesOf(mint))
+  const text = (value: string, length: number) => {
+    const bytes = Buffer.alloc(4 + length)
+    bytes.writeUInt32LE(length, 0)
+    bytes.write(value, 4)
+    return bytes
+  }
+  const head = [Buffer.of(4), bytesOf(authority), bytesOf(mint), text(name, 32), text(symbol, 10)]
+  chain.setAccount(metadata, METADATA, Buffer.concat([...head, text('', 200), Buffer.alloc(100)]))
+}
+
 export interface LendingOptions {
   decimals?: number
   /** An asset that is there; absent: one is made. */
@@ -217,17 +236,8 @@ export class TestLending {
     this.chain.setAccount(this.is.position, LIQUIDITY_PROGRAM, data)
   }
 
-  /** Gives shares or the asset a name, as their metadata have it. */
-  async describe(mint: Address, name: string, symbol: string): Promise<void> {
-    const metadata = await derived(METADATA, 'metadata', bytesOf(METADATA), bytesOf(mint))
-    const text = (value: string, length: number) => {
-      const bytes = Buffer.alloc(4 + length)
-      bytes.writeUInt32LE(length, 0)
-      bytes.write(value, 4)
-      return bytes
-    }
-    const head = [Buffer.of(4), bytesOf(this.is.admin), bytesOf(mint), text(name, 32), text(symbol, 10)]
-    this.chain.setAccount(metadata, METADATA, Buffer.concat([...head, text('', 200), Buffer.alloc(100)]))
+  describe(mint: Address, name: string, symbol: string): Promise<void> {
+    return describeMint(this.chain, mint, this.is.admin, name, symbol)
   }
 
   tokenAccountOf(owner: Address, mint: Address): Promise<Address> {

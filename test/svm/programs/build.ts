@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { link } from './link.ts'
 
-const COMPILER = 'clang'
-export const PROGRAMS = ['stake-pool', 'router', 'lend'] as const
+/** Some distributions name it with its version alone. */
+const COMPILERS = ['clang-14', 'clang']
+export const PROGRAMS = ['stake-pool', 'router', 'lend', 'kamino'] as const
 export type ProgramName = (typeof PROGRAMS)[number]
 
 const fileOf = (name: string) => join(import.meta.dirname, name)
@@ -24,10 +25,16 @@ export function builtProgram(name: ProgramName): { bytes: Buffer; source: Buffer
   return { bytes: file.subarray(0, -32), source: file.subarray(-32) }
 }
 
+const versionOf = (compiler: string): string | undefined => {
+  const { status, stdout } = spawnSync(compiler, ['--version'], { encoding: 'utf8' })
+  return status === 0 ? stdout.split('\n')[0] : undefined
+}
+const compiler = () => COMPILERS.find(each => versionOf(each) !== undefined)
+
 /** The first line of what the compiler says of itself; undefined where there is none. */
 export function compilerVersion(): string | undefined {
-  const { status, stdout } = spawnSync(COMPILER, ['--version'], { encoding: 'utf8' })
-  return status === 0 ? stdout.split('\n')[0] : undefined
+  const found = compiler()
+  return found && versionOf(found)
 }
 
 export function compile(name: ProgramName): Buffer {
@@ -46,7 +53,7 @@ export function compile(name: ProgramName): Buffer {
       '-o',
       object,
     ]
-    const { status, stderr } = spawnSync(COMPILER, flags, { encoding: 'utf8' })
+    const { status, stderr } = spawnSync(compiler() ?? 'clang', flags, { encoding: 'utf8' })
     if (status !== 0) throw new Error(`${name}.c: ${stderr}`)
     return link(readFileSync(object))
   } finally {
