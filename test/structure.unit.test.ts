@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { splitStatements } from '../db/clickhouse/migrate.ts'
 import { networkIds } from '../db/networks.ts'
 import { PROTOCOLS } from '../db/protocols.ts'
 import { loadProjections, tablesOf } from '../jobs/projection.ts'
@@ -18,6 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   bench: ['bench', 'test', 'processors', 'jobs', 'read-api', 'db', 'abi'],
 }
 const LONGEST = 450
+const LONGEST_VIEW = 40
 const FORBIDDEN = new Set(['utils', 'helpers', 'common', 'services'])
 
 const folders = readdirSync(root, { withFileTypes: true })
@@ -91,6 +93,16 @@ describe('the tree', () => {
       .map(file => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
       .filter(({ lines }) => lines > LONGEST)
     expect(long).toEqual([])
+  })
+
+  test(`no view of ClickHouse is longer than ${LONGEST_VIEW} lines, its comment aside`, () => {
+    const folder = join(root, 'db/clickhouse/migrations')
+    const views = readdirSync(folder)
+      .flatMap(file => splitStatements(readFileSync(join(folder, file), 'utf8')))
+      .filter(statement => /^CREATE (OR REPLACE )?VIEW/.test(statement))
+      .map(statement => statement.split("\nCOMMENT '")[0] ?? '')
+    expect(views.length).toBeGreaterThan(100)
+    expect(views.filter(view => view.split('\n').length > LONGEST_VIEW)).toEqual([])
   })
 
   /** By what code calls a protocol beside its name on the wire. */

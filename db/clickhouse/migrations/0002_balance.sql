@@ -133,9 +133,7 @@ WITH
 SELECT chain_id, vault, holder, timestamp, position, block_number, delta, balance
 FROM (
   SELECT
-    toUInt32({stream:Int32}) AS chain_id,
-    moved.vault AS vault,
-    moved.holder AS holder,
+    toUInt32({stream:Int32}) AS chain_id, moved.vault AS vault, moved.holder AS holder,
     moved.timestamp AS timestamp,
     moved.position AS position,
     moved.block_number AS block_number,

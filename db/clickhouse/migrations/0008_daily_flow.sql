@@ -27,58 +27,39 @@ COMMENT 'Grain: one row per flow with the day''s figures after it; `(chain_id, v
 CREATE VIEW IF NOT EXISTS internal.daily_flow_rows AS
 WITH
   flows AS (
-    SELECT vault, day,
-      arraySort(groupArray((position, block_number, timestamp, fields.owner, is_deposit, toUInt256(fields.assets)))) AS list
+    SELECT vault, day, arraySort(groupArray((position, block_number, timestamp, fields.owner, is_deposit, toUInt256(fields.assets)))) AS list
     FROM (
-      SELECT
-        contract AS vault, toDate(timestamp) AS day, position, block_number, timestamp,
-        JSONExtract(data, 'Tuple(owner String, assets String)') AS fields,
-        type = 'Deposited' AS is_deposit
+      SELECT contract AS vault, toDate(timestamp) AS day, position, block_number, timestamp,
+        JSONExtract(data, 'Tuple(owner String, assets String)') AS fields, type = 'Deposited' AS is_deposit
       FROM event
-      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
-        AND type IN ('Deposited', 'Redeemed')
+      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type IN ('Deposited', 'Redeemed')
     )
     GROUP BY vault, day
   ),
-  days AS (
-    SELECT vault, day,
-      argMax((total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers), position) AS so_far,
-      groupUniqArray((account, kind = 'deposit')) AS seen
+  before AS (
+    SELECT vault, day, groupUniqArray((account, kind = 'deposit')) AS seen,
+      argMax((total_deposits, total_redemptions, deposit_count, redemption_count, unique_depositors, unique_redeemers), position) AS so_far
     FROM daily_flow
-    WHERE chain_id = toUInt32({stream:Int32})
-      AND position <= {from:UInt64}
+    WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
       AND (vault, day) IN (
         SELECT contract, toDate(timestamp) FROM event
-        WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
-          AND type IN ('Deposited', 'Redeemed'))
+        WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type IN ('Deposited', 'Redeemed'))
       AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
     GROUP BY vault, day
   )
-SELECT
-  toUInt32({stream:Int32}) AS chain_id,
-  vault,
-  day,
-  flow.1 AS position,
-  flow.2 AS block_number,
-  flow.3 AS timestamp,
-  flow.4 AS account,
-  if(flow.5, 'deposit', 'redeem') AS kind,
-  total_deposits,
-  total_redemptions,
-  deposit_count,
-  redemption_count,
-  unique_depositors,
-  unique_redeemers
+SELECT toUInt32({stream:Int32}) AS chain_id, vault, day, flow.1 AS position, flow.2 AS block_number, flow.3 AS timestamp,
+  flow.4 AS account, if(flow.5, 'deposit', 'redeem') AS kind, total_deposits, total_redemptions, deposit_count, redemption_count,
+  unique_depositors, unique_redeemers
 FROM (
-  SELECT flows.vault AS vault, flows.day AS day, flows.list AS list, days.so_far AS so_far,
-    arraySlice(arrayEnumerateUniq(arrayConcat(days.seen, arrayMap(each -> (each.4, each.5), list))), length(days.seen) + 1) AS nth,
+  SELECT flows.vault AS vault, flows.day AS day, flows.list AS list, before.so_far AS so_far,
+    arraySlice(arrayEnumerateUniq(arrayConcat(before.seen, arrayMap(each -> (each.4, each.5), list))), length(before.seen) + 1) AS nth,
     arrayMap(sum -> so_far.1 + sum, arrayCumSum(arrayMap(each -> if(each.5, each.6, toUInt256(0)), list))) AS deposits,
     arrayMap(sum -> so_far.2 + sum, arrayCumSum(arrayMap(each -> if(each.5, toUInt256(0), each.6), list))) AS redemptions,
     arrayMap(sum -> toUInt32(so_far.3 + sum), arrayCumSum(arrayMap(each -> each.5, list))) AS deposit_counts,
     arrayMap(sum -> toUInt32(so_far.4 + sum), arrayCumSum(arrayMap(each -> NOT each.5, list))) AS redemption_counts,
     arrayMap(sum -> toUInt32(so_far.5 + sum), arrayCumSum(arrayMap((each, n) -> each.5 AND n = 1, list, nth))) AS depositors,
     arrayMap(sum -> toUInt32(so_far.6 + sum), arrayCumSum(arrayMap((each, n) -> NOT each.5 AND n = 1, list, nth))) AS redeemers
-  FROM flows LEFT JOIN days ON flows.vault = days.vault AND flows.day = days.day
+  FROM flows LEFT JOIN before ON flows.vault = before.vault AND flows.day = before.day
 )
 ARRAY JOIN list AS flow, deposits AS total_deposits, redemptions AS total_redemptions, deposit_counts AS deposit_count,
   redemption_counts AS redemption_count, depositors AS unique_depositors, redeemers AS unique_redeemers;

@@ -24,17 +24,26 @@ ALTER TABLE facts
   COMMENT COLUMN value 'JSON; db/registry/kinds.ts has the schema of each kind',
   COMMENT COLUMN since 'when it was recorded, UTC';
 
+-- Facts about what has an address.
+CREATE VIEW IF NOT EXISTS address_facts AS
+WITH splitByChar(':', subject) AS parts
+SELECT subject, toUInt32OrZero(parts[2]) AS chain_id, lower(parts[3]) AS address, kind, value, since
+FROM facts
+WHERE length(parts) = 3
+COMMENT 'Grain: one row per fact that holds now of a vault, an asset, a contract or a market: `facts` with chain and address apart.';
+ALTER TABLE address_facts
+  COMMENT COLUMN subject 'vault:<chain>:<address>, asset:<chain>:<address>, contract:<chain>:<address> or market:<chain>:<address>',
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN address 'address of what it is said of, lower case',
+  COMMENT COLUMN kind 'listed, tags, feed, peg, ignored …: see `facts`',
+  COMMENT COLUMN value 'JSON; db/registry/kinds.ts has the schema of each kind',
+  COMMENT COLUMN since 'when it was recorded, UTC';
+
 -- Contracts that an operator has left alone: no view shows what is stored of them as vaults.
 CREATE VIEW IF NOT EXISTS ignored_contracts AS
-SELECT toUInt32OrZero(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS contract, since,
-  JSONExtractString(value, 'reason') AS reason
-FROM (
-  SELECT subject, argMax(removed, position) AS removed, argMax(value, position) AS value, argMax(timestamp, position) AS since
-  FROM registry_fact
-  WHERE subject LIKE 'contract:%' AND kind = 'ignored' AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
-  GROUP BY subject
-)
-WHERE removed = 0
+SELECT chain_id, address AS contract, since, JSONExtractString(value, 'reason') AS reason
+FROM address_facts
+WHERE subject LIKE 'contract:%' AND kind = 'ignored'
 COMMENT 'Grain: one row per contract that an operator has left alone (`vaultlog ignore`). No other view shows what is stored of it as a
 vault; the tables and `latest_events` do.';
 ALTER TABLE ignored_contracts
@@ -48,14 +57,7 @@ ALTER TABLE ignored_contracts
 CREATE VIEW IF NOT EXISTS vault_standings AS
 SELECT known.chain_id AS chain_id, known.vault AS vault, multiIf(
   (known.chain_id, known.vault) IN (
-    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3])
-    FROM (
-      SELECT subject, argMax(removed, position) AS removed
-      FROM registry_fact
-      WHERE subject LIKE 'vault:%' AND kind = 'listed' AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
-      GROUP BY subject
-    )
-    WHERE removed = 0
+    SELECT chain_id, address FROM address_facts WHERE subject LIKE 'vault:%' AND kind = 'listed'
   ), 'listed',
   (known.chain_id, known.vault) IN (
     SELECT chain_id, vault FROM vault_made
@@ -71,6 +73,31 @@ ALTER TABLE vault_standings
   COMMENT COLUMN chain_id 'chain, by its id',
   COMMENT COLUMN vault 'address of the vault, lower case',
   COMMENT COLUMN standing '`listed`, `made` or `found`: see `vaults`';
+
+-- Vaults that stand: neither taken back by a fork nor left alone by an operator.
+CREATE VIEW IF NOT EXISTS known_vaults AS
+SELECT * FROM vault FINAL
+WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
+COMMENT 'Grain: one row per vault as it was discovered, less what forks took back and what operators ignore; other views use it.';
+ALTER TABLE known_vaults
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN position 'place of the event that the row follows from, in the chain''s stream of events',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN timestamp 'time of the block in which it was discovered, UTC',
+  COMMENT COLUMN protocol 'slug of what it is, e.g. metamorpho; erc-4626: of no factory that is known',
+  COMMENT COLUMN name 'name of the share token, as it says itself',
+  COMMENT COLUMN symbol 'symbol of the share token, as it says itself',
+  COMMENT COLUMN decimals 'decimals of the share',
+  COMMENT COLUMN asset 'address of the underlying, lower case',
+  COMMENT COLUMN asset_name 'name of the underlying, as it says itself',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN asset_decimals 'decimals of the underlying',
+  COMMENT COLUMN deployed_block 'number of the block that deployed it; NULL: unknown',
+  COMMENT COLUMN deployed_at 'time of the block that deployed it, UTC; NULL: unknown',
+  COMMENT COLUMN async_deposits '1: deposits are requests, executed later (ERC-7540); NULL: unknown',
+  COMMENT COLUMN async_redemptions '1: redemptions are requests, executed later (ERC-7540), or wait for a cooldown that is on or can be switched on; NULL: unknown';
 
 CREATE VIEW IF NOT EXISTS share_prices AS
 SELECT
@@ -90,10 +117,7 @@ SELECT
 FROM (
   SELECT * FROM vault_hourly FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
 ) AS hourly
-INNER JOIN (
-  SELECT chain_id, vault, decimals, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
+INNER JOIN known_vaults AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
 COMMENT 'Grain: one row per vault and hour with a sample.';
 ALTER TABLE share_prices
   COMMENT COLUMN chain_id 'chain, by its id',
@@ -128,10 +152,7 @@ FROM (
   -- A day whose flows were all retracted keeps a head of zeros.
   SELECT * FROM daily_flow_head FINAL WHERE deposit_count + redemption_count > 0
 ) AS days
-INNER JOIN (
-  SELECT chain_id, vault, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON days.chain_id = known.chain_id AND days.vault = known.vault
+INNER JOIN known_vaults AS known ON days.chain_id = known.chain_id AND days.vault = known.vault
 COMMENT 'Grain: one row per vault and UTC day with a flow.';
 ALTER TABLE daily_flows
   COMMENT COLUMN chain_id 'chain, by its id',
@@ -162,10 +183,7 @@ FROM (
   GROUP BY chain_id, vault, holder
   HAVING last.2 != 0
 ) AS held
-INNER JOIN (
-  SELECT chain_id, vault, decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON held.chain_id = known.chain_id AND held.vault = known.vault
+INNER JOIN known_vaults AS known ON held.chain_id = known.chain_id AND held.vault = known.vault
 COMMENT 'Grain: one row per vault and holder with a balance at `at` (DateTime, UTC).
 
 `chain_id`: chain, by its id
@@ -202,15 +220,16 @@ COMMENT 'Grain: one row per holder with a balance now, of one `chain` (UInt32) a
 -- How an asset is priced now: by a feed, by a constant, or like another asset. A feed that missed three reports has stopped:
 -- a heartbeat is a day where the registry does not say it.
 CREATE VIEW IF NOT EXISTS asset_price_sources AS
-WITH facts AS (
-  SELECT toUInt32(splitByChar(':', subject)[2]) AS chain_id, splitByChar(':', subject)[3] AS asset, kind, value
-  FROM (
-    SELECT subject, kind, argMax(value, position) AS value, argMax(removed, position) AS removed
-    FROM registry_fact
-    WHERE subject LIKE 'asset:%' AND kind IN ('feed', 'peg') AND position NOT IN (SELECT position FROM retracted WHERE stream = 0)
-    GROUP BY subject, kind
-  )
-  WHERE removed = 0
+WITH told AS (
+  SELECT chain_id, address AS asset,
+    maxIf(JSONExtractString(value, 'of'), kind = 'peg') AS of,
+    maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
+    maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
+    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
+    maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
+  FROM address_facts
+  WHERE subject LIKE 'asset:%' AND kind IN ('feed', 'peg')
+  GROUP BY chain_id, asset
 )
 SELECT
   stated.chain_id AS chain_id,
@@ -220,23 +239,8 @@ SELECT
   if(stated.of = '', stated.feed, other.feed) AS feed,
   if(stated.of = '', stated.feed_chain_id, other.feed_chain_id) AS feed_chain_id,
   3 * if(stated.of = '', stated.heartbeat, other.heartbeat) AS greatest_age
-FROM (
-  SELECT chain_id, asset,
-    maxIf(JSONExtractString(value, 'of'), kind = 'peg') AS of,
-    maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
-    maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
-    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
-    maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
-  FROM facts GROUP BY chain_id, asset
-) AS stated
-LEFT JOIN (
-  SELECT chain_id, asset,
-    maxIf(toFloat64OrNull(trim(BOTH '"' FROM JSONExtractRaw(value, 'usd'))), kind = 'peg') AS usd,
-    maxIf(JSONExtractString(value, 'feed'), kind = 'feed') AS feed,
-    maxIf(if(JSONHas(value, 'chainId'), toUInt32(JSONExtractUInt(value, 'chainId')), chain_id), kind = 'feed') AS feed_chain_id,
-    maxIf(if(JSONHas(value, 'heartbeat'), toUInt32(JSONExtractUInt(value, 'heartbeat')), 86400), kind = 'feed') AS heartbeat
-  FROM facts GROUP BY chain_id, asset
-) AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset
+FROM told AS stated
+LEFT JOIN told AS other ON stated.chain_id = other.chain_id AND stated.of = other.asset
 COMMENT 'Grain: one row per asset with a curated price source.';
 ALTER TABLE asset_price_sources
   COMMENT COLUMN chain_id 'chain, by its id',
@@ -268,6 +272,27 @@ ALTER TABLE asset_prices
   COMMENT COLUMN source 'kind of the feed, e.g. chainlink',
   COMMENT COLUMN feed 'address of the price feed, lower case';
 
+-- For joins: ASOF LEFT JOIN … ON chain_id, asset and timestamp >= since, and a price counts while timestamp <= until.
+CREATE VIEW IF NOT EXISTS asset_price_spans AS
+SELECT chain_id, asset, toDateTime(0, 'UTC') AS since, toDateTime(4294967295, 'UTC') AS until, peg_usd AS price_usd
+FROM asset_price_sources WHERE peg_usd IS NOT NULL
+UNION ALL
+SELECT sources.chain_id, sources.asset, prices.timestamp, prices.timestamp + sources.greatest_age, if(prices.price > 0, prices.price, NULL)
+FROM asset_price_sources AS sources
+INNER JOIN (
+  SELECT chain_id, feed, timestamp, argMax(price, position) AS price FROM feed_price WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, feed, timestamp
+) AS prices ON sources.feed_chain_id = prices.chain_id AND sources.feed = prices.feed
+WHERE sources.peg_usd IS NULL
+COMMENT 'Grain: one row per asset and report of its feed; one for an asset with a constant price. The newest row that began by a moment has the price of
+that moment, unless it has ended before: `ASOF LEFT JOIN` on `since`, then compare with `until`.';
+ALTER TABLE asset_price_spans
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN asset 'address of the asset, lower case',
+  COMMENT COLUMN since 'from when on this is the price, UTC',
+  COMMENT COLUMN until 'until when it is one, unless the next comes first, UTC',
+  COMMENT COLUMN price_usd 'USD per whole unit of the asset; NULL: the feed reported none';
+
 CREATE VIEW IF NOT EXISTS tvl_usd AS
 SELECT
   valued.chain_id AS chain_id,
@@ -287,10 +312,7 @@ FROM (
   FROM (
     SELECT * FROM vault_hourly FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
   ) AS hourly
-  INNER JOIN (
-    SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
-    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-  ) AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
+  INNER JOIN known_vaults AS known ON hourly.chain_id = known.chain_id AND hourly.vault = known.vault
   INNER JOIN vault_standings AS standings ON hourly.chain_id = standings.chain_id AND hourly.vault = standings.vault
   LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
 ) AS valued

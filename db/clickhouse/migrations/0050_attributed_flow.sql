@@ -44,7 +44,39 @@ FROM (
 )
 WHERE indexOf(fields.codes, 'vaultlog') > 1;
 
--- USD: the feed's last answer at the moment of each flow, or the peg; one flow without a price makes the day's NULL.
+CREATE VIEW IF NOT EXISTS attributed_flows AS
+SELECT moved.code AS code, moved.chain_id AS chain_id, moved.vault AS vault, moved.account AS account, moved.timestamp AS timestamp,
+  moved.day AS day, moved.block_number AS block_number, moved.kind AS kind, known.asset AS asset, known.asset_symbol AS asset_symbol,
+  known.asset_decimals AS asset_decimals, toFloat64(moved.assets) / pow(10., known.asset_decimals) AS assets,
+  assets * if(moved.timestamp <= prices.until, prices.price_usd, NULL) AS assets_usd,
+  moved.assets AS assets_raw, moved.shares AS shares_raw, moved.tx_hash AS tx_hash, moved.log_index AS log_index
+FROM (
+  SELECT * FROM attributed_flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS moved
+INNER JOIN known_vaults AS known ON moved.chain_id = known.chain_id AND moved.vault = known.vault
+ASOF LEFT JOIN asset_price_spans AS prices
+  ON moved.chain_id = prices.chain_id AND known.asset = prices.asset AND moved.timestamp >= prices.since
+COMMENT 'Grain: one row per deposit or redemption of a transaction that bears the suffix of an API key. `attributed_daily_flows` adds them up.';
+ALTER TABLE attributed_flows
+  COMMENT COLUMN code 'public code of the API key (`vaultlog keys list`)',
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN account 'owner of the shares, address in lower case',
+  COMMENT COLUMN timestamp 'time of the block, UTC',
+  COMMENT COLUMN day 'UTC day',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN kind 'deposit, redeem',
+  COMMENT COLUMN asset 'address of the underlying, lower case',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN asset_decimals 'decimals of the underlying',
+  COMMENT COLUMN assets 'assets, whole units',
+  COMMENT COLUMN assets_usd 'the assets in USD at the price of that moment; NULL: unknown',
+  COMMENT COLUMN assets_raw 'asset base units',
+  COMMENT COLUMN shares_raw 'share base units',
+  COMMENT COLUMN tx_hash 'hash of the transaction',
+  COMMENT COLUMN log_index 'place of the log in its block';
+
+-- One flow without a price makes the day's NULL.
 CREATE VIEW IF NOT EXISTS attributed_daily_flows AS
 SELECT
   code,
@@ -55,37 +87,14 @@ SELECT
   any(asset_symbol) AS asset_symbol,
   toFloat64(deposits_raw) / pow(10., any(asset_decimals)) AS deposits,
   toFloat64(redemptions_raw) / pow(10., any(asset_decimals)) AS redemptions,
-  if(countIf(kind = 'deposit' AND isNull(usd)) > 0, NULL, sumIf(ifNull(usd, 0), kind = 'deposit')) AS deposits_usd,
-  if(countIf(kind = 'redeem' AND isNull(usd)) > 0, NULL, sumIf(ifNull(usd, 0), kind = 'redeem')) AS redemptions_usd,
-  sumIf(assets, kind = 'deposit') AS deposits_raw,
-  sumIf(assets, kind = 'redeem') AS redemptions_raw,
+  if(countIf(kind = 'deposit' AND isNull(assets_usd)) > 0, NULL, sumIf(ifNull(assets_usd, 0), kind = 'deposit')) AS deposits_usd,
+  if(countIf(kind = 'redeem' AND isNull(assets_usd)) > 0, NULL, sumIf(ifNull(assets_usd, 0), kind = 'redeem')) AS redemptions_usd,
+  sumIf(assets_raw, kind = 'deposit') AS deposits_raw,
+  sumIf(assets_raw, kind = 'redeem') AS redemptions_raw,
   countIf(kind = 'deposit') AS deposit_count,
   countIf(kind = 'redeem') AS redemption_count,
   uniqExact(account) AS accounts
-FROM (
-  SELECT valued.* EXCEPT (peg_usd, feed, feed_chain_id, greatest_age),
-    toFloat64(valued.assets) / pow(10., valued.asset_decimals)
-      * if(isNotNull(valued.peg_usd), valued.peg_usd,
-        if(prices.price > 0 AND dateDiff('second', prices.timestamp, valued.timestamp) <= valued.greatest_age, prices.price, NULL)) AS usd
-  FROM (
-    SELECT flows.code AS code, flows.chain_id AS chain_id, flows.vault AS vault, flows.day AS day, flows.timestamp AS timestamp,
-      flows.account AS account, flows.kind AS kind, flows.assets AS assets, known.asset AS asset,
-      known.asset_symbol AS asset_symbol, known.asset_decimals AS asset_decimals,
-      sources.peg_usd AS peg_usd, sources.feed AS feed, sources.feed_chain_id AS feed_chain_id, sources.greatest_age AS greatest_age
-    FROM (
-      SELECT * FROM attributed_flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-    ) AS flows
-    INNER JOIN (
-      SELECT chain_id, vault, asset, asset_symbol, asset_decimals FROM vault FINAL
-      WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-    ) AS known ON flows.chain_id = known.chain_id AND flows.vault = known.vault
-    LEFT JOIN asset_price_sources AS sources ON sources.chain_id = known.chain_id AND sources.asset = known.asset
-  ) AS valued
-  ASOF LEFT JOIN (
-    SELECT chain_id, feed, timestamp, price FROM feed_price FINAL
-    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-  ) AS prices ON valued.feed_chain_id = prices.chain_id AND valued.feed = prices.feed AND valued.timestamp >= prices.timestamp
-)
+FROM attributed_flows
 GROUP BY code, chain_id, vault, day
 COMMENT 'Grain: one row per API key, vault and UTC day with deposits or redemptions whose transactions bear the key''s suffix
 (`/v2/transactions/suffix`, and every payload of the API). What a vault passed on to another in the same transaction is

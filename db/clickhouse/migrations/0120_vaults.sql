@@ -19,8 +19,7 @@ FROM (
   GROUP BY chain_id, asset
 ) AS told
 LEFT JOIN (
-  SELECT toUInt32OrZero(splitByChar(':', subject)[2]) AS chain_id, lower(splitByChar(':', subject)[3]) AS asset, JSONExtractString(value) AS category
-  FROM facts WHERE subject LIKE 'asset:%' AND kind = 'group'
+  SELECT chain_id, address AS asset, JSONExtractString(value) AS category FROM address_facts WHERE subject LIKE 'asset:%' AND kind = 'group'
 ) AS stated ON stated.chain_id = told.chain_id AND stated.asset = told.asset
 COMMENT 'Grain: one row per token that a vault or a lending market names, the shares of vaults among them.';
 ALTER TABLE assets
@@ -30,26 +29,27 @@ ALTER TABLE assets
   COMMENT COLUMN decimals 'decimals of the token',
   COMMENT COLUMN category 'USD, EURO, ETH, BTC or OTHER: as the registry says (fact `group`), else by the symbol, which is the token''s own word';
 
--- For joins: ASOF LEFT JOIN … ON chain_id, asset and timestamp >= since, and a price counts while timestamp <= until.
-CREATE VIEW IF NOT EXISTS asset_price_spans AS
-SELECT chain_id, asset, toDateTime(0, 'UTC') AS since, toDateTime(4294967295, 'UTC') AS until, peg_usd AS price_usd
-FROM asset_price_sources WHERE peg_usd IS NOT NULL
-UNION ALL
-SELECT sources.chain_id, sources.asset, prices.timestamp, prices.timestamp + sources.greatest_age, if(prices.price > 0, prices.price, NULL)
-FROM asset_price_sources AS sources
-INNER JOIN (
-  SELECT chain_id, feed, timestamp, argMax(price, position) AS price FROM feed_price WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-  GROUP BY chain_id, feed, timestamp
-) AS prices ON sources.feed_chain_id = prices.chain_id AND sources.feed = prices.feed
-WHERE sources.peg_usd IS NULL
-COMMENT 'Grain: one row per asset and report of its feed; one for an asset with a constant price. The newest row that began by a moment has the price of
-that moment, unless it has ended before: `ASOF LEFT JOIN` on `since`, then compare with `until`.';
-ALTER TABLE asset_price_spans
+-- Which rows are the last is found in narrow columns; the wide ones are read of those alone.
+CREATE VIEW IF NOT EXISTS vault_states AS
+SELECT chain_id, vault, timestamp AS sampled_at, share_price, total_assets AS total_assets_raw, total_supply AS total_supply_raw, apy_1d, apy_7d,
+  apy_30d
+FROM vault_hourly
+WHERE (chain_id, vault, position) IN (
+  SELECT chain_id, vault, max(position) FROM vault_hourly
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, vault)
+LIMIT 1 BY chain_id, vault
+COMMENT 'Grain: one row per vault that was ever sampled: its newest hourly state. `vaults` has the same in whole units, beside the catalogue.';
+ALTER TABLE vault_states
   COMMENT COLUMN chain_id 'chain, by its id',
-  COMMENT COLUMN asset 'address of the asset, lower case',
-  COMMENT COLUMN since 'from when on this is the price, UTC',
-  COMMENT COLUMN until 'until when it is one, unless the next comes first, UTC',
-  COMMENT COLUMN price_usd 'USD per whole unit of the asset; NULL: the feed reported none';
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN sampled_at 'time of the newest hourly sample, UTC',
+  COMMENT COLUMN share_price 'assets per whole share; NULL: unknown, or no share',
+  COMMENT COLUMN total_assets_raw 'assets of the vault, asset base units; NULL: the contract did not answer',
+  COMMENT COLUMN total_supply_raw 'all shares, share base units; NULL: the contract did not answer',
+  COMMENT COLUMN apy_1d 'APY over the last day, fraction per year (0.05 is 5 %); NULL: unknown',
+  COMMENT COLUMN apy_7d 'APY over the last 7 days, fraction per year; NULL: unknown',
+  COMMENT COLUMN apy_30d 'APY over the last 30 days, fraction per year; NULL: unknown';
 
 CREATE VIEW IF NOT EXISTS vaults AS
 SELECT
@@ -66,33 +66,20 @@ SELECT
   curated.curator AS curator,
   known.deployed_at AS deployed_at,
   standings.standing AS standing,
-  state.sampled_at AS sampled_at,
+  if(state.vault = '', NULL, state.sampled_at) AS sampled_at,
   state.share_price AS share_price,
-  toFloat64(state.total_assets) / pow(10., known.asset_decimals) AS total_assets,
-  toFloat64(state.total_supply) / pow(10., known.decimals) AS total_supply,
+  toFloat64(state.total_assets_raw) / pow(10., known.asset_decimals) AS total_assets,
+  toFloat64(state.total_supply_raw) / pow(10., known.decimals) AS total_supply,
   state.apy_1d AS apy_1d,
   state.apy_7d AS apy_7d,
   state.apy_30d AS apy_30d
-FROM (
-  SELECT * FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known
+FROM known_vaults AS known
 INNER JOIN vault_standings AS standings ON known.chain_id = standings.chain_id AND known.vault = standings.vault
 LEFT JOIN assets AS described ON known.chain_id = described.chain_id AND known.asset = described.asset
 LEFT JOIN (
-  SELECT toUInt32OrZero(splitByChar(':', subject)[2]) AS chain_id, lower(splitByChar(':', subject)[3]) AS vault, JSONExtractString(value) AS curator
-  FROM facts WHERE subject LIKE 'vault:%' AND kind = 'curator'
-) AS curated ON known.chain_id = curated.chain_id AND known.vault = curated.vault
-LEFT JOIN (
-  SELECT chain_id, vault, toNullable(timestamp) AS sampled_at, share_price, total_assets, total_supply, apy_1d, apy_7d, apy_30d
-  FROM vault_hourly
-  -- Which rows are the last is found in narrow columns; the wide ones are read of those alone.
-  WHERE (chain_id, vault, position) IN (
-    SELECT chain_id, vault, max(position) FROM vault_hourly
-    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
-    GROUP BY chain_id, vault)
-  LIMIT 1 BY chain_id, vault
-) AS state ON known.chain_id = state.chain_id AND known.vault = state.vault
+  SELECT chain_id, address, JSONExtractString(value) AS curator FROM address_facts WHERE subject LIKE 'vault:%' AND kind = 'curator'
+) AS curated ON known.chain_id = curated.chain_id AND known.vault = curated.address
+LEFT JOIN vault_states AS state ON known.chain_id = state.chain_id AND known.vault = state.vault
 COMMENT 'Grain: one row per vault: catalogue and newest hourly state.';
 ALTER TABLE vaults
   COMMENT COLUMN chain_id 'chain, by its id',
@@ -124,10 +111,7 @@ SELECT moved.chain_id AS chain_id, moved.vault AS vault, moved.account AS accoun
   assets * if(moved.timestamp <= prices.until, prices.price_usd, NULL) AS assets_usd,
   moved.assets AS assets_raw, moved.shares AS shares_raw, moved.sender AS sender, moved.tx_hash AS tx_hash, moved.log_index AS log_index
 FROM (SELECT * FROM flow FINAL WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)) AS moved
-INNER JOIN (
-  SELECT chain_id, vault, decimals, asset, asset_symbol, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON moved.chain_id = known.chain_id AND moved.vault = known.vault
+INNER JOIN known_vaults AS known ON moved.chain_id = known.chain_id AND moved.vault = known.vault
 ASOF LEFT JOIN asset_price_spans AS prices
   ON moved.chain_id = prices.chain_id AND known.asset = prices.asset AND moved.timestamp >= prices.since
 COMMENT 'Grain: one row per deposit or redemption.';
@@ -182,10 +166,7 @@ FROM (
   WHERE type = 'ShareTransferred' AND (toUInt32(stream), position) NOT IN (SELECT chain_id, position FROM retracted_row)
     AND told.1 != told.2 AND shares > 0 AND '0x0000000000000000000000000000000000000000' NOT IN (told.1, told.2)
 ) AS moved
-INNER JOIN (
-  SELECT chain_id, vault, decimals, asset, asset_symbol, asset_decimals FROM vault FINAL
-  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
-) AS known ON moved.chain_id = known.chain_id AND moved.vault = known.vault
+INNER JOIN known_vaults AS known ON moved.chain_id = known.chain_id AND moved.vault = known.vault
 ASOF LEFT JOIN (
   SELECT chain_id, vault, block_number, share_price FROM vault_sample
   WHERE share_price IS NOT NULL AND (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)

@@ -62,10 +62,10 @@ ALTER TABLE fixed_term_hourly
 CREATE VIEW IF NOT EXISTS fixed_term_standings AS
 SELECT chain_id, market, multiIf(
   (chain_id, market) IN (
-    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3]) FROM facts
-    WHERE kind = 'listed' AND startsWith(subject, 'market:')), 'listed',
+    SELECT chain_id, address FROM address_facts
+    WHERE subject LIKE 'market:%' AND kind = 'listed'), 'listed',
   (chain_id, sy) IN (
-    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3]) FROM facts
+    SELECT chain_id, address FROM address_facts
     WHERE kind = 'wrapper' AND startsWith(subject, 'contract:')), 'made',
   'found') AS standing
 FROM (
@@ -126,8 +126,11 @@ FROM (
   WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY chain_id, pt, holder
 ) AS b
 ANY LEFT JOIN (
-  SELECT m.chain_id AS chain_id, m.pt AS pt, any(x.symbol) AS symbol, any(x.decimals) AS decimals
-  FROM fixed_term_market AS m INNER JOIN fixed_term_description AS x ON m.chain_id = x.chain_id AND m.market = x.market GROUP BY chain_id, pt
+  SELECT m.chain_id AS chain_id, m.pt AS pt, argMax(x.symbol, x.position) AS symbol, argMax(x.decimals, x.position) AS decimals
+  FROM fixed_term_market AS m INNER JOIN fixed_term_description AS x ON m.chain_id = x.chain_id AND m.market = x.market
+  WHERE (m.chain_id, m.position) NOT IN (SELECT chain_id, position FROM retracted_row)
+    AND (x.chain_id, x.position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  GROUP BY chain_id, pt
 ) AS d ON b.chain_id = d.chain_id AND b.pt = d.pt
 WHERE b.of.1 != 0
 COMMENT 'Grain: one row per principal token and holder with a balance. A market holds what lies in its pool.';

@@ -60,54 +60,55 @@ SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 1024,
   min_bytes_for_wide_part = 268435456
 COMMENT 'Grain: one row per vault and hour, its first sample; `(chain_id, vault, hour, position)`. The price of a stake pool moves once an epoch, some two days: between, the APY of an hour and of a day is 0.';
 
+-- Rows from the 32 days before a batch, of the vaults that the batch samples.
+CREATE VIEW IF NOT EXISTS internal.svm_vault_hourly_before AS
+SELECT vault, hour, position, timestamp, share_price
+FROM svm_vault_hourly FINAL
+WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64}
+  AND hour >= (
+    SELECT toDateTime(greatest(toInt64(toUnixTimestamp(min(timestamp))) - 32 * 86400, 0), 'UTC') FROM event
+    WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'SvmVaultSampled')
+  AND vault IN (
+    SELECT contract FROM event
+    WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'SvmVaultSampled')
+  AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64});
+
+-- begins: where the windows begin that end at a row; (0, …) is none.
 CREATE VIEW IF NOT EXISTS internal.svm_vault_hourly_rows AS
-WITH
-  (SELECT toInt64(toUnixTimestamp(min(timestamp))) FROM event
-   WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'SvmVaultSampled') AS oldest,
-  toDateTime(greatest(oldest - 32 * 86400, 0), 'UTC') AS far,
-  prior AS (
-    SELECT vault, hour, position, timestamp, share_price
-    FROM svm_vault_hourly FINAL
-    WHERE chain_id = toUInt32({stream:Int32}) AND position <= {from:UInt64} AND hour >= far
-      AND vault IN (
-        SELECT contract FROM event
-        WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'SvmVaultSampled')
-      AND position NOT IN (SELECT position FROM retracted WHERE stream = {stream:Int32} AND retracted_by <= {to:UInt64})
-  ),
-  lined_up AS (
-    SELECT vault, hour, first.1 AS position, first.2 AS block_number, first.3 AS timestamp, 1 AS is_new, first.4 AS told
-    FROM (
-      SELECT vault, toStartOfHour(timestamp) AS hour,
-        min((position, block_number, timestamp, (total_assets, total_supply, price_assets, price_shares, share_price))) AS first
-      FROM svm_vault_sample
-      WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64}
-      GROUP BY vault, hour
-    )
-    WHERE (vault, hour) NOT IN (SELECT vault, hour FROM prior)
-    UNION ALL
-    SELECT vault, hour, position, 0, timestamp, 0, (NULL, NULL, NULL, NULL, share_price) FROM prior
-  ),
-  windowed AS (
+SELECT toUInt32({stream:Int32}) AS chain_id, vault, hour, position, block_number, timestamp, told.1 AS total_assets, told.2 AS total_supply,
+  told.3 AS price_assets, told.4 AS price_shares, price AS share_price, apys[1] AS apy_1h, apys[2] AS apy_1d, apys[3] AS apy_7d, apys[4] AS apy_30d
+FROM (
+  SELECT *, arrayMap(apy -> if(isFinite(apy), apy, NULL), arrayMap(begin ->
+    if(NOT is_priced OR begin.1 = 0, NULL, pow(point.2 / begin.2, 31536000. / (at - begin.1)) - 1), begins)) AS apys
+  FROM (
     SELECT *, told.5 AS price, ifNull(price > 0, 0) AS is_priced, toInt64(toUnixTimestamp(timestamp)) AS at, (at, ifNull(price, 0.)) AS point,
       arrayMap((earlier, later, w) ->
         if(later.1 = 0 OR (earlier.1 > 0 AND at - w - earlier.1 <= later.1 - (at - w)), earlier, later),
-        [last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 5400 PRECEDING AND 3600 PRECEDING),
-          last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 90720 PRECEDING AND 86400 PRECEDING),
-          last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 635040 PRECEDING AND 604800 PRECEDING),
-          last_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 2721600 PRECEDING AND 2592000 PRECEDING)],
-        [first_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 3599 PRECEDING AND 1800 PRECEDING),
-          first_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 86399 PRECEDING AND 82080 PRECEDING),
-          first_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 604799 PRECEDING AND 574560 PRECEDING),
-          first_value(point) OVER (PARTITION BY vault, is_priced ORDER BY at RANGE BETWEEN 2591999 PRECEDING AND 2462400 PRECEDING)],
+        [last_value(point) OVER (by_price RANGE BETWEEN 5400 PRECEDING AND 3600 PRECEDING),
+          last_value(point) OVER (by_price RANGE BETWEEN 90720 PRECEDING AND 86400 PRECEDING),
+          last_value(point) OVER (by_price RANGE BETWEEN 635040 PRECEDING AND 604800 PRECEDING),
+          last_value(point) OVER (by_price RANGE BETWEEN 2721600 PRECEDING AND 2592000 PRECEDING)],
+        [first_value(point) OVER (by_price RANGE BETWEEN 3599 PRECEDING AND 1800 PRECEDING),
+          first_value(point) OVER (by_price RANGE BETWEEN 86399 PRECEDING AND 82080 PRECEDING),
+          first_value(point) OVER (by_price RANGE BETWEEN 604799 PRECEDING AND 574560 PRECEDING),
+          first_value(point) OVER (by_price RANGE BETWEEN 2591999 PRECEDING AND 2462400 PRECEDING)],
         [3600, 86400, 604800, 2592000]) AS begins
-    FROM lined_up
-  ),
-  yields AS (
-    SELECT *, arrayMap(apy -> if(isFinite(apy), apy, NULL), arrayMap(begin ->
-      if(NOT is_priced OR begin.1 = 0, NULL, pow(point.2 / begin.2, 31536000. / (at - begin.1)) - 1), begins)) AS apys
-    FROM windowed
-    WHERE is_new
+    FROM (
+      SELECT vault, hour, first.1 AS position, first.2 AS block_number, first.3 AS timestamp, 1 AS is_new, first.4 AS told
+      FROM (
+        SELECT vault, toStartOfHour(timestamp) AS hour,
+          min((position, block_number, timestamp, (total_assets, total_supply, price_assets, price_shares, share_price))) AS first
+        FROM svm_vault_sample
+        WHERE chain_id = toUInt32({stream:Int32}) AND position > {from:UInt64} AND position <= {to:UInt64}
+        GROUP BY vault, hour
+      )
+      WHERE (vault, hour) NOT IN (
+        SELECT vault, hour FROM internal.svm_vault_hourly_before(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64}))
+      UNION ALL
+      SELECT vault, hour, position, 0, timestamp, 0, (NULL, NULL, NULL, NULL, share_price)
+      FROM internal.svm_vault_hourly_before(stream = {stream:Int32}, from = {from:UInt64}, to = {to:UInt64})
+    )
+    WINDOW by_price AS (PARTITION BY vault, is_priced ORDER BY at)
   )
-SELECT toUInt32({stream:Int32}) AS chain_id, vault, hour, position, block_number, timestamp, told.1 AS total_assets, told.2 AS total_supply,
-  told.3 AS price_assets, told.4 AS price_shares, price AS share_price, apys[1] AS apy_1h, apys[2] AS apy_1d, apys[3] AS apy_7d, apys[4] AS apy_30d
-FROM yields;
+  WHERE is_new
+);

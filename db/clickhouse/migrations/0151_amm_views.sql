@@ -73,11 +73,11 @@ ALTER TABLE amm_hourly
 CREATE VIEW IF NOT EXISTS amm_standings AS
 SELECT v.chain_id AS chain_id, v.vault AS vault, multiIf(
   (v.chain_id, v.vault) IN (
-    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3]) FROM facts
-    WHERE kind = 'listed' AND startsWith(subject, 'market:')), 'listed',
+    SELECT chain_id, address FROM address_facts
+    WHERE subject LIKE 'market:%' AND kind = 'listed'), 'listed',
   (v.chain_id, v.made.1, v.made.2) IN (
-    SELECT toUInt32OrZero(splitByChar(':', subject)[2]), lower(splitByChar(':', subject)[3]), lower(JSONExtractString(value, 'deployer')) FROM facts
-    WHERE kind = 'ammFactory' AND startsWith(subject, 'contract:')), 'made',
+    SELECT chain_id, address, lower(JSONExtractString(value, 'deployer')) FROM address_facts
+    WHERE subject LIKE 'contract:%' AND kind = 'ammFactory'), 'made',
   'found') AS standing
 FROM (
   SELECT chain_id, vault, argMax((factory, creator), position) AS made FROM amm_vault

@@ -4,11 +4,14 @@ import { commentsOf, type Described } from './readme-text.ts'
 /** Columns that name a row of each view; `balances_at` and its like, which take parameters, are no relations to dbt. */
 export const KEYS: Record<string, string[]> = {
   vaults: ['chain_id', 'vault'],
+  known_vaults: ['chain_id', 'vault'],
+  vault_states: ['chain_id', 'vault'],
   vault_standings: ['chain_id', 'vault'],
   assets: ['chain_id', 'asset'],
   share_prices: ['chain_id', 'vault', 'hour'],
   daily_flows: ['chain_id', 'vault', 'day'],
   daily_flows_usd: ['chain_id', 'vault', 'day'],
+  attributed_flows: ['code', 'chain_id', 'tx_hash', 'log_index', 'kind'],
   attributed_daily_flows: ['code', 'chain_id', 'vault', 'day'],
   asset_price_sources: ['chain_id', 'asset'],
   tvl_usd: ['chain_id', 'vault', 'hour'],
@@ -28,6 +31,7 @@ export const KEYS: Record<string, string[]> = {
   amm_holders: ['chain_id', 'vault', 'holder'],
   ignored_contracts: ['chain_id', 'contract'],
   facts: ['subject', 'kind'],
+  address_facts: ['subject', 'kind'],
   lending_rates: ['chain_id', 'contract', 'market', 'position'],
   evk_rates: ['chain_id', 'contract', 'position'],
   lending_markets: ['chain_id', 'contract', 'market'],
