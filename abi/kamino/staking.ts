@@ -2,7 +2,7 @@ import { associatedTokenAccount, bytesOf, findProgramAddress } from '../svm/addr
 import { type Instruction, reads, signs, signsAndWrites, writes } from '../svm/instruction.ts'
 import { type Key, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../svm/programs.ts'
 import { ByteReader } from '../svm/reader.ts'
-import { farmStakeOf } from './farm.ts'
+import { farmStakeOf, farmVaultOf } from './farm.ts'
 import { FARMS_PROGRAM } from './vault.ts'
 
 /** Where shares are staked. */
@@ -15,6 +15,8 @@ export interface KaminoFarm {
   isFrozen: boolean
   /** Only another than the owner may stake and unstake. */
   isDelegated: boolean
+  /** Somebody may take out what others staked. */
+  canBeTaken: boolean
   /** Seconds until a stake counts, and until what was unstaked can be taken out. */
   warmup: number
   cooldown: number
@@ -37,6 +39,7 @@ const AT = {
   authority: 7_288,
   frozen: 7_361,
   delegated: 7_362,
+  withdrawAuthority: 7_368,
   warmup: 7_400,
   cooldown: 7_404,
   locking: 7_496,
@@ -55,13 +58,14 @@ export function decodeFarm(farm: Key, owner: Key, data: Uint8Array): KaminoFarm 
   const key = (at: number) => new ByteReader(bytes.subarray(at)).key()
   const [mint, prices] = [key(AT.mint), key(AT.prices)]
   if (key(AT.tokenProgram) !== TOKEN_PROGRAM) return undefined
-  if (key(AT.vault) !== farmVault(farm, mint) || key(AT.authority) !== farmAuthority(farm)) return undefined
+  if (key(AT.vault) !== farmVaultOf(farm, mint) || key(AT.authority) !== farmAuthority(farm)) return undefined
   return {
     farm,
     mint,
     prices: prices === SYSTEM_PROGRAM ? undefined : prices,
     isFrozen: bytes.readUInt8(AT.frozen) !== 0,
     isDelegated: bytes.readUInt8(AT.delegated) !== 0,
+    canBeTaken: key(AT.withdrawAuthority) !== SYSTEM_PROGRAM,
     warmup: bytes.readUInt32LE(AT.warmup),
     cooldown: bytes.readUInt32LE(AT.cooldown),
     isLocked: bytes.readBigUInt64LE(AT.locking) !== 0n,
@@ -70,11 +74,12 @@ export function decodeFarm(farm: Key, owner: Key, data: Uint8Array): KaminoFarm 
   }
 }
 
-/** Where the staked tokens lie. */
-const farmVault = (farm: Key, mint: Key): Key =>
-  findProgramAddress([Buffer.from('fvault'), bytesOf(farm), bytesOf(mint)], FARMS_PROGRAM)
 const farmAuthority = (farm: Key): Key =>
   findProgramAddress([Buffer.from('authority'), bytesOf(farm)], FARMS_PROGRAM)
+
+/** Whether what is staked can be had back at any moment, by its owner alone. */
+export const givesBack = ({ warmup, cooldown, isLocked, isFrozen, canBeTaken }: KaminoFarm): boolean =>
+  warmup === 0 && cooldown === 0 && !isLocked && !isFrozen && !canBeTaken
 
 /** @see solana-sysvar, rent */
 const RENT = keyOf('SysvarRent111111111111111111111111111111111')
@@ -105,7 +110,7 @@ export const stake = ({ farm, mint, prices }: At, user: Key, amount: bigint): In
     signs(user),
     writes(farmStakeOf(farm, user)),
     writes(farm),
-    writes(farmVault(farm, mint)),
+    writes(farmVaultOf(farm, mint)),
     writes(associatedTokenAccount(user, mint, TOKEN_PROGRAM)),
     reads(mint),
     // The program itself stands for an account that is left out.
@@ -135,7 +140,7 @@ export const takeUnstaked = ({ farm, mint }: Omit<At, 'prices'>, user: Key): Ins
     writes(farmStakeOf(farm, user)),
     writes(farm),
     writes(associatedTokenAccount(user, mint, TOKEN_PROGRAM)),
-    writes(farmVault(farm, mint)),
+    writes(farmVaultOf(farm, mint)),
     reads(farmAuthority(farm)),
     reads(TOKEN_PROGRAM),
   ],

@@ -85,6 +85,7 @@ describe('a farm', () => {
       prices: named('prices'),
       isFrozen: false,
       isDelegated: false,
+      canBeTaken: true,
       warmup: 60,
       cooldown: 3_600,
       isLocked: true,
@@ -93,6 +94,7 @@ describe('a farm', () => {
     })
     const plain = decodeFarm(at, FARMS_PROGRAM, changed(7_536, new Uint8Array(32)))
     expect(plain?.prices).toBeUndefined()
+    expect(decodeFarm(at, FARMS_PROGRAM, changed(7_368, new Uint8Array(32)))?.canBeTaken).toBe(false)
     expect(decodeFarm(at, FARMS_PROGRAM, changed(7_361, Uint8Array.of(1)))?.isFrozen).toBe(true)
     expect(decodeFarm(at, FARMS_PROGRAM, changed(7_362, Uint8Array.of(1)))?.isDelegated).toBe(true)
   })
