@@ -162,11 +162,12 @@ export class Endpoint {
       this.settle(calls, answers, sentAt)
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error
-      const isTooMuch = error.status === 429 || error.status === 503
+      const { isOverloaded } = error
       // Of a batch that is longer than any that was answered, it may be the length; of one that was refused before, too.
-      const isPace = isTooMuch && calls.length <= this.taken && calls.every(({ failures }) => failures === 0)
-      if (isPace || (isTooMuch && calls.length === 1)) this.rate.refused(sentAt)
-      if (error.isLate || isTooMuch) this.inFlight.refused(underWay)
+      const isPace =
+        isOverloaded && calls.length <= this.taken && calls.every(({ failures }) => failures === 0)
+      if (isPace || (isOverloaded && calls.length === 1)) this.rate.refused(sentAt)
+      if (error.isLate || isOverloaded) this.inFlight.refused(underWay)
       // Where nobody is there, fewer calls would not be answered either.
       const isHalved = calls.length > 1 && !error.isGone && !isPace
       if (isHalved) this.refuseBatch(calls.length, error.message)
@@ -227,8 +228,7 @@ export class Endpoint {
       return
     }
     const pause = Math.min(LONGEST_PAUSE, error.retryAfter ?? PAUSE * 2 ** Math.max(0, call.failures - 1))
-    if (error.status === 429 || error.status === 503)
-      this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pause)
+    if (error.isOverloaded) this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pause)
     this.later(call, isHalved ? 0 : pause)
   }
 

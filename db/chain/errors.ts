@@ -1,22 +1,26 @@
 import { UnavailableError } from '../process/errors.ts'
 
-interface Refusal {
+/** Why there is no answer. */
+export interface NoAnswer {
+  /** Of HTTP, where it was not 200. */
+  status?: number | undefined
+  /** There was none in the time given. */
+  isLate?: boolean
+  /** There was no connection, or it broke. */
+  isGone?: boolean
+  /** It had more bytes than are read of one. */
+  isTooLong?: boolean
+}
+
+interface Refusal extends NoAnswer {
   method: string
   /** Host of the endpoint: its path may be a key. */
   host: string
   /** In the node's own words. */
   said: string
-  /** Of HTTP, where it was not 200. */
-  status?: number | undefined
   /** Of JSON-RPC. */
   code?: number | undefined
   data?: unknown
-  /** There was no answer in the time given. */
-  isLate?: boolean
-  /** There was no connection, or it broke. */
-  isGone?: boolean
-  /** The answer had more bytes than are read of one. */
-  isTooLong?: boolean
 }
 
 /** A node answered a request with an error, or not at all. */
@@ -58,15 +62,22 @@ export class RpcRefusedError extends UnavailableError {
 
   /** A fixed meaning, or words that every client has for it: not worth asking again. What is not known here is asked again. */
   get isPlain(): boolean {
-    return this.isAnswered && (PLAIN_CODES.has(this.rpcCode ?? 0) || /revert/i.test(this.said))
+    return this.isRevert || (this.isAnswered && PLAIN_CODES.has(this.rpcCode ?? 0))
+  }
+
+  /** The contract itself refuses. */
+  get isRevert(): boolean {
+    return this.isAnswered && (this.rpcCode === REVERTED || /revert/i.test(this.said))
   }
 }
 
 /** HTTP: bad request, content too large, URI too long, unprocessable content. */
 const TOO_MUCH = new Set([400, 413, 414, 422])
 
-/** Execution reverted, no such method, invalid parameters. */
-const PLAIN_CODES = new Set([3, -32601, -32602])
+/** Execution reverted. */
+const REVERTED = 3
+/** No such method, invalid parameters. */
+const PLAIN_CODES = new Set([-32601, -32602])
 
 /** With which that is said. */
 export const NO_STATE = 'The node has no state of'
@@ -77,3 +88,7 @@ export class StateMissingError extends UnavailableError {
     super(`${NO_STATE} ${at}${cause ? `: ${cause.message}` : ''}`, { cause })
   }
 }
+
+/** The node answers, and cannot tell: it has no state of that block, or does not know what is asked. */
+export const isUnknownToNode = (error: unknown): boolean =>
+  error instanceof StateMissingError || (error instanceof RpcRefusedError && error.isAnswered)

@@ -1,10 +1,17 @@
+import { log } from '../process/log.ts'
 import { type AskOptions, type Endpoint, endpointOf } from './endpoint.ts'
 import { RpcRefusedError } from './errors.ts'
 
 export type Ask = (method: string, params: readonly unknown[], options?: AskOptions) => Promise<unknown>
 
-/** Milliseconds for which an endpoint that did not answer is asked last. */
 const SULK = 30_000
+
+interface FailoverOptions {
+  /** Milliseconds for which an endpoint that did not answer is asked last. */
+  sulkMs?: number | undefined
+  /** The log tells of each endpoint that did not answer. */
+  isLogged?: boolean
+}
 
 /**
  * Asks endpoints, the preferred one first, until one answers. What a node says of the request itself is told of only
@@ -13,10 +20,7 @@ const SULK = 30_000
 export function openFailover(
   urls: readonly string[],
   options: AskOptions = {},
-  {
-    sulkMs = SULK,
-    onFailure,
-  }: { sulkMs?: number | undefined; onFailure?: (error: RpcRefusedError) => void } = {},
+  { sulkMs = SULK, isLogged = false }: FailoverOptions = {},
 ): Ask {
   const endpoints = urls.map(endpointOf)
   const failedAt = new Map<Endpoint, number>()
@@ -34,7 +38,7 @@ export function openFailover(
         if (error.isPlain) throw error
         if (!error.isAnswered && !error.isTooLong) {
           failedAt.set(endpoint, Date.now())
-          onFailure?.(error)
+          if (isLogged) log.warn({ rpc: error.host, error: error.message }, 'an RPC endpoint failed')
         }
         if (!told?.isAnswered && !told?.isTooLong) told = error
       }

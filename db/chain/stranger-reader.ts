@@ -212,9 +212,7 @@ function openControl(ask: Ask) {
       return size(answer) > ANSWER_BYTES ? { data: undefined, trouble: TOO_LONG } : { data: answer }
     } catch (error) {
       if (!(error instanceof RpcRefusedError)) throw error
-      return error.isPlain && (error.rpcCode === 3 || /revert/i.test(error.said))
-        ? { data: undefined }
-        : error
+      return error.isRevert ? { data: undefined } : error
     }
   }
 

@@ -1,5 +1,6 @@
 import { getWebSocketRpcClient } from 'viem/utils'
 import { z } from 'zod'
+import type { NoAnswer } from './errors.ts'
 
 export interface Call {
   method: string
@@ -14,27 +15,23 @@ export interface SaidError {
 
 export type Answer = { result: unknown } | { error: SaidError }
 
-interface NoAnswer {
-  status?: number
-  isLate?: boolean
-  isGone?: boolean
-  isTooLong?: boolean
-  /** Milliseconds. */
-  retryAfter?: number | undefined
-}
-
 /** A request was not answered call by call. */
 export class NoAnswerError extends Error {
   readonly status: number | undefined
   readonly isLate: boolean
-  /** There was no connection, or it broke. */
   readonly isGone: boolean
-  /** It was answered, by more bytes than are read of one answer. */
   readonly isTooLong: boolean
+  /** Milliseconds. */
   readonly retryAfter: number | undefined
   constructor(
     message: string,
-    { status, isLate = false, isGone = false, isTooLong = false, retryAfter }: NoAnswer = {},
+    {
+      status,
+      isLate = false,
+      isGone = false,
+      isTooLong = false,
+      retryAfter,
+    }: NoAnswer & { retryAfter?: number | undefined } = {},
     cause?: unknown,
   ) {
     super(message, { cause })
@@ -44,6 +41,11 @@ export class NoAnswerError extends Error {
     this.isGone = isGone
     this.isTooLong = isTooLong
     this.retryAfter = retryAfter
+  }
+
+  /** Too many requests, or too busy: fewer, or later ones, may be answered. */
+  get isOverloaded(): boolean {
+    return this.status === 429 || this.status === 503
   }
 
   /** Asking the same again will not help. */

@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../db/events/event-store.ts'
-import type { BlockLogs, ChainHeader } from '../source/rpc.ts'
+import type { ChainHeader } from '../source/rpc-headers.ts'
+import type { BlockLogs } from '../source/rpc-logs.ts'
 import { BranchMismatchError } from './block.ts'
 
 /** Asked for one after the other, each would cost a round trip. */

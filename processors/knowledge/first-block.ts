@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
+import { isUnknownToNode } from '../../db/chain/errors.ts'
 import { readFirstBlock, type WatchedSource } from '../../db/events/watched-sources.ts'
 import type { Network } from '../../db/networks.ts'
 import { variableOf } from '../../db/process/env.ts'
@@ -64,8 +64,7 @@ async function firstDeployment(
     }
     return high
   } catch (error) {
-    if (error instanceof StateMissingError) return undefined
-    if (error instanceof RpcRefusedError && error.isAnswered) return undefined
+    if (isUnknownToNode(error)) return undefined
     throw error
   }
 }

@@ -11,7 +11,8 @@ import { collateralHolders } from '../samples/activity.ts'
 import { blocksOf } from '../samples/hours.ts'
 import type { SampleBudget } from '../samples/sample-budget.ts'
 import { MOST_LOGS, merged, openLogQueries, withinBounds } from '../source/log-queries.ts'
-import type { BlockLogs, ChainRpc } from '../source/rpc.ts'
+import type { ChainRpc } from '../source/rpc.ts'
+import type { BlockLogs } from '../source/rpc-logs.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
 /** Blocks whose logs are asked for at once. */

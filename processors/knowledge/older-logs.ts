@@ -6,7 +6,8 @@ import type { WatchedSource } from '../../db/events/watched-sources.ts'
 import { log } from '../../db/process/log.ts'
 import { DAY } from '../../db/units.ts'
 import { MOST_LOGS, openLogQueries, withinBounds } from '../source/log-queries.ts'
-import { type BlockLogs, type ChainRpc, TooManyLogsError } from '../source/rpc.ts'
+import type { ChainRpc } from '../source/rpc.ts'
+import { type BlockLogs, TooManyLogsError } from '../source/rpc-logs.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
 /** Blocks before its discovery from which a contract's logs come with the batch; and those asked for at once of what is older. */

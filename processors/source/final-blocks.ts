@@ -3,8 +3,8 @@ import type { Batch } from '@subsquid/util-internal-processor-tools'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { added } from './log-queries.ts'
-import { eachOnce, TooManyLogsError } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
+import { eachOnce, TooManyLogsError } from './rpc-logs.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
 

@@ -1,6 +1,6 @@
 import { hexToBigInt, numberToHex } from 'viem'
 import { z } from 'zod'
-import { RpcRefusedError } from '../../db/chain/errors.ts'
+import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 
 const hex = z
@@ -17,13 +17,19 @@ const ORDINARY = 4n
 /** Milliseconds for which a block whose state was there is believed to have it. */
 const BELIEVED = 60_000
 
+export interface KeptState {
+  isKept(height: number): Promise<boolean>
+  /** @throws StateMissingError */
+  assertKept(height: number): Promise<void>
+}
+
 /**
  * Tells whether a node has the state of a block, where it would say "no code" either way: older Erigon answers of state
  * that it dropped as of a chain on which nobody ever was, without an error. The witness is somebody who sent a transaction
  * of that block or soon after it: no account that has sent one has the nonce 0 there and another one now. What no witness
  * is found for is believed to be there.
  */
-export function openKeptState(ask: Ask): (height: number) => Promise<boolean> {
+export function openKeptState(ask: Ask): KeptState {
   let kept = { from: Number.POSITIVE_INFINITY, at: 0 }
 
   /** undefined where the node does not say. */
@@ -36,7 +42,8 @@ export function openKeptState(ask: Ask): (height: number) => Promise<boolean> {
     }
   }
 
-  async function isKept(height: number): Promise<boolean | undefined> {
+  /** undefined where no witness is found. */
+  async function witnessed(height: number): Promise<boolean | undefined> {
     for (let index = 0; index < TRANSACTIONS; index++) {
       const place = [numberToHex(height), numberToHex(index)]
       const sent = await said(sentSchema, 'eth_getTransactionByBlockNumberAndIndex', place)
@@ -52,13 +59,21 @@ export function openKeptState(ask: Ask): (height: number) => Promise<boolean> {
     return undefined
   }
 
-  return async height => {
+  async function isKept(height: number): Promise<boolean> {
     if (height >= kept.from && Date.now() - kept.at < BELIEVED) return true
     for (let next = height; next < height + BLOCKS; next++) {
-      const isThere = await isKept(next)
+      const isThere = await witnessed(next)
       if (isThere) kept = { from: height, at: Date.now() }
       if (isThere !== undefined) return isThere
     }
     return true
+  }
+
+  return {
+    isKept,
+    async assertKept(height) {
+      if (!(await isKept(height)))
+        throw new StateMissingError(`block ${height}, and answers as of a chain without contracts`)
+    },
   }
 }

@@ -1,14 +1,11 @@
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
-import { type BlockLogs, type ChainRpc, eachOnce, TooManyLogsError } from './rpc.ts'
+import type { LogFilter } from './receipt-logs.ts'
+import type { ChainRpc } from './rpc.ts'
 import { openLogSelector } from './rpc-block.ts'
+import { type BlockLogs, eachOnce, TooManyLogsError } from './rpc-logs.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
-
-interface Filter {
-  address?: string[]
-  topics?: string[][]
-}
 
 /** Contracts named in one request: nodes take no more than a thousand, or a body no longer than so much. */
 const ADDRESSES = 500
@@ -53,7 +50,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     most?: number,
   ): Promise<BlockLogs[]> => {
     const { anywhere, named } = groupsOf(subscriptions)
-    const filters: Filter[] = anywhere ? [anywhere] : []
+    const filters: LogFilter[] = anywhere ? [anywhere] : []
     for (const { address, topics } of named) {
       const lists = Math.ceil(address.length / ADDRESSES)
       if (lists > 1 && topics && (await isRarer(topics, lists, from, to))) filters.push({ topics: [topics] })
@@ -79,7 +76,7 @@ function groupsOf(subscriptions: Subscriptions) {
   const everywhere = subscriptions.filter(one => !isNamed(one))
   const covered = new Set(everywhere.flatMap(({ topic0 = [] }) => topic0))
   const isAll = everywhere.some(({ topic0 }) => !topic0)
-  const anywhere: Filter | undefined =
+  const anywhere: LogFilter | undefined =
     everywhere.length === 0 ? undefined : isAll ? {} : { topics: [[...covered]] }
   const named = new Map<string, { address: Set<string>; topics: Set<string> | undefined }>()
   for (const { address = [], topic0 } of isAll ? [] : subscriptions.filter(isNamed)) {

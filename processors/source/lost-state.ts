@@ -1,6 +1,10 @@
-import type { StateMissingError } from '../../db/chain/errors.ts'
+import { StateMissingError } from '../../db/chain/errors.ts'
+import type { StrangerReader } from '../../db/chain/stranger-reader.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import type { KeptState } from './kept-state.ts'
+import type { RpcHeaders } from './rpc-headers.ts'
 
 /** Milliseconds after which a node that had no state is asked for it again. */
 const AGAIN = 600_000
@@ -15,26 +19,43 @@ export interface LostState {
   note(block: BlockRef, error: StateMissingError): Promise<void>
 }
 
-export function openLostState(node: {
-  head(): Promise<{ number: number }>
-  header(height: number): Promise<{ hash: string } | undefined>
-  hasState(height: number): Promise<boolean>
+export function openLostState({
+  headers,
+  strangers,
+  kept,
+}: {
+  headers: Pick<RpcHeaders, 'head' | 'header'>
+  strangers: Pick<StrangerReader, 'stand'>
+  kept: KeptState
 }): LostState {
   let lost = { below: -1, at: 0 }
   let searching: Promise<void> | undefined
   const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < AGAIN
 
+  async function hasState(height: number): Promise<boolean> {
+    const block = await headers.header(height)
+    if (!block) throw new UnavailableError(`The node does not have block ${height}, below its head.`)
+    try {
+      await strangers.stand({ blockHash: block.hash })
+      await kept.assertKept(height)
+      return true
+    } catch (error) {
+      if (error instanceof StateMissingError) return false
+      throw error
+    }
+  }
+
   const search = async (from: number) => {
     let absent = from
-    let present = (await node.head()).number
+    let present = (await headers.head()).number
     // Most keep a little below their head, and what is lost is slow to be sure of: in longer steps down from the head first.
     for (let step = 1; present - step > absent; step *= 2) {
-      if (await node.hasState(present - step)) present -= step
+      if (await hasState(present - step)) present -= step
       else absent = present - step
     }
     while (present - absent > 1) {
       const middle = Math.floor((absent + present) / 2)
-      if (await node.hasState(middle)) present = middle
+      if (await hasState(middle)) present = middle
       else absent = middle
     }
     lost = { below: Math.max(lost.below, absent), at: Date.now() }
@@ -45,7 +66,7 @@ export function openLostState(node: {
     isAnyLost: () => isLost(lost.below),
     async note(block, error) {
       // A block that was replaced has no state either, and says nothing of those before it.
-      if ((await node.header(block.number))?.hash !== block.hash) return
+      if ((await headers.header(block.number))?.hash !== block.hash) return
       if (isLost(block.number)) return
       if (!isLost(lost.below))
         log.warn(

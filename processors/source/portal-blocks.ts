@@ -5,8 +5,9 @@ import type { Subscription } from '../handling/decode.ts'
 import { type FinalSource, together } from './final-blocks.ts'
 import { type Portal, PortalForkError } from './portal-client.ts'
 import { type Density, queriesOf, type Selection } from './portal-query.ts'
-import { type ChainRpc, TooManyLogsError } from './rpc.ts'
+import type { ChainRpc } from './rpc.ts'
 import { openLogSelector, type SqdBlock } from './rpc-block.ts'
+import { TooManyLogsError } from './rpc-logs.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
 

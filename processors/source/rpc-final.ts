@@ -3,8 +3,10 @@ import { UnavailableError } from '../../db/process/errors.ts'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { FinalSource } from './final-blocks.ts'
 import { MOST_LOGS, openLogQueries, withinBounds } from './log-queries.ts'
-import type { BlockLogs, ChainHeader, ChainRpc } from './rpc.ts'
+import type { ChainRpc } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
+import type { ChainHeader } from './rpc-headers.ts'
+import type { BlockLogs } from './rpc-logs.ts'
 
 /** Blocks whose logs are asked for at once: more than the fewest while they hold no more than so many. */
 const SIZES = { first: 100, least: 10, most: 10_000, logs: 1_000, ahead: 5 }

@@ -12,9 +12,10 @@ import { HotBlocks } from './hot-blocks.ts'
 import { paced } from './paced-connection.ts'
 import { openPortalFinal } from './portal-blocks.ts'
 import type { Portal } from './portal-client.ts'
-import { type ChainRpc, eachOnce } from './rpc.ts'
+import type { ChainRpc } from './rpc.ts'
 import type { SqdBlock } from './rpc-block.ts'
 import { openRpcFinal } from './rpc-final.ts'
+import { eachOnce } from './rpc-logs.ts'
 import { partsOf, type SqdConfig } from './sqd-parts.ts'
 
 export interface SourceOptions {

@@ -1,6 +1,6 @@
 import { functions as token } from '../../abi/erc4626/Vault.ts'
 import { encodeCall } from '../../abi/words.ts'
-import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
+import { isUnknownToNode, StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { DeadLetter } from '../handling/block.ts'
@@ -165,8 +165,7 @@ async function withCode(
   try {
     return await rpc.codeAt([...new Set(contracts)], height)
   } catch (error) {
-    if (error instanceof StateMissingError) return contracts
-    if (error instanceof RpcRefusedError && error.isAnswered) return contracts
+    if (isUnknownToNode(error)) return contracts
     throw error
   }
 }

@@ -1,6 +1,5 @@
 import { RpcRefusedError } from '../../db/chain/errors.ts'
 import { type Ask, openFailover } from '../../db/chain/failover.ts'
-import { log } from '../../db/process/log.ts'
 import { within } from '../../db/process/within.ts'
 import { CallRejectedError, ChainUnavailableError, chainUnavailable } from './errors.ts'
 
@@ -51,10 +50,7 @@ export function createRpc(options: RpcOptions): Rpc {
           sent++
         },
       },
-      {
-        sulkMs,
-        onFailure: ({ host, message }) => log.warn({ rpc: host, error: message }, 'an RPC endpoint failed'),
-      },
+      { sulkMs, isLogged: true },
     )
     const bounded: Ask = (method, params, more) =>
       // Nobody waits for what is slower than this.

@@ -76,9 +76,7 @@ export function createSolanaNode(urls: readonly string[] = [], { timeoutMs = 5_0
   const failover = openFailover(
     urls,
     { timeoutMs, attempts: 1, maxBytes: MOST_BYTES, isExact: true },
-    {
-      onFailure: ({ host, message }) => log.warn({ rpc: host, error: message }, 'an RPC endpoint failed'),
-    },
+    { isLogged: true },
   )
 
   async function ask<T extends z.ZodType>(

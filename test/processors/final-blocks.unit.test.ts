@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Subscription } from '../../processors/handling/decode.ts'
 import { finalBlocks } from '../../processors/source/final-blocks.ts'
-import { type BlockLogs, TooManyLogsError } from '../../processors/source/rpc.ts'
 import { openRpcFinal, type RpcFinalOptions } from '../../processors/source/rpc-final.ts'
+import { type BlockLogs, TooManyLogsError } from '../../processors/source/rpc-logs.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
 const OTHER = `0x${'e'.repeat(64)}`

@@ -6,7 +6,8 @@ import { createDecoder } from '../../processors/handling/decode.ts'
 import { History } from '../../processors/knowledge/history.ts'
 import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
-import type { BlockLogs, ChainRpc } from '../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../processors/source/rpc.ts'
+import type { BlockLogs } from '../../processors/source/rpc-logs.ts'
 import { handlerOf } from './handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`

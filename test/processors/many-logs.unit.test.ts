@@ -5,12 +5,8 @@ import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import { LogBudget } from '../../processors/knowledge/log-budget.ts'
 import { OlderLogs } from '../../processors/knowledge/older-logs.ts'
 import type { Protocol, RawLog } from '../../processors/protocol.ts'
-import {
-  type BlockLogs,
-  type ChainRpc,
-  type LogRange,
-  TooManyLogsError,
-} from '../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../processors/source/rpc.ts'
+import { type BlockLogs, type LogRange, TooManyLogsError } from '../../processors/source/rpc-logs.ts'
 import { handlerOf } from './handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { openChainRpc, TooManyLogsError } from '../../processors/source/rpc.ts'
+import { openChainRpc } from '../../processors/source/rpc.ts'
+import { TooManyLogsError } from '../../processors/source/rpc-logs.ts'
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
 

@@ -10,7 +10,8 @@ import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts
 import { LogBudget } from '../../../processors/knowledge/log-budget.ts'
 import { OlderLogs } from '../../../processors/knowledge/older-logs.ts'
 import type { Protocol } from '../../../processors/protocol.ts'
-import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import type { BlockLogs } from '../../../processors/source/rpc-logs.ts'
 
 const LOUD = `0x${'a'.repeat(40)}`
 const LISTED = `0x${'b'.repeat(40)}`

@@ -8,7 +8,8 @@ import type { Candidate } from '../../../processors/handling/decode.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { Looks } from '../../../processors/knowledge/looks.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
-import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import type { BlockLogs } from '../../../processors/source/rpc-logs.ts'
 import { handlerOf } from '../handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`

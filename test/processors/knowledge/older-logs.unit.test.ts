@@ -5,12 +5,8 @@ import type { OlderSource } from '../../../db/events/older-logs.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import { OlderLogs } from '../../../processors/knowledge/older-logs.ts'
-import {
-  type BlockLogs,
-  type ChainRpc,
-  type LogRange,
-  TooManyLogsError,
-} from '../../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import { type BlockLogs, type LogRange, TooManyLogsError } from '../../../processors/source/rpc-logs.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const RANGE = 10_000

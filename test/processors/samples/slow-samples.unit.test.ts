@@ -5,7 +5,8 @@ import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import { SampleBudget } from '../../../processors/samples/sample-budget.ts'
-import type { BlockLogs, ChainRpc } from '../../../processors/source/rpc.ts'
+import type { ChainRpc } from '../../../processors/source/rpc.ts'
+import type { BlockLogs } from '../../../processors/source/rpc-logs.ts'
 import { handlerOf } from '../handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
