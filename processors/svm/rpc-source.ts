@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Key } from '../../abi/svm/programs.ts'
 import { toBase58 } from '../../db/base58.ts'
 import type { Ask } from '../../db/chain/failover.ts'
-import { UnavailableError } from '../../db/process/errors.ts'
+import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import type { SvmBlock } from './block.ts'
 import { blockOf } from './rpc-block.ts'
 import type { SvmSource } from './source.ts'
@@ -23,6 +23,18 @@ const SEARCH = 100_000
 const MOST_BYTES = 100 * 1024 * 1024
 
 const slot = z.number().int().nonnegative()
+const parent = z.object({ parentSlot: z.number().int() })
+
+/** The node keeps no blocks that are as old as what is wanted. */
+export class PrunedError extends VaultlogError {
+  readonly code = 'PRUNED'
+  constructor(from: number, first: number, oldest: number) {
+    super(
+      `The node behind RPC_SOLANA keeps blocks from slot ${oldest} on, and slot ${from} is where to go on: it says nothing of the blocks before slot ${first}. ` +
+        'Nothing was skipped. Set PORTAL_SOLANA (sqd for the public one), which has all of them, or a node that keeps more.',
+    )
+  }
+}
 
 /** Whole blocks of a node. */
 export function openRpcSource(ask: Ask): SvmSource {
@@ -39,6 +51,10 @@ export function openRpcSource(ask: Ask): SvmSource {
         slots.map(each => kept.get(each) ?? ask('getBlock', [each, FULL], { maxBytes: MOST_BYTES })),
       )
       kept = new Map(slots.map((each, i) => [each, answers[i]]))
+      const [first = from] = slots
+      // The blocks between are none that were never made: this one stands on one of them.
+      if (parent.parse(answers[0]).parentSlot >= from)
+        throw new PrunedError(from, first, slot.parse(await ask('getFirstAvailableBlock', [])))
       const blocks: SvmBlock[] = []
       for (const [i, answer] of answers.entries()) {
         const read = blockOf(slots[i] ?? 0, answer, key => meant.has(key), blocks.at(-1)?.time ?? 0)

@@ -155,6 +155,38 @@ it('has no share price of a pool without shares, and the time of the slot before
   expect([last?.block_number, last?.block_time]).toEqual([chain.slot, before])
 })
 
+it('skips no block that a node does not keep any more, neither at the start nor after a pause', async () => {
+  await send([await pool.depositSol(wallet, 1_000_000n)])
+  chain.skip(40)
+  await send([await pool.depositSol(wallet, 2_000_000n)])
+  const { store, events } = await indexed()
+  expect(events.filter(({ type }) => type === 'SvmDeposited').length).toBe(2)
+  const [start = 0, stored] = [chain.blocks[0]?.slot, chain.slot]
+  for (let i = 0; i < 30; i++) chain.mine([])
+  const gone = chain.blocks.splice(0, chain.blocks.length - 5)
+  const node = await serveRpc(chain)
+  opened.push(node.close)
+  const ask = openFailover([node.url])
+  const run = async (into: TestPostgres) =>
+    runSvm({
+      pool: into.pool,
+      programs: await loadPrograms(),
+      source: openRpcSource(ask),
+      startSlot: start,
+      endSlot: chain.slot,
+    })
+  const oldest = chain.blocks[0]?.slot
+  await expect(run(store)).rejects.toThrow(`from slot ${oldest} on, and slot ${stored + 1} is where to go on`)
+  const fresh = await createPostgres()
+  opened.push(fresh.drop)
+  await expect(run(fresh)).rejects.toThrow(`from slot ${oldest} on, and slot ${start} is where to go on`)
+  expect(await readEvents(fresh.pool, SOLANA.id, { after: 0 })).toEqual([])
+  // With them back it goes on, over skipped slots too.
+  chain.blocks.unshift(...gone)
+  await run(fresh)
+  expect((await readEvents(fresh.pool, SOLANA.id, { after: 0, types: ['SvmDeposited'] })).length).toBe(2)
+})
+
 it('knows what the mints of a vault say of themselves', async () => {
   await pool.describe('Pool of the test', 'tSOL')
   await send([await pool.depositSol(wallet, 1_000_000n)])
