@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { bytesOf, findProgramAddress } from '../svm/addresses.ts'
 import { type Key, keyOf, SYSTEM_PROGRAM } from '../svm/programs.ts'
 import { ByteReader } from '../svm/reader.ts'
@@ -169,8 +170,16 @@ const unlessNone = (key: Key) => (key === SYSTEM_PROGRAM ? undefined : key)
 /** Names are filled up with zero bytes. */
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8').replaceAll('\0', '').trim()
 
-const derived = (seed: string, ...keys: readonly Key[]): Key =>
-  findProgramAddress([Buffer.from(seed), ...keys.map(bytesOf)], VAULT_PROGRAM)
+/** A derivation takes a millisecond, and a vault has up to 28. */
+const known = new LRUCache<string, Key>({ max: 20_000 })
+
+function derived(seed: string, ...keys: readonly Key[]): Key {
+  const name = [seed, ...keys].join(' ')
+  const found =
+    known.get(name) ?? findProgramAddress([Buffer.from(seed), ...keys.map(bytesOf)], VAULT_PROGRAM)
+  known.set(name, found)
+  return found
+}
 
 /** Signs for the vault: it mints the shares. */
 export const vaultAuthority = (vault: Key): Key => derived('authority', vault)

@@ -57,17 +57,16 @@ export type SvmMintRow = z.output<typeof svmMints.row>
  */
 export const svmBalances = defineQuery({
   name: 'svm_balances',
-  sql: `SELECT mint, toString(sum(held)) AS shares, toString(sumIf(held, is_staked)) AS staked FROM (
-      SELECT mint, 0 AS is_staked, argMax(toInt256(amount), position) AS held FROM svm_balance
+  sql: `SELECT mint, toString(sum(held)) AS shares FROM (
+      SELECT mint, argMax(toInt256(amount), position) AS held FROM svm_balance
       WHERE holder = {account:String} AND ${VISIBLE} AND (mint, token_account) NOT IN (SELECT mint, farm_vault FROM svm_farm WHERE ${VISIBLE})
       GROUP BY mint, token_account
       UNION ALL
-      SELECT mint, 1 AS is_staked, greatest(argMax(amount, position), toInt256(0)) AS held FROM svm_stake
+      SELECT mint, greatest(argMax(amount, position), toInt256(0)) AS held FROM svm_stake
       WHERE holder = {account:String} AND ${VISIBLE} AND (mint, farm) IN (SELECT mint, farm FROM svm_farm WHERE ${VISIBLE})
       GROUP BY mint, stake_account)
     GROUP BY mint HAVING sum(held) > 0`,
-  /** `staked`: of the shares, those that have to be taken out of a farm first. */
-  row: z.object({ mint: z.string(), shares: z.string(), staked: z.string() }),
+  row: z.object({ mint: z.string(), shares: z.string() }),
 })
 
 /** Deposits and withdrawals of a wallet, of one vault or ({vault} empty) of all; the oldest first. */

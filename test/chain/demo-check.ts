@@ -213,9 +213,9 @@ const heldSchema = z.object({
   data: z.array(z.object({ address: z.string(), asset: z.object({ balanceNative: z.string() }) })),
 })
 
-/** Stake pools and the lending vault: what lies in each, and what each wallet's shares are worth, by their accounts. */
+/** Stake pools and lending vaults: what lies in each, and what each wallet's shares are worth, staked or not, by their accounts. */
 async function compareSolana(
-  { pools, wallets, lending }: DemoSolana,
+  { pools, wallets, lending, kamino }: DemoSolana,
   get: Get,
   compare: Compare,
 ): Promise<void> {
@@ -227,11 +227,23 @@ async function compareSolana(
   const lent = (shares: bigint) => (shares * lending.price()) / 10n ** 12n
   const lendingFound = shown.find(({ address }) => address === lending.lending)
   compare(`assets of lending vault ${lending.lending}`, lendingFound?.tvl.native, lent(lending.supply()))
+  const { vault } = kamino.is
+  const kept = shown.find(({ address }) => address === vault)
+  compare(`assets of vault of reserves ${vault}`, kept?.tvl.native, kamino.worth() >> 60n)
   for (const { address } of wallets) {
     const { data } = heldSchema.parse(await get(`/beta/svm/portfolio/positions/${address}`))
     const held = lending.amountOf(await lending.tokenAccountOf(address, lending.shareMint))
     const dollars = data.find(each => each.address === lending.lending)
     compare(`${address} in lending vault`, dollars?.asset.balanceNative, lent(held))
+    const mine = await kamino.sharesOf(address)
+    const all = mine.held + mine.staked
+    const kept = data.find(each => each.address === vault)
+    if (all > 0n)
+      compare(
+        `${address} in vault of reserves`,
+        kept?.asset.balanceNative,
+        (all * kamino.worth()) / (kamino.state().issued << 60n),
+      )
     for (const pool of pools) {
       const { lamports, supply } = pool.state()
       const shares = await pool.balanceOf(address)

@@ -191,7 +191,7 @@ export function exampleRequests(file: DemoFile, scenario: Scenario): { what: str
       curl: get(`/beta/fixed-term/detailed/mainnet/${file.fixedTerm[0]}`),
     },
     { what: 'vaults of liquidity', curl: get('/beta/amm/deep/detailed-vaults') },
-    { what: 'stake pools and a lending vault on Solana', curl: get('/beta/svm/detailed-vaults') },
+    { what: 'stake pools and lending vaults on Solana', curl: get('/beta/svm/detailed-vaults') },
     {
       what: 'what a wallet did there',
       curl: get(`/beta/svm/portfolio/events/${file.svm.users[0]}`),

@@ -9,9 +9,10 @@ import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { TestChain } from '../svm/chain.ts'
+import { ALL, TestKamino } from '../svm/kamino.ts'
 import { TestLending } from '../svm/lend.ts'
 import { type RpcNode, serveRpc } from '../svm/rpc-server.ts'
-import { TestPool } from '../svm/stake-pool.ts'
+import { TestPool, tokenAccountOf } from '../svm/stake-pool.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -24,24 +25,28 @@ const REWARDS = 30_000n * MILLION
 const DAILY = 160n * MILLION
 const PEOPLE = 12
 
-/** Solana of the demo: two stake pools, a vault that lends dollars, and a dozen people who come and go. */
+/** Solana of the demo: two stake pools, two vaults that lend dollars, one of them with a farm, and a dozen people who come and go. */
 export class DemoSolana {
   readonly chain: TestChain
   readonly node: RpcNode
   pools: TestPool[] = []
   lending: TestLending
+  kamino: TestKamino
   wallets: KeyPairSigner[] = []
   private ticking: NodeJS.Timeout | undefined
 
-  private constructor(chain: TestChain, node: RpcNode, lending: TestLending) {
+  private constructor(chain: TestChain, node: RpcNode, lending: TestLending, kamino: TestKamino) {
     this.chain = chain
     this.node = node
     this.lending = lending
+    this.kamino = kamino
   }
 
   static async create(days: number): Promise<DemoSolana> {
     const chain = new TestChain({ time: Math.floor(Date.now() / 1000) - days * DAY })
-    const made = new DemoSolana(chain, await serveRpc(chain), await TestLending.create(chain))
+    const lending = await TestLending.create(chain)
+    const kamino = await TestKamino.create(chain, { mint: lending.mint })
+    const made = new DemoSolana(chain, await serveRpc(chain), lending, kamino)
     const thousandth = { numerator: 1n, denominator: 1000n }
     const names = [
       ['Northlight staked SOL', 'nSOL'],
@@ -63,7 +68,39 @@ export class DemoSolana {
           await pool.depositSol(wallet, BigInt(4_000 + 900 * i) * SOL),
         ])
     await made.lend(days)
+    await made.farm()
     return made
+  }
+
+  /** Every other one lends through a vault of reserves, too; all but one of them stake their shares. */
+  private async farm(): Promise<void> {
+    const { chain, kamino } = this
+    await kamino.describe(kamino.is.shareMint, 'Steady dollar of reserves', 'kUSDd')
+    for (const [i, wallet] of this.wallets.entries()) {
+      if (i % 2 === 1) continue
+      kamino.fund(
+        await tokenAccountOf(wallet.address, kamino.is.shareMint),
+        kamino.is.shareMint,
+        wallet.address,
+        0n,
+      )
+      const deposit = await kamino.deposit(wallet, BigInt(3_000 + 700 * i) * MILLION)
+      const stake = i === 4 ? [] : [await kamino.initializeUser(wallet), await kamino.stake(wallet)]
+      await chain.send(wallet, [deposit, ...stake])
+    }
+    for (const reserve of kamino.reserves) kamino.invest(reserve, 9_000n * MILLION)
+  }
+
+  /** A day's interest of the reserves, and somebody who takes some out of the farm and back. */
+  private async earnAndLeave(day: number): Promise<void> {
+    const { chain, kamino, wallets } = this
+    for (const [i, reserve] of kamino.reserves.entries()) kamino.earn(reserve, BigInt(1 + i) * MILLION)
+    const wallet = wallets[2 * (day % (PEOPLE / 2))]
+    if (!wallet) return
+    const { staked } = await kamino.sharesOf(wallet.address)
+    if (staked === 0n) return
+    const out = await kamino.unstake(wallet, staked / 9n)
+    await chain.send(wallet, [...out, await kamino.withdraw(wallet, ALL, kamino.reserves[day % 2])])
   }
 
   /** Everybody lends dollars. */
@@ -108,6 +145,16 @@ export class DemoSolana {
           protocolVaultUrl: `https://demo.example/lend/${this.lending.lending}/about`,
         },
       },
+      {
+        subject: `vault:${SOLANA.id}:${fromBase58(this.kamino.is.vault)}`,
+        kind: 'listed',
+        value: {
+          protocol: 'kamino',
+          description: 'Lends dollars through reserves, on the chain of the demo.',
+          lendUrl: `https://demo.example/reserves/${this.kamino.is.vault}`,
+          protocolVaultUrl: `https://demo.example/reserves/${this.kamino.is.vault}/about`,
+        },
+      },
       ...this.pools.map(({ pool }) => ({
         subject: `vault:${SOLANA.id}:${fromBase58(pool)}`,
         kind: 'listed',
@@ -130,6 +177,7 @@ export class DemoSolana {
       if (hour % 48 === 0) await this.epoch()
       if (hour % 72 === 6) await this.comeAndGo(hour / 6)
       if (hour % 24 === 12 && hour < (days - 1) * 24) await this.borrowAndLend((hour - 12) / 24)
+      if (hour % 24 === 18 && hour < (days - 1) * 24) await this.earnAndLeave((hour - 18) / 24)
       const [wallet] = this.wallets
       if (hour === days * 24 - 3 && wallet) await chain.send(wallet, [this.lending.update()])
       await this.index(pool)

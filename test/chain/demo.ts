@@ -93,7 +93,7 @@ async function demo(): Promise<void> {
   onShutdown('Solana', () => solana.stop())
   await solana.live(pool, SOLANA_DAYS)
   say(
-    `Two stake pools and a lending vault on a chain of Solana's kind lived ${SOLANA_DAYS} days, indexed all the while; ${seconds()}.`,
+    `Two stake pools and two lending vaults on a chain of Solana's kind lived ${SOLANA_DAYS} days, indexed all the while; ${seconds()}.`,
   )
 
   const folder = join(env.VAULTLOG_DIR, 'demo')
@@ -189,7 +189,7 @@ async function demo(): Promise<void> {
     fixedTerm: [markets.short.market, markets.long.market],
     amm: [liquidity.vault.address],
     svm: {
-      vaults: [...solana.pools.map(({ pool }) => pool), solana.lending.lending],
+      vaults: [...solana.pools.map(({ pool }) => pool), solana.lending.lending, solana.kamino.is.vault],
       users: solana.wallets.map(({ address }) => address),
       rpcUrl: solana.node.url,
     },

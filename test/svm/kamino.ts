@@ -36,14 +36,15 @@ const anyAddress = async () => (await generateKeyPairSigner()).address
 /** Of a number with 60 fractional bits. */
 const wholeAt = (data: Buffer, at: number) =>
   (data.readBigUInt64LE(at) >> 60n) | (data.readBigUInt64LE(at + 8) << 4n)
+const grow = (data: Buffer, at: number, by: bigint) =>
+  void data.writeBigUInt64LE(data.readBigUInt64LE(at) + by, at)
 const SCALE = 10n ** 18n
 export const ALL = 2n ** 64n - 1n
 
 /** Places of fields. @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json, klend.json; farms-sdk 4.0.1, accounts */
-const VAULT = { size: 62_552, available: 224, issued: 232, pendingFees: 296, allocations: 312 } as const
-const [ALLOCATION, CTOKENS] = [2_160, 1_104]
+const VAULT = { available: 224, issued: 232, allocations: 312, allocation: 2_160, ctokens: 1_104 } as const
 const RESERVE = { size: 8_624, available: 224, borrowed: 232, ctokenSupply: 2_592 } as const
-const FARM = { size: 8_336, mint: 72, vault: 7_256, authority: 7_288, bump: 7_320 } as const
+const FARM = { size: 8_336, mint: 72, vault: 7_256, authority: 7_288 } as const
 const STAKE = { active: 408, unstaked: 448 } as const
 
 export interface TestReserve {
@@ -61,6 +62,15 @@ export interface KaminoOptions {
   decimals?: number
   /** An asset that is there; absent: one is made. */
   mint?: Address
+}
+
+const suppliedOf = (reserve: Buffer): bigint =>
+  reserve.readBigUInt64LE(RESERVE.available) + wholeAt(reserve, RESERVE.borrowed)
+
+interface State {
+  available: bigint
+  issued: bigint
+  invested: [ctokens: bigint, supplied: bigint, supply: bigint][]
 }
 
 type Accounts = Record<
@@ -165,17 +175,11 @@ export class TestKamino {
 
   private makeVault(hasFarm: boolean): void {
     const { is } = this
-    const data = Buffer.alloc(VAULT.size)
+    const data = Buffer.alloc(62_552)
     tagOf('account:VaultState').copy(data, 0)
-    for (const [key, at] of [
-      [is.authority, 40],
-      [is.mint, 80],
-      [is.tokenVault, 120],
-      [TOKEN_PROGRAM, 152],
-      [is.shareMint, 184],
-      [is.farm, 58_600],
-    ] as const)
-      if (key !== is.farm || hasFarm) bytesOf(key).copy(data, at)
+    const keys = { 40: is.authority, 80: is.mint, 120: is.tokenVault, 152: TOKEN_PROGRAM, 184: is.shareMint }
+    for (const [at, key] of Object.entries(keys)) bytesOf(key).copy(data, Number(at))
+    if (hasFarm) bytesOf(is.farm).copy(data, 58_600)
     data.writeBigUInt64LE(BigInt(this.decimals), 112)
     data.writeBigUInt64LE(BigInt(this.decimals), 216)
     data.write('Steady', 58_528)
@@ -187,8 +191,8 @@ export class TestKamino {
   allocate(): void {
     this.patch(this.is.vault, data => {
       for (const [i, { at, ctokenVault }] of this.reserves.entries()) {
-        bytesOf(at).copy(data, VAULT.allocations + i * ALLOCATION)
-        bytesOf(ctokenVault).copy(data, VAULT.allocations + i * ALLOCATION + 32)
+        bytesOf(at).copy(data, VAULT.allocations + i * VAULT.allocation)
+        bytesOf(ctokenVault).copy(data, VAULT.allocations + i * VAULT.allocation + 32)
       }
     })
   }
@@ -244,44 +248,42 @@ export class TestKamino {
   }
 
   private addTokens(account: Address, amount: bigint): void {
-    this.patch(account, data => void data.writeBigUInt64LE(data.readBigUInt64LE(64) + amount, 64))
+    this.patch(account, data => grow(data, 64, amount))
   }
 
   /** As who cares for the vault does: what lies idle goes into a reserve, at its rate. */
   invest({ at, supply, ctokenVault, ctokenMint }: TestReserve, assets: bigint): void {
     const reserve = this.data(at)
-    const [supplied, ctokens] = [this.suppliedOf(reserve), reserve.readBigUInt64LE(RESERVE.ctokenSupply)]
+    const [supplied, ctokens] = [suppliedOf(reserve), reserve.readBigUInt64LE(RESERVE.ctokenSupply)]
     const minted = supplied === 0n || ctokens === 0n ? assets : (assets * ctokens) / supplied
     this.addTokens(this.is.tokenVault, -assets)
     this.addTokens(supply, assets)
     this.addTokens(ctokenVault, minted)
-    this.patch(ctokenMint, data => void data.writeBigUInt64LE(data.readBigUInt64LE(36) + minted, 36))
+    this.patch(ctokenMint, data => grow(data, 36, minted))
     this.patch(at, data => {
-      data.writeBigUInt64LE(data.readBigUInt64LE(RESERVE.available) + assets, RESERVE.available)
-      data.writeBigUInt64LE(ctokens + minted, RESERVE.ctokenSupply)
+      grow(data, RESERVE.available, assets)
+      grow(data, RESERVE.ctokenSupply, minted)
       data.writeBigUInt64LE(BigInt(this.chain.slot), 16)
     })
-    const place = VAULT.allocations + this.reserves.findIndex(each => each.at === at) * ALLOCATION + CTOKENS
+    const place =
+      VAULT.allocations + this.reserves.findIndex(each => each.at === at) * VAULT.allocation + VAULT.ctokens
     this.patch(this.is.vault, data => {
-      data.writeBigUInt64LE(data.readBigUInt64LE(VAULT.available) - assets, VAULT.available)
-      data.writeBigUInt64LE(data.readBigUInt64LE(place) + minted, place)
+      grow(data, VAULT.available, -assets)
+      grow(data, place, minted)
     })
   }
 
   /** Interest that was paid. */
   earn({ at, supply }: TestReserve, assets: bigint): void {
     this.addTokens(supply, assets)
-    this.patch(
-      at,
-      data => void data.writeBigUInt64LE(data.readBigUInt64LE(RESERVE.available) + assets, RESERVE.available),
-    )
+    this.patch(at, data => grow(data, RESERVE.available, assets))
   }
 
   /** Some of what is there goes to borrowers; their debt grows from the running slot on. */
   lend({ at, supply }: TestReserve, assets: bigint): void {
     this.addTokens(supply, -assets)
     this.patch(at, data => {
-      data.writeBigUInt64LE(data.readBigUInt64LE(RESERVE.available) - assets, RESERVE.available)
+      grow(data, RESERVE.available, -assets)
       const borrowed = wholeAt(data, RESERVE.borrowed) + assets
       data.writeBigUInt64LE((borrowed << 60n) & ALL, RESERVE.borrowed)
       data.writeBigUInt64LE(borrowed >> 4n, RESERVE.borrowed + 8)
@@ -289,30 +291,31 @@ export class TestKamino {
     })
   }
 
-  private suppliedOf = (reserve: Buffer): bigint =>
-    reserve.readBigUInt64LE(RESERVE.available) + wholeAt(reserve, RESERVE.borrowed)
-
   /** What the vault's account and its reserves say, as they stand: whole base units. */
-  state(): {
-    available: bigint
-    issued: bigint
-    invested: [ctokens: bigint, supplied: bigint, supply: bigint][]
-  } {
+  state(): State {
     const data = this.data(this.is.vault)
     return {
       available: data.readBigUInt64LE(VAULT.available),
       issued: data.readBigUInt64LE(VAULT.issued),
       invested: this.reserves.map(({ at }, i) => {
         const reserve = this.data(at)
-        const ctokens = data.readBigUInt64LE(VAULT.allocations + i * ALLOCATION + CTOKENS)
-        return [ctokens, this.suppliedOf(reserve), reserve.readBigUInt64LE(RESERVE.ctokenSupply)]
+        const ctokens = data.readBigUInt64LE(VAULT.allocations + i * VAULT.allocation + VAULT.ctokens)
+        return [ctokens, suppliedOf(reserve), reserve.readBigUInt64LE(RESERVE.ctokenSupply)]
       }),
     }
   }
 
-  stakeAccountOf(owner: Address): Promise<Address> {
-    return derived(FARMS, 'user', this.is.farm, owner)
+  /** All of it, with 60 fractional bits: what is invested is rounded down to them. */
+  worth(): bigint {
+    const { available, invested } = this.state()
+    return invested.reduce(
+      (sum, [ctokens, supplied, supply]) =>
+        sum + (supply === 0n ? 0n : ((ctokens << 60n) * supplied) / supply),
+      available << 60n,
+    )
   }
+
+  stakeAccountOf = (owner: Address): Promise<Address> => derived(FARMS, 'user', this.is.farm, owner)
 
   /** Shares of a wallet: in its token account, and in the farm by the farm's own account. */
   async sharesOf(owner: Address): Promise<{ held: bigint; staked: bigint }> {
