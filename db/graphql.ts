@@ -33,6 +33,15 @@ async function main(): Promise<void> {
       '5',
       '--max-response-size',
       '100000',
+      // Queries that clients ask to be kept are kept without bounds otherwise. Of answers, which it is named for, none is kept.
+      '--dumb-cache',
+      'in-memory',
+      '--dumb-cache-size',
+      '8',
+      '--dumb-cache-ttl',
+      '3600000',
+      '--dumb-cache-max-age',
+      '0',
     ],
     {
       cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -113,6 +114,28 @@ test('few questions at one time, and errors without paths', async () => {
   const refused = await (await ask(fields(6))).text()
   expect(refused).toMatch(/root fields/)
   expect(refused + (await (await ask('{ nothing }')).text())).not.toMatch(/stacktrace|node_modules/)
+})
+
+test('queries that clients ask to be kept take bounded memory, and no answer is kept', async () => {
+  const askByHash = async (hash: string, query?: string) => {
+    const extensions = { persistedQuery: { version: 1, sha256Hash: hash } }
+    const body = JSON.stringify({ ...(query && { query }), extensions })
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return { text: await answer.text(), age: answer.headers.get('age') }
+  }
+  const keep = async (query: string) => {
+    const hash = createHash('sha256').update(query).digest('hex')
+    expect((await askByHash(hash, query)).text).toContain('"totalCount":2')
+    return hash
+  }
+  const counted = (comment: string) => `# ${comment}\n{ eventsConnection(orderBy: id_ASC) { totalCount } }`
+  const first = await keep(counted('first'))
+  const again = await askByHash(first)
+  expect(again.text).toContain('"totalCount":2')
+  // What came from a cache would have one.
+  expect(again.age).toBeNull()
+  for (let i = 0; i < 50; i++) await keep(counted(`${i} ${'x'.repeat(200_000)}`))
+  expect((await askByHash(first)).text).toContain('PersistedQueryNotFound')
 })
 
 test('not for pages of others: no name but this machine’s, no origin let in, one address', async () => {
