@@ -23,6 +23,8 @@ export interface Webhook {
   generation: number
   /** Why nothing is delivered any more. */
   disabled: string | null
+  /** Nothing is delivered of a key that was revoked. */
+  isRevoked: boolean
   createdAt: Date
   /** Messages that were answered with 2xx. */
   delivered: number
@@ -44,7 +46,7 @@ export interface TakenWebhook extends Webhook {
 
 const COLUMNS = `w.id, w.number, w.api_key_id AS "keyId", w.url, w.filter, w.mode, w.generation, w.disabled, w.created_at AS "createdAt",
   w.delivered, w.delivered_at AS "deliveredAt", w.failures, w.failing_since AS "failingSince", w.retry_at AS "retryAt",
-  w.last_error AS "lastError",
+  w.last_error AS "lastError", EXISTS (SELECT FROM api_key k WHERE k.id = w.api_key_id AND k.revoked_at IS NOT NULL) AS "isRevoked",
   (SELECT coalesce(json_agg(json_build_array(c.chain_id, c.position) ORDER BY c.chain_id), '[]') FROM webhook_cursor c WHERE c.webhook_id = w.id) AS cursor`
 
 type Row<T> = Omit<T, 'cursor'> & { cursor: [chainId: number, position: number][] }
@@ -110,7 +112,8 @@ export function createWebhookBook(pool: pg.Pool) {
       await inTransaction(pool, async tx => {
         // First, so that whoever delivers by the generation before moves nothing after this.
         await tx.query(
-          `UPDATE webhook SET generation = generation + 1, disabled = NULL, failures = 0, failing_since = NULL, retry_at = NULL
+          `UPDATE webhook SET generation = generation + 1, disabled = NULL, failures = 0, failing_since = NULL, retry_at = NULL,
+             last_error = NULL
            WHERE id = $1`,
           [id],
         )
@@ -130,13 +133,19 @@ export function createWebhookBook(pool: pg.Pool) {
 
     /** Makes the caller the one who moves its cursor. */
     async take(id: string): Promise<TakenWebhook | undefined> {
-      const { rows } = await pool.query<Row<TakenWebhook>>(
-        `WITH w AS (UPDATE webhook SET generation = generation + 1 WHERE id = $1 AND disabled IS NULL RETURNING *)
-         SELECT ${COLUMNS}, w.secret, p.credits_per_month AS "creditsPerMonth"
-         FROM w JOIN api_key k ON k.id = w.api_key_id JOIN api_plan p ON p.name = k.plan`,
-        [id],
-      )
-      return rows[0] && read(rows[0])
+      return inTransaction(pool, async tx => {
+        await tx.query('UPDATE webhook SET generation = generation + 1 WHERE id = $1 AND disabled IS NULL', [
+          id,
+        ])
+        // A statement of its own: it sees what a replay stored while the one before waited for it.
+        const { rows } = await tx.query<Row<TakenWebhook>>(
+          `SELECT ${COLUMNS}, w.secret, p.credits_per_month AS "creditsPerMonth"
+           FROM webhook w JOIN api_key k ON k.id = w.api_key_id JOIN api_plan p ON p.name = k.plan
+           WHERE w.id = $1 AND w.disabled IS NULL`,
+          [id],
+        )
+        return rows[0] && read(rows[0])
+      })
     },
 
     /** After a 2xx. False: it is somebody else's by now, or gone. */

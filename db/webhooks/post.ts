@@ -8,8 +8,9 @@ import { hostOf, isPublicAddress } from './targets.ts'
 
 /** A receiver's answer has to have begun by then. */
 const PATIENCE_MS = 10_000
-/** Of an answer that nobody reads; after more the connection is closed. */
+/** Of an answer that nobody reads, once it has begun; after more the connection is closed. */
 const MOST_ANSWER = 16_384
+const LONGEST_ANSWER_MS = 1_000
 
 export interface Receiver {
   url: string
@@ -72,9 +73,10 @@ export function createPoster(options: PosterOptions): Poster {
   const isAllowed = options.isAllowed ?? (allowsPrivate ? () => true : isPublicAddress)
   const find = async (host: string) => {
     const addresses = await resolve(host)
-    if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address)))
-      throw new NoTargetError(host)
-    return addresses
+    // Of a name for both, as DNS64 makes them, what is public alone is connected to.
+    const allowed = addresses.filter(({ address }) => isAllowed(address))
+    if (allowed.length === 0) throw new NoTargetError(host)
+    return allowed
   }
   const lookup: LookupFunction = (host, { all }, callback) => {
     find(host).then(
@@ -110,21 +112,36 @@ export function createPoster(options: PosterOptions): Poster {
         'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
         'webhook-signature': new Signer(secret).sign(id, now, body),
       }
-      const late = AbortSignal.timeout(timeoutMs)
-      const over = signal ? AbortSignal.any([signal, late]) : late
+      // Held until the answer has ended: a signal that nobody holds any more never fires.
+      const over = new AbortController()
+      const stop = () => over.abort()
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        stop()
+      }, timeoutMs)
+      signal?.addEventListener('abort', stop, { once: true })
+      if (signal?.aborted) stop()
       try {
+        // One that was made when it was allowed.
+        if (url.protocol === 'http:' && !allowsPrivate) return { error: 'messages are sent by https alone' }
         // What is no name is not resolved.
         if (isIP(hostOf(url)) && !isAllowed(hostOf(url))) throw new NoTargetError(hostOf(url))
-        const answer = await send(url, headers, body, over).catch((error: Error & { isStale?: boolean }) => {
-          // The receiver closed a connection that was kept open, just then.
-          if (error.isStale && !over.aborted) return send(url, headers, body, over)
-          throw error
-        })
-        dismiss(answer)
+        const answer = await send(url, headers, body, over.signal).catch(
+          (error: Error & { isStale?: boolean }) => {
+            // The receiver closed a connection that was kept open, just then.
+            if (error.isStale && !over.signal.aborted) return send(url, headers, body, over.signal)
+            throw error
+          },
+        )
+        await dismiss(answer)
         return judge(answer)
       } catch (error) {
-        if (late.aborted) return { error: `no answer within ${timeoutMs / 1000} s` }
+        if (isLate) return { error: `no answer within ${timeoutMs / 1000} s` }
         return { error: describe(error) }
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', stop)
       }
     },
     close() {
@@ -143,14 +160,21 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage): Attempt {
   }
 }
 
-/** Nobody reads it, and none is taken without end. */
-function dismiss(answer: IncomingMessage): void {
-  let bytes = 0
-  answer.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MOST_ANSWER) answer.destroy()
+/** Nobody reads it, and none is taken without end. Settles when nothing of it is open any more. */
+function dismiss(answer: IncomingMessage): Promise<void> {
+  return new Promise(settle => {
+    let bytes = 0
+    const timer = setTimeout(() => answer.destroy(), LONGEST_ANSWER_MS)
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > MOST_ANSWER) answer.destroy()
+    })
+    answer.on('error', () => {})
+    answer.once('close', () => {
+      clearTimeout(timer)
+      settle()
+    })
   })
-  answer.on('error', () => {})
 }
 
 /** Of a name with several addresses each has an error of its own. */

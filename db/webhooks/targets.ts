@@ -1,11 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Networks of IPv4 that are not the public internet: RFC 6890 and what came after it, cloud metadata (169.254) among them. */
+/** Networks of IPv4 that are not the public internet: RFC 6890 and what came after it, cloud metadata (169.254, and 168.63.129.16 of Azure) among them. */
 const PRIVATE_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],

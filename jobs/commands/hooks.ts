@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
+import type pg from 'pg'
 import { ConfigError } from '../../db/process/errors.ts'
 import { createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
 import { createPoster } from '../../db/webhooks/post.ts'
@@ -21,8 +22,22 @@ async function find(book: WebhookBook, id: string): Promise<Webhook> {
   return hook
 }
 
-const stateOf = ({ disabled, failures }: Webhook) =>
-  disabled ? 'disabled' : failures > 0 ? `failing (${failures})` : 'active'
+const stateOf = ({ isRevoked, disabled, failures }: Webhook) =>
+  isRevoked ? 'key revoked' : disabled ? 'disabled' : failures > 0 ? `failing (${failures})` : 'active'
+
+/** @throws ConfigError a position is beyond what is stored */
+async function assertStored(pool: pg.Pool, after: ReadonlyMap<number, number>): Promise<void> {
+  const { rows } = await pool.query<{ id: number; head: number }>('SELECT id, head FROM stream')
+  const heads = new Map(rows.map(({ id, head }) => [id, Number(head)]))
+  for (const [chainId, position] of after) {
+    const head = heads.get(chainId)
+    if (head === undefined) throw new ConfigError(`There is no chain ${chainId} in the event store.`)
+    if (position > head)
+      throw new ConfigError(
+        `${chainId}.${position} is beyond what is stored, which ends at ${chainId}.${head}.`,
+      )
+  }
+}
 
 /** `vaultlog hooks …` */
 export default function add(program: Command): void {
@@ -75,7 +90,13 @@ export default function add(program: Command): void {
     .action((id: string, { after = new Map() }: { after?: Map<number, number> }) =>
       withEventStore(async ({ pool }) => {
         const book = createWebhookBook(pool)
-        await book.replay((await find(book, id)).id, after)
+        const { isRevoked } = await find(book, id)
+        if (isRevoked)
+          throw new ConfigError(
+            `The key of ${id} was revoked: its owner makes another webhook by another key.`,
+          )
+        await assertStored(pool, after)
+        await book.replay(id, after)
         print(`${id} is delivered${after.size > 0 ? ' anew' : ''} from within a second, where an API runs.`)
         return 0
       }),

@@ -9,6 +9,8 @@ import { observeSubscriptions } from './metrics.ts'
 
 /** How soon a new subscription is delivered, one that was replayed begins anew, and one of a process that ended is taken over. */
 const SWEEP_MS = 1_000
+/** Taken by one process at once: others that start with it have their part. */
+const MOST_TAKEN = 200
 const RETRY_MS = 5_000
 const LONGEST_RETRY_MS = 3_600_000
 const GIVE_UP_MS = 5 * 86_400_000
@@ -79,7 +81,7 @@ export class Deliveries {
       if (!active.has(id)) await this.unlock(delivery.hook.number)
     }
     const open = [...active.values()].filter(({ id }) => !this.running.has(id))
-    if (open.length > 0) await this.take(open)
+    if (open.length > 0) await this.take(open.slice(0, MOST_TAKEN))
     const failing = [...this.running.values()].filter(({ hook }) => hook.failures > 0).length
     observeSubscriptions(this.running.size - failing, failing)
     if (this.running.size > 0)

@@ -17,6 +17,10 @@ const PASSED_MS = 10_000
 const AGAIN_MS = 1_000
 /** Where the key has no credits left. */
 const POOR_MS = 600_000
+/** Who waits longer keeps no events in memory meanwhile. */
+const SHORT_MS = 2_000
+/** A receiver is not given up before so many attempts, however long ago the first was: nobody may have tried meanwhile. */
+const LEAST_ATTEMPTS = 10
 
 export interface DeliveryDeps {
   feed: Feed
@@ -32,6 +36,8 @@ export interface DeliveryDeps {
 
 /** Somebody else delivers it by now, or it was begun anew, disabled or deleted. */
 class OverError extends Error {}
+/** The next attempt is not soon. */
+class PauseError extends Error {}
 
 /**
  * One subscription being delivered: a message at a time, the chain's next one only after a 2xx for the one before. Ends when it is
@@ -49,12 +55,15 @@ export class Delivery {
   private wakeUp: (() => void) | undefined
   private lookedAt = 0
   private passedAt = Date.now()
+  /** As written down. */
+  private readonly passed: Map<number, number>
   /** Of the message that is being sent. */
   private isPaid = false
 
   constructor(hook: TakenWebhook, deps: DeliveryDeps) {
     this.hook = hook
     this.deps = deps
+    this.passed = new Map(hook.cursor)
     this.filter = filterOf(hook.filter as WebhookQuery)
     this.ended = this.run().finally(() => {
       this.hasEnded = true
@@ -81,11 +90,15 @@ export class Delivery {
         await this.deliverAll()
       } catch (error) {
         if (error instanceof OverError || signal.aborted) return
+        this.isWoken = true
+        if (error instanceof PauseError) {
+          await sleepUntil(this.hook.retryAt, signal)
+          continue
+        }
         log.warn(
           { webhook: this.hook.id, error: (error as Error).message },
           'a webhook could not be read on; trying again',
         )
-        this.isWoken = true
         await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
       }
     }
@@ -101,21 +114,43 @@ export class Delivery {
 
   /** A page of each chain in turn: one with a long past does not keep the others waiting. */
   private async deliverAll(): Promise<void> {
-    const { feed, book } = this.deps
-    const { hook } = this
+    const { feed } = this.deps
     for (let isBehind = true; isBehind && !this.over.signal.aborted; ) {
       isBehind = false
+      let failure: unknown
       for (const chainId of feed.current.keys()) {
-        const after = hook.cursor.get(chainId) ?? 0
-        const to = feed.reach(chainId, hook.mode)
         if (!this.filter.follows(chainId)) continue
-        if (after > feed.reach(chainId, 'instant')) await this.giveUp(wentBack(chainId))
-        if (after < to && (await this.deliverPage(chainId, after, to)) < to) isBehind = true
+        try {
+          if (await this.deliverOf(chainId)) isBehind = true
+        } catch (error) {
+          // What is wrong with a chain keeps no other waiting.
+          if (error instanceof OverError || error instanceof PauseError || this.over.signal.aborted)
+            throw error
+          failure = error
+        }
       }
-      if (Date.now() - this.passedAt < PASSED_MS) continue
-      this.passedAt = Date.now()
-      if (!(await book.passed(hook, hook.cursor))) throw new OverError()
+      await this.notePassed()
+      if (failure && !isBehind) throw failure
     }
+  }
+
+  /** A page of a chain, if there is any. Gives whether there is more. */
+  private async deliverOf(chainId: number): Promise<boolean> {
+    const { feed } = this.deps
+    const { cursor, mode } = this.hook
+    const after = cursor.get(chainId) ?? 0
+    const to = feed.reach(chainId, mode)
+    if (after > feed.reach(chainId, 'instant')) await this.giveUp(wentBack(chainId))
+    return after < to && (await this.deliverPage(chainId, after, to)) < to
+  }
+
+  private async notePassed(): Promise<void> {
+    if (Date.now() - this.passedAt < PASSED_MS) return
+    this.passedAt = Date.now()
+    const moved = new Map([...this.hook.cursor].filter(([chainId, to]) => this.passed.get(chainId) !== to))
+    if (moved.size === 0) return
+    if (!(await this.deps.book.passed(this.hook, moved))) throw new OverError()
+    for (const [chainId, to] of moved) this.passed.set(chainId, to)
   }
 
   private async deliverPage(chainId: number, after: number, to: number): Promise<number> {
@@ -147,29 +182,54 @@ export class Delivery {
       if (attempt.error) await this.fail(attempt)
       else break
     }
-    if (!(await deps.book.delivered(hook, chainId, position))) throw new OverError()
+    await this.noteDelivered(chainId, position)
     hook.cursor.set(chainId, position)
+    this.passed.set(chainId, position)
     hook.delivered++
     hook.failures = 0
     hook.failingSince = null
     hook.retryAt = null
+    hook.lastError = null
     this.isPaid = false
   }
 
-  private async waitUntil(time: Date | null): Promise<void> {
-    const ms = (time?.getTime() ?? 0) - Date.now()
+  /** Once it was taken it is not sent again because the database does not answer. */
+  private async noteDelivered(chainId: number, position: number): Promise<void> {
+    const { hook, deps } = this
     const { signal } = this.over
-    if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
+    for (;;) {
+      try {
+        if (await deps.book.delivered(hook, chainId, position)) return
+        throw new OverError()
+      } catch (error) {
+        if (error instanceof OverError) throw error
+        log.warn(
+          { webhook: hook.id, error: (error as Error).message },
+          'what was delivered could not be written down; trying again',
+        )
+      }
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+      if (signal.aborted) throw new OverError()
+    }
+  }
+
+  private async waitUntil(time: Date | null): Promise<void> {
+    const { signal } = this.over
+    if ((time?.getTime() ?? 0) - Date.now() > SHORT_MS) throw new PauseError()
+    await sleepUntil(time, signal)
     if (signal.aborted) throw new OverError()
   }
 
   private async fail({ status, error = '', retryAfter = 0 }: Attempt): Promise<void> {
     const { hook, deps } = this
-    if (status === 410) await this.giveUp('The receiver answered 410: it wants nothing more.')
+    if (status === 410) await this.giveUp('The receiver answered 410: it wants nothing more.', error)
     hook.failingSince ??= new Date()
     const since = hook.failingSince
-    if (Date.now() - since.getTime() >= deps.giveUpMs)
-      await this.giveUp(`Every attempt has failed since ${since.toISOString()}; the last one: ${error}.`)
+    if (hook.failures + 1 >= LEAST_ATTEMPTS && Date.now() - since.getTime() >= deps.giveUpMs)
+      await this.giveUp(
+        `Every attempt has failed since ${since.toISOString()}; the last one: ${error}.`,
+        error,
+      )
     const wait = Math.min(deps.retryMs * 2 ** Math.min(hook.failures, 30), deps.longestRetryMs)
     // Not all of one receiver's at once when it is back.
     const ms = Math.max(wait * (0.9 + Math.random() / 5), Math.min(retryAfter * 1_000, deps.longestRetryMs))
@@ -179,13 +239,14 @@ export class Delivery {
 
   private async note(retryAt: Date | null, lastError: string, disabled: string | null = null): Promise<void> {
     this.hook.retryAt = retryAt
+    this.hook.lastError = lastError
     if (!(await this.deps.book.failed({ ...this.hook }, { ...this.hook, lastError, disabled })))
       throw new OverError()
   }
 
-  private async giveUp(why: string): Promise<never> {
+  private async giveUp(why: string, error = why): Promise<never> {
     log.warn({ webhook: this.hook.id, why }, 'webhook disabled')
-    await this.note(null, this.hook.lastError ?? why, why)
+    await this.note(null, error, why)
     throw new OverError()
   }
 
@@ -196,9 +257,14 @@ export class Delivery {
     if ((await deps.credits.charge(account, 1)).isAccepted) return
     await this.note(new Date(Date.now() + POOR_MS), 'The key has no credits left this month.')
     // It is taken again with the plan that its key has by then.
-    await this.waitUntil(hook.retryAt)
+    await sleepUntil(hook.retryAt, this.over.signal)
     throw new OverError()
   }
+}
+
+async function sleepUntil(time: Date | null, signal: AbortSignal): Promise<void> {
+  const ms = (time?.getTime() ?? 0) - Date.now()
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 const wentBack = (chainId: number) =>

@@ -93,6 +93,40 @@ it('waits so long and no longer, whether nobody answers or an answer does not en
   expect(written).toBe(soon)
 })
 
+it('holds no connection whose answer drips on, whoever may stop it', async () => {
+  const open = new Set<object>()
+  const dripping = await receiving((_, response) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    response.writeHead(200)
+    const timer = setInterval(() => (response.destroyed ? clearInterval(timer) : response.write('.')), 50)
+    return undefined
+  })
+  const poster = posterOf({ timeoutMs: 5_000 })
+  const { signal } = new AbortController()
+  const sent = Array.from({ length: 20 }, () => poster.post({ url: dripping.url, secret }, message, signal))
+  expect(await Promise.all(sent)).toEqual(sent.map(() => ({ status: 200 })))
+  await expect.poll(() => open.size, { timeout: 2_000 }).toBe(0)
+})
+
+it('sends by https alone what was once allowed otherwise', async () => {
+  let arrived = 0
+  const { port } = await receiving(() => {
+    arrived++
+    return 200
+  })
+  const poster = createPoster({
+    allowsPrivate: false,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    isAllowed: () => true,
+  })
+  onTestFinished(() => poster.close())
+  expect(await poster.post({ url: `http://old.example:${port}/`, secret }, message)).toEqual({
+    error: 'messages are sent by https alone',
+  })
+  expect(arrived).toBe(0)
+})
+
 it('says why nobody answers, and what broke is no answer', async () => {
   const breaking = createServer(socket => socket.destroy()).listen(0, '127.0.0.1')
   onTestFinished(() => void breaking.close())
@@ -114,7 +148,7 @@ it('goes nowhere inside, by address or by name, in the same words as where there
   })
   const names: Record<string, string[]> = {
     'inside.example': ['127.0.0.1'],
-    'both.example': ['93.184.215.14', '127.0.0.1'],
+    'several.example': ['10.0.0.1', '127.0.0.1', '64:ff9b::7f00:1'],
     'mapped.example': ['::ffff:127.0.0.1'],
     'nowhere.example': [],
   }
@@ -124,7 +158,7 @@ it('goes nowhere inside, by address or by name, in the same words as where there
       (names[host] ?? []).map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
   })
   for (const host of [...Object.keys(names), '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '2130706433']) {
-    const { error } = await poster.post({ url: `http://${host}:${port}/`, secret }, message)
+    const { error } = await poster.post({ url: `https://${host}:${port}/`, secret }, message)
     expect(error, host).toMatch(/does not lead to the public internet$/)
   }
   expect(arrived).toBe(0)
@@ -153,4 +187,19 @@ it('connects to the address that was looked at, whatever the name leads to the n
   expect(outcomes.map(({ status }) => status)).toEqual([200, undefined, 200, undefined])
   // Asked once for each connection: nothing is resolved again after it was looked at.
   expect([asked, outside]).toEqual([4, 2])
+})
+
+it('connects to what is public alone, of a name that leads elsewhere, too', async () => {
+  let inside = 0
+  const { port } = await receiving(() => {
+    inside++
+    return 200
+  })
+  await receiving(() => 200, { host: '127.0.0.2', port })
+  const poster = posterOf({
+    isAllowed: address => address === '127.0.0.2',
+    resolve: async () => ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 })),
+  })
+  const { status } = await poster.post({ url: `http://both.example:${port}/`, secret }, message)
+  expect([status, inside]).toEqual([200, 0])
 })

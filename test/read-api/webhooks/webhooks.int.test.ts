@@ -2,6 +2,7 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import request from 'supertest'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createKey, definePlan, revokeKey } from '../../../db/keys/keys.ts'
+import { createWebhookBook } from '../../../db/webhooks/book.ts'
 import { Feed } from '../../../read-api/feed/feed.ts'
 import { Deliveries, type DeliveriesOptions } from '../../../read-api/webhooks/deliveries.ts'
 import { seededRandom } from '../../chain/random.ts'
@@ -257,6 +258,70 @@ it('two processes deliver each message once between them, and one goes on where 
   expect([...new Set(positions)]).toEqual(Array.from({ length: head }, (_, i) => i + 1))
   // What was under way when the first one ended came again.
   expect(positions.length - head).toBeLessThanOrEqual(1)
+})
+
+it('what was taken is not sent again because the database fails just then', async () => {
+  const { url, messages } = await keeping(async (_, count) => {
+    if (count !== 3) return 200
+    await api.pool.query('ALTER TABLE webhook_cursor RENAME TO away')
+    setTimeout(() => void api.pool.query('ALTER TABLE away RENAME TO webhook_cursor'), 1_500)
+    return 200
+  })
+  await ask.make({ url, after: 'start' })
+  deliveries = begin()
+  const head = (await api.deps.feed.look()).get(1)?.head ?? 0
+  await expect.poll(() => messages().at(-1)?.position).toBe(head)
+  expect(messages().map(({ position }) => position)).toEqual(Array.from({ length: head }, (_, i) => i + 1))
+})
+
+it('begins where a replay says that is stored amid being taken', async () => {
+  const { id } = await ask.make({ url: 'http://127.0.0.1:1/', after: 'start' })
+  const replaying = await api.pool.connect()
+  await replaying.query('BEGIN')
+  await replaying.query('UPDATE webhook SET generation = generation + 1 WHERE id = $1', [id])
+  const taking = createWebhookBook(api.pool).take(id)
+  await expect
+    .poll(async () => (await api.pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount)
+    .toBeGreaterThan(0)
+  await replaying.query('INSERT INTO webhook_cursor SELECT $1, 1, 7', [id])
+  await replaying.query('COMMIT')
+  replaying.release()
+  expect(await taking).toMatchObject({ generation: 2, cursor: new Map([[1, 7]]) })
+})
+
+it('goes on, in order, when the connection that holds its locks is lost', async () => {
+  const { url, messages } = await keeping(() => new Promise(resolve => setTimeout(resolve, 2, 200)))
+  await ask.make({ url, after: 'start' })
+  deliveries = begin()
+  await expect.poll(() => messages().length).toBeGreaterThan(20)
+  const { rowCount } = await api.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  )
+  expect(rowCount).toBe(1)
+  const head = (await api.deps.feed.look()).get(1)?.head ?? 0
+  await expect.poll(() => messages().at(-1)?.position).toBe(head)
+  const positions = messages().map(({ position }) => position)
+  expect([...new Set(positions)]).toEqual(Array.from({ length: head }, (_, i) => i + 1))
+})
+
+it('a chain that cannot be read keeps no other waiting', async () => {
+  const optimism = new RandomChain(api.pool, { id: 10, name: 'optimism' }, seededRandom(10))
+  await optimism.register()
+  for (let i = 0; i < 5; i++) await optimism.grow({ mayFork: false })
+  // As if the store had lost its newest event.
+  await api.pool.query('UPDATE stream SET head = head + 1 WHERE id = 1')
+  onTestFinished(async () => {
+    await api.pool.query('UPDATE stream SET head = head - 1 WHERE id = 1')
+  })
+  const { url, messages } = await keeping()
+  await ask.make({ url, after: 'start' })
+  deliveries = begin()
+  const head = (await api.deps.feed.look()).get(10)?.head ?? 0
+  expect(head).toBeGreaterThan(0)
+  await expect
+    .poll(() => messages().filter(({ network }) => network === 'optimism').length)
+    .toBe(head)
 })
 
 it('takes a credit for each 100 messages and waits without; a revoked key is sent nothing more', async () => {
