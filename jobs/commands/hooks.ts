@@ -25,10 +25,22 @@ async function find(book: WebhookBook, id: string): Promise<Webhook> {
 const stateOf = ({ isRevoked, disabled, failures }: Webhook) =>
   isRevoked ? 'key revoked' : disabled ? 'disabled' : failures > 0 ? `failing (${failures})` : 'active'
 
+/** Where each chain ends. */
+async function readHeads(pool: pg.Pool): Promise<Map<number, number>> {
+  const { rows } = await pool.query<{ id: number; head: number }>(
+    `SELECT id, head FROM stream WHERE kind <> 'registry'`,
+  )
+  return new Map(rows.map(({ id, head }) => [id, Number(head)]))
+}
+
+/** Events that a webhook has not come to yet. */
+const behindOf = ({ filter: { networks }, cursor }: Webhook, heads: ReadonlyMap<number, number>) =>
+  [...heads]
+    .filter(([id]) => networks?.includes(id) ?? true)
+    .reduce((sum, [id, head]) => sum + Math.max(0, head - (cursor.get(id) ?? 0)), 0)
+
 /** @throws ConfigError a position is beyond what is stored */
-async function assertStored(pool: pg.Pool, after: ReadonlyMap<number, number>): Promise<void> {
-  const { rows } = await pool.query<{ id: number; head: number }>('SELECT id, head FROM stream')
-  const heads = new Map(rows.map(({ id, head }) => [id, Number(head)]))
+function assertStored(heads: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): void {
   for (const [chainId, position] of after) {
     const head = heads.get(chainId)
     if (head === undefined) throw new ConfigError(`There is no chain ${chainId} in the event store.`)
@@ -45,11 +57,12 @@ export default function add(program: Command): void {
   hooks.command('list', { isDefault: true }).action(() =>
     withEventStore(async ({ pool }) => {
       const rows = await createWebhookBook(pool).all()
+      const heads = await readHeads(pool)
       print(
         rows.length === 0
           ? 'No webhooks.'
           : table(
-              ['id', 'key', 'host', 'mode', 'state', 'delivered', 'positions', 'why'],
+              ['id', 'key', 'host', 'mode', 'state', 'delivered', 'behind', 'positions', 'why'],
               rows.map(hook => [
                 hook.id,
                 hook.keyId,
@@ -57,6 +70,7 @@ export default function add(program: Command): void {
                 hook.mode,
                 stateOf(hook),
                 hook.delivered,
+                behindOf(hook, heads),
                 [...hook.cursor].map(([chainId, position]) => `${chainId}.${position}`).join(','),
                 hook.disabled ?? hook.lastError ?? '',
               ]),
@@ -95,7 +109,7 @@ export default function add(program: Command): void {
           throw new ConfigError(
             `The key of ${id} was revoked: its owner makes another webhook by another key.`,
           )
-        await assertStored(pool, after)
+        assertStored(await readHeads(pool), after)
         await book.replay(id, after)
         print(`${id} is delivered${after.size > 0 ? ' anew' : ''} from within a second, where an API runs.`)
         return 0

@@ -6,6 +6,7 @@ import type { Poster } from '../../db/webhooks/post.ts'
 import type { Feed } from '../feed/feed.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { observeSubscriptions } from './metrics.ts'
+import { behindOf } from './schemas.ts'
 
 /** How soon a new subscription is delivered, one that was replayed begins anew, and one of a process that ended is taken over. */
 const SWEEP_MS = 1_000
@@ -82,8 +83,10 @@ export class Deliveries {
     }
     const open = [...active.values()].filter(({ id }) => !this.running.has(id))
     if (open.length > 0) await this.take(open.slice(0, MOST_TAKEN))
-    const failing = [...this.running.values()].filter(({ hook }) => hook.failures > 0).length
-    observeSubscriptions(this.running.size - failing, failing)
+    const hooks = [...this.running.values()].map(({ hook }) => hook)
+    const failing = hooks.filter(({ failures }) => failures > 0).length
+    const most = hooks.reduce((most, hook) => Math.max(most, behindOf(hook, this.options.feed)), 0)
+    observeSubscriptions({ well: hooks.length - failing, failing, most })
     if (this.running.size > 0)
       this.unfollow ??= this.options.feed.follow(() => {
         for (const delivery of this.running.values()) delivery.wake()

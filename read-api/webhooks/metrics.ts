@@ -14,13 +14,27 @@ const subscriptions = new Gauge({
   labelNames: ['state'] as const,
   registers,
 })
+const behind = new Gauge({
+  name: 'vaultlog_webhook_behind_events',
+  help: 'Events that the webhook of this process that is furthest behind has not come to yet',
+  registers,
+})
 for (const outcome of ['delivered', 'failed']) attempts.inc({ outcome }, 0)
 
 export function observeAttempt(isDelivered: boolean): void {
   attempts.inc({ outcome: isDelivered ? 'delivered' : 'failed' })
 }
 
-export function observeSubscriptions(well: number, failing: number): void {
+export function observeSubscriptions({
+  well,
+  failing,
+  most,
+}: {
+  well: number
+  failing: number
+  most: number
+}): void {
+  behind.set(most)
   subscriptions.set({ state: 'well' }, well)
   subscriptions.set({ state: 'failing' }, failing)
 }

@@ -1,6 +1,7 @@
 import type { Webhook } from '../../db/webhooks/book.ts'
 import { nameOfChain } from '../feed/chains.ts'
 import { formatCursor, START } from '../feed/cursor.ts'
+import type { Feed } from '../feed/feed.ts'
 import { type filterOf, filterParameters } from '../feed/filter.ts'
 import { checksum } from '../http/amounts.ts'
 import { text } from '../http/parameters.ts'
@@ -69,6 +70,10 @@ const webhookFields = {
     description:
       'How far each chain is delivered, as the feed has positions; what passes no filter is written down now and then.',
   }),
+  behind: z.int().openapi({
+    description:
+      'Events of its networks that are stored, final ones where mode is finalized, and were not looked at yet.',
+  }),
   delivered: z.int().openapi({ description: 'Messages that were answered with 2xx.' }),
   lastDeliveredAt: seconds('Of the newest of them.').optional(),
   failures: z.int().openapi({ description: 'Attempts in a row that failed.' }),
@@ -91,8 +96,16 @@ export const MadeWebhookShape = z
 
 const secondsOf = (date: Date | null) => (date ? Math.floor(date.getTime() / 1000) : undefined)
 
+/** Events that a subscription has not come to yet, by where the chains stand. */
+export function behindOf({ filter, mode, cursor }: Webhook, feed: Feed): number {
+  const follows = (chainId: number) => filter.networks?.includes(chainId) ?? true
+  return [...feed.current.keys()]
+    .filter(follows)
+    .reduce((sum, id) => sum + Math.max(0, feed.reach(id, mode) - (cursor.get(id) ?? 0)), 0)
+}
+
 /** A subscription, as its owner sees it. */
-export function webhookOf(hook: Webhook): z.input<typeof WebhookShape> {
+export function webhookOf(hook: Webhook, feed: Feed): z.input<typeof WebhookShape> {
   const { networks, vaults, wallets, types } = hook.filter
   return {
     id: hook.id,
@@ -106,6 +119,7 @@ export function webhookOf(hook: Webhook): z.input<typeof WebhookShape> {
     reason: hook.disabled ?? undefined,
     createdAt: secondsOf(hook.createdAt) ?? 0,
     after: formatCursor(hook.cursor),
+    behind: behindOf(hook, feed),
     delivered: hook.delivered,
     lastDeliveredAt: secondsOf(hook.deliveredAt),
     failures: hook.failures,

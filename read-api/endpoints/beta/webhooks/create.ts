@@ -40,6 +40,6 @@ export default defineEndpoint({
       throw new RefusedError(
         `This key has ${webhooks.most} webhooks, and may not have more. Delete one, or follow more networks, vaults and wallets in one.`,
       )
-    return { ...webhookOf(await findWebhook(webhooks, made.id, owner)), secret: made.secret }
+    return { ...webhookOf(await findWebhook(webhooks, made.id, owner), feed), secret: made.secret }
   },
 })

@@ -14,6 +14,8 @@ export default defineEndpoint({
   cost: 1,
   cache: 'none',
   async handler(_, { deps, key }) {
-    return { data: (await deps.webhooks.book.ofKey(ownerOf(key).id)).map(webhookOf) }
+    const hooks = await deps.webhooks.book.ofKey(ownerOf(key).id)
+    await deps.feed.look()
+    return { data: hooks.map(hook => webhookOf(hook, deps.feed)) }
   },
 })

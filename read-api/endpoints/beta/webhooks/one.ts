@@ -14,6 +14,8 @@ export default defineEndpoint({
   cost: 1,
   cache: 'none',
   async handler({ params }, { deps, key }) {
-    return webhookOf(await findWebhook(deps.webhooks, params.webhookId, key))
+    const hook = await findWebhook(deps.webhooks, params.webhookId, key)
+    await deps.feed.look()
+    return webhookOf(hook, deps.feed)
   },
 })

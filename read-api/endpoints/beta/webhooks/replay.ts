@@ -33,6 +33,6 @@ export default defineEndpoint({
     if (after !== undefined && cursor.size === 0)
       for (const chainId of hook.cursor.keys()) cursor.set(chainId, 0)
     await webhooks.book.replay(hook.id, cursor)
-    return webhookOf(await findWebhook(webhooks, hook.id, key))
+    return webhookOf(await findWebhook(webhooks, hook.id, key), feed)
   },
 })
