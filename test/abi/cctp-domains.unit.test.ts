@@ -40,7 +40,7 @@ describe.each(domains)('$network', ({ chainId, domain, usdc, takesForwarding }) 
   })
 
   test('is in ClickHouse as it is here', () => {
-    const sql = readFileSync('db/clickhouse/migrations/0130_bridge.sql', 'utf8')
+    const sql = readFileSync('db/clickhouse/migrations/0017_bridge.sql', 'utf8')
     const rows = [...sql.matchAll(/\('cctp-v2', (\d+), (\d+)\)/g)].map(([, d, c]) => [Number(d), Number(c)])
     expect(rows.length).toBe(domains.length)
     expect(rows).toContainEqual([domain, chainId])

@@ -40,13 +40,13 @@ test('Postgres refuses a migration that was changed after it was applied, and do
   const { pool } = postgres
   expect(await migratePostgres(pool, asUrl(folder))).toEqual([])
 
-  const file = join(folder, '0005_limits.sql')
+  const file = join(folder, '0004_api.sql')
   const before = await readFile(file)
   await appendFile(file, '-- One word more.\n')
   await writeFile(join(folder, '9999_later.sql'), 'CREATE TABLE later (id integer)')
   const refused = migratePostgres(pool, asUrl(folder))
   await expect(refused).rejects.toBeInstanceOf(ConfigError)
-  await expect(refused).rejects.toThrow(edited('0005_limits.sql'))
+  await expect(refused).rejects.toThrow(edited('0004_api.sql'))
   const later = () => pool.query("SELECT to_regclass('later') AS later").then(({ rows }) => rows[0].later)
   expect(await later()).toBeNull()
 
@@ -62,13 +62,13 @@ test('ClickHouse refuses a migration that was changed after it was applied, and 
   const { house } = clickhouse
   expect(await migrateClickHouse(house, { folder: asUrl(folder) })).toEqual([])
 
-  const file = join(folder, '0007_flow.sql')
+  const file = join(folder, '0006_flow.sql')
   const before = await readFile(file)
   await appendFile(file, '-- One word more.\n')
   await writeFile(join(folder, '9999_later.sql'), 'CREATE VIEW IF NOT EXISTS later AS SELECT 1 AS id;\n')
   const refused = migrateClickHouse(house, { folder: asUrl(folder) })
   await expect(refused).rejects.toBeInstanceOf(ConfigError)
-  await expect(refused).rejects.toThrow(edited('0007_flow.sql'))
+  await expect(refused).rejects.toThrow(edited('0006_flow.sql'))
   await expect(refused).rejects.toThrow(`database ${house.database}: `)
   await expect(refused).rejects.toThrow('`vaultlog rebuild`')
   const later = () => house.query('test', 'EXISTS VIEW later').then(rows => rows[0])

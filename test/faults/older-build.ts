@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { root } from './command.ts'
 
 /** The last migrations it has. */
-const LAST = { 'db/clickhouse/migrations': '0005', 'db/migrations': '0102' }
+const LAST = { 'db/clickhouse/migrations': '0005', 'db/migrations': '0005' }
 
 export interface OlderBuild {
   folder: string
-  /** Tables of the projections that it has. */
+  /** Tables of the projections of chains that it has. */
   projections: string[]
   remove(): Promise<void>
 }
@@ -30,9 +30,10 @@ export async function makeOlderBuild(): Promise<OlderBuild> {
   }
   const projections: string[] = []
   for (const file of await readdir(join(folder, 'jobs/projections'))) {
+    const path = join(folder, 'jobs/projections', file)
     const table = file.replace(/\.ts$/, '').replaceAll('-', '_')
-    if (made.includes(`CREATE TABLE IF NOT EXISTS ${table} (`)) projections.push(table)
-    else await rm(join(folder, 'jobs/projections', file))
+    if (!made.includes(`CREATE TABLE IF NOT EXISTS ${table} (`)) await rm(path)
+    else if (!(await readFile(path, 'utf8')).includes("streams: 'registry'")) projections.push(table)
   }
   return { folder, projections, remove: () => rm(folder, { recursive: true, force: true }) }
 }

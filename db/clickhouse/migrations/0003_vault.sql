@@ -79,3 +79,90 @@ FROM (
 )
 -- Comets are those that the registry and the configurator name; what an aToken calls its pool is only its own word.
 WHERE type = 'VaultCreated' OR told_by = 'compound-v3';
+
+-- What a vault's own events say of its settings, one row per change: fees, caps, pauses. The last visible row of a
+-- (setting, market) is what holds; all rows of 'paused' are its history.
+CREATE TABLE IF NOT EXISTS vault_setting (
+  chain_id UInt32 COMMENT 'chain, by its id',
+  vault String COMMENT 'address of the vault, lower case',
+  setting LowCardinality(String) COMMENT 'fee:performance, fee:management …, cap:deposit, cap:supply …, paused',
+  market String COMMENT 'market or scope within the vault; empty: the whole vault',
+  position UInt64 COMMENT 'place of the event that the row follows from, in the chain''s stream of events',
+  block_number UInt64 COMMENT 'number of that event''s block',
+  timestamp DateTime('UTC') COMMENT 'time of the block, UTC',
+  value Nullable(UInt256) COMMENT 'fee: fraction scaled by 1e18; cap: asset base units; paused: 1 or 0; NULL: changed to what the event does not say'
+) ENGINE = ReplacingMergeTree
+PARTITION BY chain_id
+ORDER BY (chain_id, vault, setting, market, position)
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'Grain: one row per change that a vault''s own events tell; `(chain_id, vault, setting, market, position)`. What holds is the
+last of a (vault, setting, market); the rows of `paused` are its history.';
+
+CREATE VIEW IF NOT EXISTS internal.vault_setting_rows AS
+SELECT
+  toUInt32(stream) AS chain_id,
+  contract AS vault,
+  multiIf(type = 'FeeChanged', concat('fee:', fields.kind), type = 'CapChanged', concat('cap:', fields.kind), 'paused') AS setting,
+  coalesce(fields.market, fields.scope, '') AS market,
+  position,
+  block_number,
+  timestamp,
+  multiIf(
+    type = 'FeeChanged', toUInt256OrNull(fields.feeWad),
+    type = 'CapChanged', if(coalesce(fields.capDecimals, 0) = 0, toUInt256OrNull(fields.cap), NULL),
+    toNullable(toUInt256(type = 'Paused'))) AS value
+FROM (
+  SELECT stream, contract, position, block_number, timestamp, type,
+    JSONExtract(data, 'Tuple(kind String, feeWad Nullable(String), cap Nullable(String), capDecimals Nullable(UInt8),
+      market Nullable(String), scope Nullable(String))') AS fields
+  FROM event
+  WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}
+    AND type IN ('FeeChanged', 'CapChanged', 'Paused', 'Unpaused')
+);
+
+-- Vaults that stand: neither taken back by a fork nor left alone by an operator.
+CREATE VIEW IF NOT EXISTS known_vaults AS
+SELECT * FROM vault FINAL
+WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  AND (chain_id, vault) NOT IN (SELECT chain_id, contract FROM ignored_contracts)
+COMMENT 'Grain: one row per vault as it was discovered, less what forks took back and what operators ignore; other views use it.';
+ALTER TABLE known_vaults
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN position 'place of the event that the row follows from, in the chain''s stream of events',
+  COMMENT COLUMN block_number 'number of that event''s block',
+  COMMENT COLUMN timestamp 'time of the block in which it was discovered, UTC',
+  COMMENT COLUMN protocol 'slug of what it is, e.g. metamorpho; erc-4626: of no factory that is known',
+  COMMENT COLUMN name 'name of the share token, as it says itself',
+  COMMENT COLUMN symbol 'symbol of the share token, as it says itself',
+  COMMENT COLUMN decimals 'decimals of the share',
+  COMMENT COLUMN asset 'address of the underlying, lower case',
+  COMMENT COLUMN asset_name 'name of the underlying, as it says itself',
+  COMMENT COLUMN asset_symbol 'symbol of the underlying, as it says itself',
+  COMMENT COLUMN asset_decimals 'decimals of the underlying',
+  COMMENT COLUMN deployed_block 'number of the block that deployed it; NULL: unknown',
+  COMMENT COLUMN deployed_at 'time of the block that deployed it, UTC; NULL: unknown',
+  COMMENT COLUMN async_deposits '1: deposits are requests, executed later (ERC-7540); NULL: unknown',
+  COMMENT COLUMN async_redemptions '1: redemptions are requests, executed later (ERC-7540), or wait for a cooldown that is on or can be switched on; NULL: unknown';
+
+-- How a vault came to be known: the registry lists it, a factory that the registry names made it, or it was found by its
+-- shape, which anybody can give a contract.
+CREATE VIEW IF NOT EXISTS vault_standings AS
+SELECT known.chain_id AS chain_id, known.vault AS vault, multiIf(
+  (known.chain_id, known.vault) IN (
+    SELECT chain_id, address FROM address_facts WHERE subject LIKE 'vault:%' AND kind = 'listed'
+  ), 'listed',
+  (known.chain_id, known.vault) IN (
+    SELECT chain_id, vault FROM vault_made
+    WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+  ), 'made',
+  'found') AS standing
+FROM (
+  SELECT DISTINCT chain_id, vault FROM vault
+  WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row)
+) AS known
+COMMENT 'Grain: one row per vault: how it came to be known.';
+ALTER TABLE vault_standings
+  COMMENT COLUMN chain_id 'chain, by its id',
+  COMMENT COLUMN vault 'address of the vault, lower case',
+  COMMENT COLUMN standing '`listed`, `made` or `found`: see `vaults`';
