@@ -88,7 +88,7 @@ function discoveryOf(vaults: readonly string[]): BlockEvents {
 }
 
 /** Blocks with the events of a year, `count` in all, one after the other. */
-function openGenerator(vaults: readonly string[], count: number): () => BlockEvents {
+export function openGenerator(vaults: readonly string[], count: number): () => BlockEvents {
   // Four events to a block on average, with the redemptions.
   const step = YEAR / (count / 4)
   const random = seededRandom(7).next
