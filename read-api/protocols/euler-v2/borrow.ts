@@ -5,21 +5,23 @@ import { RefusedError } from '../../http/errors.ts'
 import { ratio, SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { erc4626Abi } from '../../transactions/abis.ts'
 import {
-  amountWithin,
+  type BorrowOption,
   type Bound,
+  bestOption,
+  capped,
   closed,
-  hasNone,
+  enablingFor,
   largest,
-  payingPlan,
-  refuseShortWallet,
-  repayment,
+  neededEnabling,
+  owedBound,
+  suppliedBound,
   tightest,
   tokenOf,
-  walletBound,
 } from '../../transactions/borrow/bounds.ts'
-import { answeredBy, type BorrowRequest, defineBorrowFamily } from '../../transactions/borrow/family.ts'
-import type { Plan, PlannedAction } from '../../transactions/family.ts'
-import { singlePlan, units } from '../../transactions/wallet.ts'
+import { answeredBy, type BorrowPosition, type MarketAssetRef } from '../../transactions/borrow/family.ts'
+import { defineBorrowFamily } from '../../transactions/borrow/standing.ts'
+import type { PlannedAction, ReadViews } from '../../transactions/family.ts'
+import { units } from '../../transactions/wallet.ts'
 import { evcAbi, evkAbi } from './abis.ts'
 import { capOf, type EulerAccount, type EulerRef, isHealthy, readAccount, vaultOf } from './account.ts'
 
@@ -30,10 +32,10 @@ const operations = { deposit: 0n, withdraw: 2n, redeem: 3n, borrow: 6n, repay: 7
  * Euler v2 (EVK). One vault lends; other vaults, whose shares it takes, are the collateral. The connector (EVC) knows what
  * an account has made collateral and which vault decides over it; both are set in one batch before the first loan.
  */
-export const eulerEvk = defineBorrowFamily<EulerRef>({
+export const eulerEvk = defineBorrowFamily({
   protocol: 'euler-v2',
 
-  async figures(market, asset, read) {
+  async figures(market: EulerRef, asset, read) {
     const vault = vaultOf(market, asset)
     const wholeShares = 10n ** BigInt(asset.info.decimals)
     const { block, values } = await read({
@@ -61,165 +63,175 @@ export const eulerEvk = defineBorrowFamily<EulerRef>({
     }
   },
 
-  async look(market, asset, user, read) {
-    const account = await readAccount(market, asset, user, read)
-    const { block, evc, debt, supplied, shares, borrows, isController } = account
-    const { wallet = 0n, allowance = 0n, cash = 0n, total = 0n } = account
-    const vault = vaultOf(market, asset)
-    const token = tokenOf(asset)
-    const isLoan = asset.side === 'loan'
+  read: readPosition,
+  bounds: boundsOf,
 
-    const off = (hook: EulerAccount['hook'], operation: keyof typeof operations) =>
-      hook !== undefined &&
-      hook[0] === zeroAddress &&
-      ((BigInt(hook[1]) >> operations[operation]) & 1n) === 1n
-        ? `The vault's governor has switched ${operation} off.`
-        : undefined
-    const capped = (raw: number | undefined, sum: bigint, what: string): Bound[] => {
-      const cap = capOf(raw)
-      const room = cap !== undefined && cap > sum ? cap - sum : 0n
-      return cap === undefined
-        ? []
-        : [{ most: room, because: `The ${what} cap leaves room for ${units(room, token)}.` }]
-    }
-    const cashBound: Bound = { most: cash, because: `The vault holds ${units(cash, token)}.` }
-    const supplyBound = tightest(
-      walletBound(wallet, asset),
-      ...closed(off(account.hook, 'deposit')),
-      ...capped(account.caps?.[0], total, 'supply'),
-    )
-    const withdrawBound = tightest(
-      { most: supplied, because: `The wallet has supplied ${units(supplied, token)}.` },
-      ...closed(off(account.hook, 'withdraw')),
-      ...closed(off(account.hook, 'redeem')),
-      cashBound,
-      {
-        most: account.free?.assets ?? supplied,
-        because: account.free ? `${account.free.because.replace(/^t/, 'T')}.` : '',
-      },
-    )
+  steps: (position, { options }) => ({
+    supply: ['approve', 'supply', ...(needsEnabling(position) ? ['enableCollateral'] : [])],
+    withdraw: ['withdraw'],
+    borrow: isLoan(position)
+      ? [...preparing(position, neededEnabling(options)).map(({ name }) => name), 'borrow']
+      : [],
+    repay: isLoan(position) ? ['approve', 'repay'] : [],
+  }),
 
-    const indebted = account.others.find(({ owed }) => owed === undefined || owed > 0n)
-    const limits: Bound[] = [
-      ...closed(off(account.lenderHook, 'borrow')),
-      ...closed(
-        indebted ? `The vault ${indebted.vault} decides over the account, which owes to it.` : undefined,
-      ),
-      ...capped(account.lenderCaps?.[1], borrows, 'borrow'),
-      cashBound,
-    ]
-    const idle = account.collaterals
-      .filter(({ isEnabled }) => !isEnabled)
-      .sort((a, b) => (a.value * a.ltvBps < b.value * b.ltvBps ? 1 : -1))
-      .map(of => of.vault)
-    const options = Array.from({ length: idle.length + 1 }, (_, n) => {
-      const enabling = idle.slice(0, n)
-      const most = tightest({ most: isLoan ? maxUint256 : 0n, because: '' }, ...limits)
-      const covered = {
-        most: largest(most.most, more => isHealthy(account, { more, enabling })),
-        because: 'With more debt the position would not be healthy.',
-      }
-      return { enabling, bound: tightest(most, covered) }
-    })
-    const best = options.reduce((a, b) => (b.bound.most > a.bound.most ? b : a))
-    const owes: Bound = { most: debt, because: `The wallet owes ${units(debt, token)}.` }
-    const repayBound = tightest(owes, ...closed(off(account.hook, 'repay')), walletBound(wallet, asset))
+  actions: {
+    supply(position, { value }) {
+      const { user, contract: vault, account } = position
+      const deposit = encodeFunctionData({ abi: erc4626Abi, functionName: 'deposit', args: [value, user] })
+      const enabling = needsEnabling(position)
+        ? [call('enableCollateral', account.evc, enableCollateral(user, vault))]
+        : []
+      return [call('supply', vault, deposit), ...enabling]
+    },
 
-    const call = (name: string, to: Address, data: Hex): PlannedAction => ({ name, to, data })
-    const enableCollateral = (of: Address) =>
-      encodeFunctionData({ abi: evcAbi, functionName: 'enableCollateral', args: [user, of] })
-    const needsEnabling = !isLoan && !account.enabled.includes(vault)
+    withdraw({ user, contract: vault, account: { shares } }, { value, isAll }) {
+      const data = isAll
+        ? encodeFunctionData({ abi: erc4626Abi, functionName: 'redeem', args: [shares, user, user] })
+        : encodeFunctionData({ abi: erc4626Abi, functionName: 'withdraw', args: [value, user, user] })
+      return [call('withdraw', vault, data)]
+    },
 
-    /** What the connector has to be told before a loan, in one batch. */
-    const preparing = (enabling: readonly Address[]): PlannedAction[] => {
-      const toEvc = (data: Hex) => ({ targetContract: evc, onBehalfOfAccount: zeroAddress, value: 0n, data })
-      const items = [
-        ...enabling.map(of => toEvc(enableCollateral(of))),
-        // A vault that nothing is owed to any more lets go of the account.
-        ...account.others.map(({ vault: other }) => ({
-          targetContract: other,
-          onBehalfOfAccount: user,
-          value: 0n,
-          data: encodeFunctionData({ abi: evkAbi, functionName: 'disableController', args: [] }),
-        })),
-        ...(isController
-          ? []
-          : [
-              toEvc(
-                encodeFunctionData({
-                  abi: evcAbi,
-                  functionName: 'enableController',
-                  args: [user, market.root as Address],
-                }),
-              ),
-            ]),
-      ]
-      if (items.length === 0) return []
-      const batch = encodeFunctionData({ abi: evcAbi, functionName: 'batch', args: [items] })
-      return [call(isController ? 'enableCollateral' : 'enableController', evc, batch)]
-    }
+    borrow(position, { value }, { options }) {
+      const args = [value, position.user] as const
+      const borrow = encodeFunctionData({ abi: evkAbi, functionName: 'borrow', args })
+      const before = preparing(position, enablingFor(options, value))
+      return [...before, call('borrow', position.contract, borrow)]
+    },
 
-    const build = (request: BorrowRequest): Plan => {
-      const { action, amount } = request
-      if (!isLoan && (action === 'borrow' || action === 'repay'))
-        throw hasNone(asset, action, ['supply', 'withdraw'])
-      const pay = (needed: bigint, value: bigint, actions: PlannedAction[]) =>
-        payingPlan(asset, vault, allowance, { needed, value, reset: request.resetAllowance }, actions)
-      if (action === 'supply') {
-        const value = amountWithin(request, token, wallet, supplyBound)
-        const deposit = encodeFunctionData({ abi: erc4626Abi, functionName: 'deposit', args: [value, user] })
-        return pay(value, value, [
-          call('supply', vault, deposit),
-          ...(needsEnabling ? [call('enableCollateral', evc, enableCollateral(vault))] : []),
-        ])
-      }
-      if (action === 'withdraw') {
-        const value = amountWithin(request, token, supplied, withdrawBound)
-        const data =
-          amount === 'all'
-            ? encodeFunctionData({ abi: erc4626Abi, functionName: 'redeem', args: [shares, user, user] })
-            : encodeFunctionData({ abi: erc4626Abi, functionName: 'withdraw', args: [value, user, user] })
-        return singlePlan(call('withdraw', vault, data), [token])
-      }
-      if (action === 'borrow') {
-        const value = amountWithin(request, token, best.bound.most, best.bound)
-        const { enabling } = options.find(({ bound }) => bound.most >= value) ?? best
-        const borrow = encodeFunctionData({ abi: evkAbi, functionName: 'borrow', args: [value, user] })
-        return {
-          actions: [...preparing(enabling), call('borrow', vault, borrow)],
-          currentActionIndex: 0,
-          gains: [token],
-        }
-      }
-      const repay = (value: bigint) => [
-        call('repay', vault, encodeFunctionData({ abi: evkAbi, functionName: 'repay', args: [value, user] })),
-      ]
-      if (amount !== 'all') {
-        const value = amountWithin(request, token, debt, repayBound)
-        return pay(value, value, repay(value))
-      }
-      amountWithin(request, token, debt, tightest(owes, ...closed(off(account.hook, 'repay'))))
-      const { needed, approved } = repayment(account.owedIn)
-      refuseShortWallet(wallet, debt, needed, asset)
-      return pay(needed, approved, repay(maxUint256))
-    }
-
-    const before = preparing(options[0]?.bound.most === 0n ? best.enabling : []).map(({ name }) => name)
-    return {
-      block,
-      balances: { supplied, borrowed: isLoan ? debt : 0n, wallet, allowance },
-      limits: {
-        maxWithdraw: withdrawBound.most,
-        maxBorrow: isLoan ? best.bound.most : 0n,
-        maxRepay: isLoan ? repayBound.most : 0n,
-      },
-      steps: {
-        supply: ['approve', 'supply', ...(needsEnabling ? ['enableCollateral'] : [])],
-        withdraw: ['withdraw'],
-        borrow: isLoan ? [...before, 'borrow'] : [],
-        repay: isLoan ? ['approve', 'repay'] : [],
-      },
-      build,
-    }
+    repay({ user, contract: vault }, { value, isAll }) {
+      const args = [isAll ? maxUint256 : value, user] as const
+      return [call('repay', vault, encodeFunctionData({ abi: evkAbi, functionName: 'repay', args }))]
+    },
   },
 })
+
+/** The contract is the vault of the asset. */
+interface Position extends BorrowPosition {
+  /** The vault that lends. */
+  lender: Address
+  account: EulerAccount
+}
+
+const isLoan = ({ asset }: Position): boolean => asset.side === 'loan'
+
+async function readPosition(
+  market: EulerRef,
+  asset: MarketAssetRef,
+  user: Address,
+  read: ReadViews,
+): Promise<Position> {
+  const account = await readAccount(market, asset, user, read)
+  const { block, supplied, debt, wallet = 0n, allowance = 0n, owedIn } = account
+  return {
+    block,
+    user,
+    asset,
+    token: tokenOf(asset),
+    contract: vaultOf(market, asset),
+    balances: { supplied, borrowed: asset.side === 'loan' ? debt : 0n, wallet, allowance },
+    owedIn,
+    lender: market.root as Address,
+    account,
+  }
+}
+
+function boundsOf(position: Position) {
+  const { account } = position
+  const options = borrowOptions(position)
+  return {
+    supply: supplyBound(position),
+    withdraw: withdrawBound(position),
+    borrow: bestOption(options).bound,
+    repay: tightest(owedBound(position), ...closed(switchedOff(account.hook, 'repay'))),
+    /** Of borrow. */
+    options,
+  }
+}
+
+const switchedOff = (hook: EulerAccount['hook'], operation: keyof typeof operations): string | undefined =>
+  hook !== undefined && hook[0] === zeroAddress && ((BigInt(hook[1]) >> operations[operation]) & 1n) === 1n
+    ? `The vault's governor has switched ${operation} off.`
+    : undefined
+
+const cashBound = ({ account: { cash = 0n }, token }: Position): Bound => ({
+  most: cash,
+  because: `The vault holds ${units(cash, token)}.`,
+})
+
+function supplyBound({ account, token }: Position): Bound {
+  const { hook, caps, total = 0n } = account
+  return tightest(
+    ...closed(switchedOff(hook, 'deposit')),
+    ...capped('supply', capOf(caps?.[0]), total, token),
+  )
+}
+
+function withdrawBound(position: Position): Bound {
+  const { hook, free, supplied } = position.account
+  return tightest(
+    suppliedBound(position),
+    ...closed(switchedOff(hook, 'withdraw')),
+    ...closed(switchedOff(hook, 'redeem')),
+    cashBound(position),
+    {
+      most: free?.assets ?? supplied,
+      because: free ? `${free.because.replace(/^t/, 'T')}.` : '',
+    },
+  )
+}
+
+/** What can be borrowed with more and more of what is supplied as collateral, what secures most first. */
+function borrowOptions(position: Position): BorrowOption[] {
+  const { account, token } = position
+  const indebted = account.others.find(({ owed }) => owed === undefined || owed > 0n)
+  const most = tightest(
+    { most: isLoan(position) ? maxUint256 : 0n, because: '' },
+    ...closed(switchedOff(account.lenderHook, 'borrow')),
+    ...closed(indebted && `The vault ${indebted.vault} decides over the account, which owes to it.`),
+    ...capped('borrow', capOf(account.lenderCaps?.[1]), account.borrows, token),
+    cashBound(position),
+  )
+  const idle = account.collaterals
+    .filter(({ isEnabled }) => !isEnabled)
+    .sort((a, b) => (a.value * a.ltvBps < b.value * b.ltvBps ? 1 : -1))
+    .map(of => of.vault)
+  return Array.from({ length: idle.length + 1 }, (_, n) => {
+    const enabling = idle.slice(0, n)
+    const covered: Bound = {
+      most: largest(most.most, more => isHealthy(account, { more, enabling })),
+      because: 'With more debt the position would not be healthy.',
+    }
+    return { enabling, bound: tightest(most, covered) }
+  })
+}
+
+const needsEnabling = (position: Position): boolean =>
+  !isLoan(position) && !position.account.enabled.includes(position.contract)
+
+/** What the connector has to be told before a loan, in one batch. */
+function preparing({ user, lender, account }: Position, enabling: readonly Address[]): PlannedAction[] {
+  const { evc, others, isController } = account
+  const toEvc = (data: Hex) => ({ targetContract: evc, onBehalfOfAccount: zeroAddress, value: 0n, data })
+  const enableController = () =>
+    encodeFunctionData({ abi: evcAbi, functionName: 'enableController', args: [user, lender] })
+  const items = [
+    ...enabling.map(of => toEvc(enableCollateral(user, of))),
+    // A vault that nothing is owed to any more lets go of the account.
+    ...others.map(({ vault: other }) => ({
+      targetContract: other,
+      onBehalfOfAccount: user,
+      value: 0n,
+      data: encodeFunctionData({ abi: evkAbi, functionName: 'disableController', args: [] }),
+    })),
+    ...(isController ? [] : [toEvc(enableController())]),
+  ]
+  if (items.length === 0) return []
+  const batch = encodeFunctionData({ abi: evcAbi, functionName: 'batch', args: [items] })
+  return [call(isController ? 'enableCollateral' : 'enableController', evc, batch)]
+}
+
+const call = (name: string, to: Address, data: Hex): PlannedAction => ({ name, to, data })
+
+const enableCollateral = (user: Address, of: Address): Hex =>
+  encodeFunctionData({ abi: evcAbi, functionName: 'enableCollateral', args: [user, of] })

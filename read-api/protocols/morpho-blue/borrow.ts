@@ -8,6 +8,7 @@ import {
 import {
   accrueMorpho,
   type MorphoMarket,
+  type MorphoPosition,
   morphoBalances,
   morphoMaxBorrow,
   toAssetsUp,
@@ -19,26 +20,18 @@ import { RefusedError } from '../../http/errors.ts'
 import { fractionOfWad, ratio, yearlyOfWad } from '../../lending/market.ts'
 import { erc20Abi } from '../../transactions/abis.ts'
 import {
-  amountWithin,
   type Bound,
-  hasNone,
   LANDING_SECONDS,
   largest,
-  payingPlan,
-  refuseShortWallet,
-  repayment,
+  owedBound,
+  suppliedBound,
   tightest,
   tokenOf,
-  walletBound,
 } from '../../transactions/borrow/bounds.ts'
-import {
-  type BorrowAction,
-  type BorrowRequest,
-  defineBorrowFamily,
-  type MarketRef,
-} from '../../transactions/borrow/family.ts'
-import type { Plan, PlannedAction, ReadViews } from '../../transactions/family.ts'
-import { singlePlan, units } from '../../transactions/wallet.ts'
+import type { BorrowPosition, MarketAssetRef, MarketRef } from '../../transactions/borrow/family.ts'
+import { defineBorrowFamily } from '../../transactions/borrow/standing.ts'
+import type { PlannedAction, ReadViews } from '../../transactions/family.ts'
+import { units } from '../../transactions/wallet.ts'
 import { irmAbi, morphoAbi, morphoOracleAbi } from './abis.ts'
 import type { MorphoParams } from './market.ts'
 
@@ -48,10 +41,101 @@ export interface MorphoRef extends MarketRef {
   readonly params: MorphoParams
 }
 
-const actionsOf = {
-  loan: ['supply', 'withdraw', 'borrow', 'repay'],
-  collateral: ['supply', 'withdraw'],
-} as const satisfies Record<string, readonly BorrowAction[]>
+/**
+ * Morpho Blue. What is lent and borrowed is the loan asset, what secures is the collateral asset. Everything is withdrawn
+ * and repaid by shares: they do not change while interest accrues.
+ */
+export const morphoBlue = defineBorrowFamily({
+  protocol: 'morpho-blue',
+
+  async figures(market: MorphoRef, asset, read) {
+    // The contract keeps no sum of the collateral of a market.
+    if (asset.side === 'collateral') return undefined
+    const { block, values } = await read({ stored: storedView(market) })
+    const { rate, state } = await accrued(market, values.stored, block.timestamp, read)
+    const { supplyAssets, supplyShares, borrowAssets, borrowShares, feeWad } = state
+    const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
+    const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)
+    return {
+      block,
+      borrowRate,
+      supplyRate:
+        borrowRate === undefined
+          ? undefined
+          : borrowRate * ratio(borrowAssets, supplyAssets) * (1 - fractionOfWad(feeWad)),
+      supplied: supplyAssets,
+      borrowed: borrowAssets,
+      supplyIndex: index(supplyAssets, supplyShares),
+      borrowIndex: index(borrowAssets, borrowShares),
+    }
+  },
+
+  read: readPosition,
+
+  bounds: position => ({
+    // There are no caps and no pauses.
+    supply: tightest(),
+    withdraw: withdrawBound(position),
+    borrow: borrowBound(position),
+    repay: owedBound(position),
+  }),
+
+  steps: position => ({
+    supply: ['approve', 'supply'],
+    withdraw: ['withdraw'],
+    borrow: isLoan(position) ? ['borrow'] : [],
+    repay: isLoan(position) ? ['approve', 'repay'] : [],
+  }),
+
+  // Amounts of a loan are of either kind: assets, or shares where assets are 0.
+  actions: {
+    supply(position, { value }) {
+      const { user, params, state } = position
+      if (!isLoan(position)) {
+        const args = [params, value, user, '0x'] as const
+        const data = encodeFunctionData({ abi: morphoAbi, functionName: 'supplyCollateral', args })
+        return [call(position, 'supply', data)]
+      }
+      if (toSharesDown(value, state.supplyAssets, state.supplyShares) === 0n)
+        throw new RefusedError('The amount is too small: it would give no shares of the market.')
+      const args = [params, value, 0n, user, '0x'] as const
+      const data = encodeFunctionData({ abi: morphoAbi, functionName: 'supply', args })
+      return [call(position, 'supply', data)]
+    },
+
+    withdraw(position, { value, isAll }) {
+      const { user, params, held } = position
+      if (!isLoan(position)) {
+        const args = [params, value, user, user] as const
+        const data = encodeFunctionData({ abi: morphoAbi, functionName: 'withdrawCollateral', args })
+        return [call(position, 'withdraw', data)]
+      }
+      const [assets, shares] = isAll ? [0n, held.supplyShares] : [value, 0n]
+      const args = [params, assets, shares, user, user] as const
+      const data = encodeFunctionData({ abi: morphoAbi, functionName: 'withdraw', args })
+      return [call(position, 'withdraw', data)]
+    },
+
+    borrow(position, { value }) {
+      const { user, params } = position
+      const args = [params, value, 0n, user, user] as const
+      const data = encodeFunctionData({ abi: morphoAbi, functionName: 'borrow', args })
+      return [call(position, 'borrow', data)]
+    },
+
+    repay(position, { value, isAll }) {
+      const { user, params, held } = position
+      const [assets, shares] = isAll ? [0n, held.borrowShares] : [value, 0n]
+      const args = [params, assets, shares, user, '0x'] as const
+      const data = encodeFunctionData({ abi: morphoAbi, functionName: 'repay', args })
+      return [call(position, 'repay', data)]
+    },
+  },
+
+  // Repaid as an amount, the whole debt could come to more shares than are owed, and that reverts.
+  repaysAll: ({ state, held }, value) =>
+    toSharesDown(value, state.borrowAssets, state.borrowShares) >= held.borrowShares,
+})
 
 type Stored = ContractFunctionReturnType<typeof morphoAbi, 'view', 'market'>
 
@@ -87,177 +171,100 @@ const paramsOf = ({ params }: MorphoRef) => ({
   lltv: params.lltv,
 })
 
-/** Whether so many shares of debt and `more` base units are covered by this collateral; `market` is that of the time when it lands. */
-function staysHealthy(
-  market: MorphoMarket,
-  { shares, more }: { shares: bigint; more: bigint },
-  { secured, price, lltv }: { secured: bigint; price: bigint | undefined; lltv: bigint },
-): boolean {
-  const added = more === 0n ? 0n : toSharesUp(more, market.borrowAssets, market.borrowShares)
-  if (shares + added === 0n) return true
-  const debt = toAssetsUp(shares + added, market.borrowAssets + more, market.borrowShares + added)
-  return price !== undefined && debt <= morphoMaxBorrow(secured, price, lltv)
+interface Position extends BorrowPosition {
+  params: ReturnType<typeof paramsOf>
+  held: MorphoPosition
+  price: bigint | undefined
+  /** The market at the block, and when the transaction lands at the latest. */
+  state: MorphoMarket
+  landed: MorphoMarket
 }
 
-/** What a wallet does by itself and for itself. Amounts of either kind: assets, or shares where assets are 0. */
-function actionsFor(market: MorphoRef, user: Address) {
+const isLoan = ({ asset }: Position): boolean => asset.side === 'loan'
+
+async function readPosition(
+  market: MorphoRef,
+  asset: MarketAssetRef,
+  user: Address,
+  read: ReadViews,
+): Promise<Position> {
+  const morpho = market.root as Address
   const params = paramsOf(market)
-  const abi = morphoAbi
-  const action = (name: string, data: Hex): PlannedAction => ({ name, to: market.root as Address, data })
+  const token = tokenOf(asset)
+  const { block, values } = await read({
+    stored: storedView(market),
+    position: view(morphoAbi, morpho, 'position', [market.id as Hex, user]),
+    wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
+    allowance: view(erc20Abi, token.address, 'allowance', [user, morpho]),
+    price: view(morphoOracleAbi, params.oracle, 'price', []),
+  })
+  const { rate = 0n, state } = await accrued(market, values.stored, block.timestamp, read)
+  const { price, wallet = 0n, allowance = 0n } = values
+  const [supplyShares = 0n, borrowShares = 0n, collateral = 0n] = values.position ?? []
+  const held = { supplyShares, borrowShares, collateral }
+  const stateIn = (seconds: number) => accrueMorpho(state, rate, block.timestamp + seconds).market
+  const { supplied, borrowed } = morphoBalances(held, state)
+  const own = asset.side === 'loan' ? { supplied, borrowed } : { supplied: collateral, borrowed: 0n }
   return {
-    supplyLoan: (assets: bigint) => {
-      const args = [params, assets, 0n, user, '0x'] as const
-      return action('supply', encodeFunctionData({ abi, functionName: 'supply', args }))
-    },
-    supplyCollateral: (assets: bigint) => {
-      const args = [params, assets, user, '0x'] as const
-      return action('supply', encodeFunctionData({ abi, functionName: 'supplyCollateral', args }))
-    },
-    withdrawLoan: (assets: bigint, shares: bigint) => {
-      const args = [params, assets, shares, user, user] as const
-      return action('withdraw', encodeFunctionData({ abi, functionName: 'withdraw', args }))
-    },
-    withdrawCollateral: (assets: bigint) => {
-      const args = [params, assets, user, user] as const
-      return action('withdraw', encodeFunctionData({ abi, functionName: 'withdrawCollateral', args }))
-    },
-    borrow: (assets: bigint) => {
-      const args = [params, assets, 0n, user, user] as const
-      return action('borrow', encodeFunctionData({ abi, functionName: 'borrow', args }))
-    },
-    repay: (assets: bigint, shares: bigint) => {
-      const args = [params, assets, shares, user, '0x'] as const
-      return action('repay', encodeFunctionData({ abi, functionName: 'repay', args }))
-    },
+    block,
+    user,
+    asset,
+    token,
+    contract: morpho,
+    balances: { ...own, wallet, allowance },
+    owedIn: seconds => morphoBalances(held, stateIn(seconds)).borrowed,
+    params,
+    held,
+    price,
+    state,
+    landed: stateIn(LANDING_SECONDS),
   }
 }
 
-/**
- * Morpho Blue. What is lent and borrowed is the loan asset, what secures is the collateral asset. Everything is withdrawn
- * and repaid by shares: they do not change while interest accrues.
- */
-export const morphoBlue = defineBorrowFamily<MorphoRef>({
-  protocol: 'morpho-blue',
+const cashOf = ({ state }: Position): bigint => state.supplyAssets - state.borrowAssets
 
-  async figures(market, asset, read) {
-    // The contract keeps no sum of the collateral of a market.
-    if (asset.side === 'collateral') return undefined
-    const { block, values } = await read({ stored: storedView(market) })
-    const { rate, state } = await accrued(market, values.stored, block.timestamp, read)
-    const { supplyAssets, supplyShares, borrowAssets, borrowShares, feeWad } = state
-    const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
-    const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)
-    return {
-      block,
-      borrowRate,
-      supplyRate:
-        borrowRate === undefined
-          ? undefined
-          : borrowRate * ratio(borrowAssets, supplyAssets) * (1 - fractionOfWad(feeWad)),
-      supplied: supplyAssets,
-      borrowed: borrowAssets,
-      supplyIndex: index(supplyAssets, supplyShares),
-      borrowIndex: index(borrowAssets, borrowShares),
-    }
-  },
+const cashBound = (position: Position): Bound => ({
+  most: cashOf(position),
+  because: `The market has ${units(cashOf(position), position.token)} that are not lent out.`,
+})
 
-  async look(market, asset, user, read) {
-    const morpho = market.root as Address
-    const params = paramsOf(market)
-    const token = tokenOf(asset)
-    const { block, values } = await read({
-      stored: storedView(market),
-      position: view(morphoAbi, morpho, 'position', [market.id as Hex, user]),
-      wallet: view(erc20Abi, token.address, 'balanceOf', [user]),
-      allowance: view(erc20Abi, token.address, 'allowance', [user, morpho]),
-      price: view(morphoOracleAbi, params.oracle, 'price', []),
-    })
-    const { rate = 0n, state } = await accrued(market, values.stored, block.timestamp, read)
-    const { price, wallet = 0n, allowance = 0n } = values
-    const [supplyShares = 0n, borrowShares = 0n, collateral = 0n] = values.position ?? []
-    const held = { supplyShares, borrowShares, collateral }
-    const owed = (seconds: number) => {
-      const { market: then } = accrueMorpho(state, rate, block.timestamp + seconds)
-      return morphoBalances(held, then).borrowed
-    }
-    const { supplied: lent, borrowed } = morphoBalances(held, state)
-    const isLoan = asset.side === 'loan'
-    const supplied = isLoan ? lent : collateral
-    const cash = state.supplyAssets - state.borrowAssets
+function withdrawBound(position: Position): Bound {
+  const { held } = position
+  if (isLoan(position)) return tightest(suppliedBound(position), cashBound(position))
+  return tightest(suppliedBound(position), {
+    most:
+      held.borrowShares === 0n
+        ? held.collateral
+        : largest(held.collateral, less => isHealthy(position, { less })),
+    because: `With less collateral the position would not be healthy.${noPrice(position)}`,
+  })
+}
 
-    const { market: landed } = accrueMorpho(state, rate, block.timestamp + LANDING_SECONDS)
-    const isHealthy = (secured: bigint, more: bigint): boolean =>
-      staysHealthy(landed, { shares: borrowShares, more }, { secured, price, lltv: params.lltv })
-    const noPrice = price === undefined ? " The market's oracle does not answer." : ''
-    const lending: Bound = {
-      most: cash,
-      because: `The market has ${units(cash, token)} that are not lent out.`,
-    }
-    const supplyBound = walletBound(wallet, asset)
-    const owns: Bound = { most: supplied, because: `The wallet has supplied ${units(supplied, token)}.` }
-    const withdrawBound = isLoan
-      ? tightest(owns, lending)
-      : tightest(owns, {
-          most: borrowShares === 0n ? collateral : largest(collateral, x => isHealthy(collateral - x, 0n)),
-          because: `With less collateral the position would not be healthy.${noPrice}`,
-        })
-    const borrowBound = tightest(lending, {
-      most: isLoan ? largest(cash, x => isHealthy(collateral, x)) : 0n,
-      because: `With more debt the position would not be healthy.${noPrice}`,
-    })
-    const owes: Bound = { most: borrowed, because: `The wallet owes ${units(borrowed, token)}.` }
-    const repayBound = tightest(owes, walletBound(wallet, asset))
+function borrowBound(position: Position): Bound {
+  return tightest(cashBound(position), {
+    most: isLoan(position) ? largest(cashOf(position), more => isHealthy(position, { more })) : 0n,
+    because: `With more debt the position would not be healthy.${noPrice(position)}`,
+  })
+}
 
-    const act = actionsFor(market, user)
+const noPrice = ({ price }: Position): string =>
+  price === undefined ? " The market's oracle does not answer." : ''
 
-    const build = (request: BorrowRequest): Plan => {
-      const { action, amount } = request
-      if (!isLoan && (action === 'borrow' || action === 'repay'))
-        throw hasNone(asset, action, actionsOf.collateral)
-      const pay = (value: bigint, needed: bigint, last: PlannedAction) =>
-        payingPlan(asset, morpho, allowance, { needed, value, reset: request.resetAllowance }, [last])
-      if (action === 'supply') {
-        const value = amountWithin(request, token, wallet, supplyBound)
-        if (isLoan && toSharesDown(value, state.supplyAssets, state.supplyShares) === 0n) {
-          throw new RefusedError('The amount is too small: it would give no shares of the market.')
-        }
-        return pay(value, value, isLoan ? act.supplyLoan(value) : act.supplyCollateral(value))
-      }
-      if (action === 'withdraw') {
-        const value = amountWithin(request, token, supplied, withdrawBound)
-        if (!isLoan) return singlePlan(act.withdrawCollateral(value), [token])
-        const out = amount === 'all' ? act.withdrawLoan(0n, supplyShares) : act.withdrawLoan(value, 0n)
-        return singlePlan(out, [token])
-      }
-      if (action === 'borrow') {
-        const value = amountWithin(request, token, borrowBound.most, borrowBound)
-        return singlePlan(act.borrow(value), [token])
-      }
-      const value = amountWithin(request, token, borrowed, amount === 'all' ? owes : repayBound)
-      // Repaid as an amount, the whole debt could come to more shares than are owed, and that reverts.
-      const isAll =
-        amount === 'all' || toSharesDown(value, state.borrowAssets, state.borrowShares) >= borrowShares
-      if (!isAll) return pay(value, value, act.repay(value, 0n))
-      const { needed, approved } = repayment(owed)
-      refuseShortWallet(wallet, borrowed, needed, asset)
-      return pay(approved, needed, act.repay(0n, borrowShares))
-    }
+/** _isHealthy, with the interest until it lands: `more` borrowed, `less` collateral. */
+function isHealthy(
+  { held, landed, price, params }: Position,
+  { more = 0n, less = 0n }: { more?: bigint; less?: bigint },
+): boolean {
+  const { borrowAssets, borrowShares } = landed
+  const added = more === 0n ? 0n : toSharesUp(more, borrowAssets, borrowShares)
+  const shares = held.borrowShares + added
+  if (shares === 0n) return true
+  const debt = toAssetsUp(shares, borrowAssets + more, borrowShares + added)
+  return price !== undefined && debt <= morphoMaxBorrow(held.collateral - less, price, params.lltv)
+}
 
-    return {
-      block,
-      balances: { supplied, borrowed: isLoan ? borrowed : 0n, wallet, allowance },
-      limits: {
-        maxWithdraw: withdrawBound.most,
-        maxBorrow: borrowBound.most,
-        maxRepay: isLoan ? repayBound.most : 0n,
-      },
-      steps: {
-        supply: ['approve', 'supply'],
-        withdraw: ['withdraw'],
-        borrow: isLoan ? ['borrow'] : [],
-        repay: isLoan ? ['approve', 'repay'] : [],
-      },
-      build,
-    }
-  },
+const call = ({ contract }: Position, name: string, data: Hex): PlannedAction => ({
+  name,
+  to: contract,
+  data,
 })

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { AssetInfo } from '../../catalogue/assets.ts'
 import type { BlockMark } from '../../chain/multicall.ts'
 import { RefusedError } from '../../http/errors.ts'
-import type { Plan, ReadViews } from '../family.ts'
+import type { Plan, ReadViews, Token } from '../family.ts'
 
 export const borrowActions = ['supply', 'withdraw', 'borrow', 'repay'] as const
 export type BorrowAction = (typeof borrowActions)[number]
@@ -31,10 +31,30 @@ export interface BorrowRequest {
   resetAllowance?: boolean
 }
 
+export interface BorrowBalances {
+  supplied: bigint
+  borrowed: bigint
+  wallet: bigint
+  allowance: bigint
+}
+
+/** What was read of one user, one asset and its market at one block. Base units of the asset, interest included. */
+export interface BorrowPosition {
+  block: BlockMark
+  user: Address
+  asset: MarketAssetRef
+  token: Token
+  /** What takes supplies and repayments, and is approved for them. */
+  contract: Address
+  balances: BorrowBalances
+  /** The debt after so many seconds. */
+  owedIn(seconds: number): bigint
+}
+
 /** How one user stands with one asset of a market at one block. Base units of the asset, interest included. */
 export interface BorrowStanding {
   block: BlockMark
-  balances: { supplied: bigint; borrowed: bigint; wallet: bigint; allowance: bigint }
+  balances: BorrowBalances
   limits: { maxWithdraw: bigint; maxBorrow: bigint; maxRepay: bigint }
   /** Names of the actions of each step, in their order; none where the asset has no such step. */
   steps: Record<BorrowAction, readonly string[]>
@@ -62,14 +82,9 @@ export function answeredBy(contract: string, total: bigint | undefined): bigint 
 }
 
 /** One kind of lending market: how a user stands with it, what is done with it, what it says of itself now. */
-export interface BorrowFamily<M extends MarketRef = MarketRef> {
-  readonly protocol: M['protocol']
-  look(market: M, asset: MarketAssetRef, user: Address, read: ReadViews): Promise<BorrowStanding>
+export interface BorrowFamily {
+  readonly protocol: string
+  look(market: MarketRef, asset: MarketAssetRef, user: Address, read: ReadViews): Promise<BorrowStanding>
   /** Undefined where the contract keeps no figures of this asset. */
-  figures(market: M, asset: MarketAssetRef, read: ReadViews): Promise<AssetFigures | undefined>
-}
-
-/** A family is only ever given markets of its own protocol. */
-export function defineBorrowFamily<M extends MarketRef>(family: BorrowFamily<M>): BorrowFamily {
-  return family as unknown as BorrowFamily
+  figures(market: MarketRef, asset: MarketAssetRef, read: ReadViews): Promise<AssetFigures | undefined>
 }
