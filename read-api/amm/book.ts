@@ -89,7 +89,8 @@ function vaultOf(
   }
 }
 
-function stateOf(row: AmmStateRow): AmmState {
+/** A state as it is stored. */
+export function stateOf(row: Omit<AmmStateRow, 'vault'>): AmmState {
   const position = (liquidity: string | null, lower: number | null, upper: number | null) =>
     liquidity === null || lower === null || upper === null
       ? undefined

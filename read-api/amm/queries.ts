@@ -1,4 +1,5 @@
 import { defineQuery, uint, z } from '../moment/query.ts'
+import { statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 
 /** Rows of the newest visible position of each vault. */
@@ -8,14 +9,25 @@ const newest = (
 ) => `SELECT * FROM ${table} WHERE ${VISIBLE}${where} AND position IN (
     SELECT max(position) FROM ${table} WHERE ${VISIBLE}${where} GROUP BY vault) LIMIT 1 BY vault`
 
-const STATE = `toUnixTimestamp(s.timestamp) AS sampled_at, toString(s.total0) AS total0, toString(s.total1) AS total1,
-      toString(s.supply) AS supply, toString(s.sqrt_price_x96) AS root, s.mean_tick AS mean_tick,
-      toString(s.base_liquidity) AS base_liquidity, s.base_lower AS base_lower, s.base_upper AS base_upper,
-      toString(s.limit_liquidity) AS limit_liquidity, s.limit_lower AS limit_lower, s.limit_upper AS limit_upper`
+const COLUMNS = {
+  total0: 'toString(s.total0)',
+  total1: 'toString(s.total1)',
+  supply: 'toString(s.supply)',
+  root: 'toString(s.sqrt_price_x96)',
+  mean_tick: 's.mean_tick',
+  base_liquidity: 'toString(s.base_liquidity)',
+  base_lower: 's.base_lower',
+  base_upper: 's.base_upper',
+  limit_liquidity: 'toString(s.limit_liquidity)',
+  limit_lower: 's.limit_lower',
+  limit_upper: 's.limit_upper',
+}
+const STATE = `toUnixTimestamp(s.timestamp) AS sampled_at, ${Object.entries(COLUMNS)
+  .map(([name, sql]) => `${sql} AS ${name}`)
+  .join(', ')}`
 
 const tick = z.number().nullable()
 const state = {
-  sampled_at: uint,
   total0: z.string(),
   total1: z.string(),
   supply: z.string(),
@@ -60,7 +72,7 @@ export const ammStates = defineQuery({
     'amm_state',
     " AND timestamp >= toDateTime({since:UInt32}, 'UTC') AND timestamp <= toDateTime({until:UInt32}, 'UTC')",
   )}) AS s`,
-  row: z.object({ vault: z.string(), ...state }),
+  row: z.object({ vault: z.string(), sampled_at: uint, ...state }),
 })
 export type AmmStateRow = z.output<typeof ammStates.row>
 
@@ -70,4 +82,39 @@ export const ammBalance = defineQuery({
   sql: `SELECT toString(argMax(balance, position)) AS balance FROM amm_share
     WHERE ${VISIBLE} AND vault = {vault:String} AND holder = {holder:String} HAVING count() > 0`,
   row: z.object({ balance: z.string() }),
+})
+
+/** States of one vault at moments. */
+export const ammStatesAt = statesAtTimes({
+  name: 'amm_states',
+  table: 'amm_state',
+  key: 'vault = {vault:String}',
+  columns: COLUMNS,
+  row: state,
+})
+
+/**
+ * By block up to {to} how many shares of {vaults} each account held after it. `is_paid`: as many as it moved came to be, or
+ * were given back, in that block.
+ */
+export const ammSharesByBlock = defineQuery({
+  name: 'amm_shares_by_block',
+  sql: `SELECT vault, account, block, at, toString(held) AS balance, (vault, block, abs(moved)) IN (
+      SELECT vault, block_number, shares FROM amm_flow
+      WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND kind IN ('deposit', 'withdraw')) AS is_paid
+    FROM (
+      SELECT vault, holder AS account, block_number AS block, toUnixTimestamp(max(timestamp)) AS at, argMax(s.balance, position) AS held,
+        sum(delta) AS moved
+      FROM amm_share AS s FINAL
+      WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+      GROUP BY vault, account, block)
+    ORDER BY block LIMIT {limit:UInt32}`,
+  row: z.object({
+    vault: z.string(),
+    account: z.string(),
+    block: uint,
+    at: uint,
+    balance: z.string(),
+    is_paid: z.number(),
+  }),
 })

@@ -52,7 +52,7 @@ function marketOf(
   const family = fixedTermFamilies.find(({ protocol }) => protocol === row.protocol)
   const isIgnored = [row.market, row.sy].some(contract => catalogue.facts.isIgnored(chainId, contract))
   if (!info || !family || isIgnored) return undefined
-  const state = stateOf(row)
+  const state = row.sampled_at === null ? undefined : stateOf(row)
   const figures = state && family.figures(state, row.expiry, at)
   const inAsset = (amount: bigint | undefined) =>
     amount === undefined ? undefined : rescaled(amount, row.decimals, info.decimals)
@@ -76,8 +76,13 @@ function marketOf(
   }
 }
 
-function stateOf(row: FixedTermRow): FixedTermState | undefined {
-  if (row.sampled_at === null) return undefined
+/** A state as it is stored. */
+export function stateOf(
+  row: Pick<
+    FixedTermRow,
+    'total_pt' | 'total_sy' | 'total_lp' | 'ln_rate' | 'pt_supply' | 'exchange_rate' | 'py_index'
+  >,
+): FixedTermState {
   const maybe = (text: string | null) => (text === null ? undefined : BigInt(text))
   return {
     totalPt: BigInt(row.total_pt),

@@ -1,4 +1,5 @@
 import { defineQuery, uint, z } from '../moment/query.ts'
+import { statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 
 /** Rows of the newest visible position of each market. */
@@ -50,4 +51,59 @@ export const earlierRates = defineQuery({
       AND timestamp >= toDateTime({since:UInt32}, 'UTC') AND timestamp <= toDateTime({until:UInt32}, 'UTC')
     GROUP BY market`,
   row: z.object({ market: z.string(), rate: z.string() }),
+})
+
+const wide = z.string()
+const wideOrNone = z.string().nullable()
+
+/** States of one market at moments. */
+export const fixedTermStatesAt = statesAtTimes({
+  name: 'fixed_term_states',
+  table: 'fixed_term_state',
+  key: 'market = {market:String}',
+  columns: {
+    total_pt: 'toString(s.total_pt)',
+    total_sy: 'toString(s.total_sy)',
+    total_lp: 'toString(s.total_lp)',
+    ln_rate: 'toString(s.ln_rate_wad)',
+    pt_supply: 'toString(s.pt_supply)',
+    exchange_rate: 'toString(s.exchange_rate)',
+    py_index: 'toString(s.py_index)',
+  },
+  row: {
+    total_pt: wide,
+    total_sy: wide,
+    total_lp: wide,
+    ln_rate: wide,
+    pt_supply: wideOrNone,
+    exchange_rate: wideOrNone,
+    py_index: wideOrNone,
+  },
+})
+
+/**
+ * By block up to {to} how many of the principal tokens {pts} each account held after it. `is_traded`: as many as it moved
+ * were bought from a pool in that block, or sold to one.
+ */
+export const principalByBlock = defineQuery({
+  name: 'principal_by_block',
+  sql: `SELECT pt, account, block, at, toString(held) AS balance, (pt, block, abs(moved)) IN (
+      SELECT m.pt, t.block_number, abs(t.pt_out) FROM fixed_term_trade AS t
+      INNER JOIN (SELECT market, pt FROM fixed_term_market WHERE ${VISIBLE} AND pt IN {pts:Array(String)}) AS m ON t.market = m.market
+      WHERE t.kind = 'swap' AND ${VISIBLE.replace('chain_id', 't.chain_id').replace('position', 't.position')}) AS is_traded
+    FROM (
+      SELECT pt, holder AS account, block_number AS block, toUnixTimestamp(max(timestamp)) AS at, argMax(s.balance, position) AS held,
+        sum(delta) AS moved
+      FROM pt_balance AS s FINAL
+      WHERE ${VISIBLE} AND pt IN {pts:Array(String)} AND holder IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+      GROUP BY pt, account, block)
+    ORDER BY block LIMIT {limit:UInt32}`,
+  row: z.object({
+    pt: z.string(),
+    account: z.string(),
+    block: uint,
+    at: uint,
+    balance: z.string(),
+    is_traded: z.number(),
+  }),
 })

@@ -11,7 +11,7 @@ function networkOf({ chainId }: FixedTermMarket) {
   return { name, chainId, networkCaip }
 }
 
-function protocolOf({ protocol }: FixedTermMarket) {
+export function protocolOf({ protocol }: FixedTermMarket) {
   const of: { name: string; product?: string; version?: string } = PROTOCOLS[protocol as ProtocolSlug]
   return { ...of, protocolId: protocol }
 }

@@ -1,8 +1,10 @@
 import type { Reading } from '../catalogue/reading.ts'
 import type { Vault } from '../catalogue/vault.ts'
+import type { Stake } from '../portfolio/stake.ts'
 import type { Allocation } from '../vaults/allocation.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import type { LendingEvent } from './queries.ts'
+import type { StakesAsked } from './stakes.ts'
 
 /** What a user has of one asset of a market, base units with interest up to the moment. */
 export interface AssetPosition {
@@ -70,6 +72,8 @@ export interface LendingFamily<M extends LendingMarket = LendingMarket> {
   distinct?(positions: readonly LendingPosition[]): LendingPosition[]
   /** A point for each bucket that began since the market did: as it stood then, with interest up to then. */
   history(market: M, asset: LendingAsset, window: Window, reading: Reading): Promise<MarketPoint[]>
+  /** What accounts had in these markets of one chain from the beginning up to a moment, for statements; shares of vaults are not among it. */
+  stakes(markets: readonly M[], asked: StakesAsked, reading: Reading): Promise<Stake[]>
   /** What a wallet did with an asset, oldest first; absent: by the events that markets have in common. */
   events?(market: M, asset: LendingAsset, wallet: string, reading: Reading): Promise<LendingEvent[]>
   /** Whether its own curators vouch for a market, and whom it asks for prices; absent: its contracts are named by the operator. */

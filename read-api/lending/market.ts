@@ -1,4 +1,4 @@
-import type { ProductSlug } from '../../db/protocols.ts'
+import { PROTOCOLS, type ProductSlug } from '../../db/protocols.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 import type { Standing } from '../catalogue/vault-state.ts'
 
@@ -45,6 +45,15 @@ export interface LendingMarket {
   readonly assets: readonly LendingAsset[]
   /** Who vouches for it; absent: it is of contracts that the operator named. */
   readonly standing?: Standing
+}
+
+/** Whether a list has it. */
+export const isVouchedFor = ({ standing }: LendingMarket) => standing !== 'found'
+
+/** As the wire has it. */
+export function protocolOf({ protocol }: LendingMarket) {
+  const { name, product, version } = PROTOCOLS[protocol]
+  return { name, protocolId: protocol, product, version }
 }
 
 /** @example '1:0xb323…:0x70aa…:0xa0b8…-loan' */

@@ -56,3 +56,55 @@ export const lendingEvents = defineQuery({
     ORDER BY position, part`,
   row: lendingEventRow,
 })
+
+/** By block up to {to} what accounts paid in and out themselves: liquidations are not among it. */
+export const ownLendingFlows = defineQuery({
+  name: 'own_lending_flows',
+  sql: `SELECT account, contract, market, side, block_number AS block, toUnixTimestamp(max(timestamp)) AS at,
+      toString(sumIf(assets, event_type = 'supply')) AS supply, toString(sumIf(assets, event_type = 'withdraw')) AS withdraw,
+      toString(sumIf(assets, event_type = 'borrow')) AS borrow, toString(sumIf(assets, event_type = 'repay')) AS repay
+    FROM lending_event FINAL
+    WHERE ${VISIBLE} AND protocol = {protocol:String} AND account IN {accounts:Array(String)} AND event_type != 'liquidation'
+      AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+    GROUP BY account, contract, market, side, block
+    ORDER BY block LIMIT {limit:UInt32}`,
+  row: z.object({
+    account: z.string(),
+    contract: z.string(),
+    market: z.string(),
+    side: z.enum(['loan', 'collateral']),
+    block: uint,
+    at: uint,
+    supply: z.string(),
+    withdraw: z.string(),
+    borrow: z.string(),
+    repay: z.string(),
+  }),
+})
+export type OwnFlow = z.output<typeof ownLendingFlows.row>
+
+/** By block up to {to}, what {columns} of a table were after it, of each account and {key}: SQL that gives them as text. */
+export const holdingsByBlock = <C extends z.ZodRawShape>(of: {
+  name: string
+  table: string
+  account?: string
+  key: string
+  where?: string
+  /** SQL of a row `s`, by column. */
+  columns: Record<string, string>
+  row: C
+}) =>
+  defineQuery({
+    name: of.name,
+    sql: `SELECT account, ${of.key}, block, at, ${Object.keys(of.columns)
+      .map((name, i) => `toString(last.${i + 1}) AS ${name}`)
+      .join(', ')}
+      FROM (
+        SELECT ${of.account ?? 'account'} AS account, ${of.key}, block_number AS block, toUnixTimestamp(max(timestamp)) AS at,
+          argMax(tuple(${Object.values(of.columns).join(', ')}), position) AS last
+        FROM ${of.table} AS s
+        WHERE ${VISIBLE} AND ${of.account ?? 'account'} IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')${of.where ?? ''}
+        GROUP BY account, ${of.key}, block)
+      ORDER BY block LIMIT {limit:UInt32}`,
+    row: z.object({ account: z.string(), block: uint, at: uint, ...of.row }),
+  })

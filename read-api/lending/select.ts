@@ -5,9 +5,8 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { type Paging, pageOfAll } from '../http/paging.ts'
 import { boolean, names, number } from '../http/parameters.ts'
 import { lendingFamilies } from '../load-protocols.ts'
-import type { LendingAsset, LendingMarket } from './market.ts'
-import { isVouchedFor } from './standing.ts'
-import { marketWire, protocolOf, tvlOf } from './wire.ts'
+import { isVouchedFor, type LendingAsset, type LendingMarket, protocolOf } from './market.ts'
+import { marketWire, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
 export const marketFilter = {

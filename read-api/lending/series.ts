@@ -1,5 +1,7 @@
 import type { Reading } from '../catalogue/reading.ts'
+import { lastBy } from '../moment/last-by.ts'
 import { ask, defineQuery, type NamedQuery, uint, z } from '../moment/query.ts'
+import { inTimes, statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 import type { Window } from './family.ts'
 
@@ -36,6 +38,7 @@ export function defineSeries<C extends z.ZodRawShape>(of: {
         ) AS s ORDER BY at`,
       row,
     }),
+    statesAt: statesAtTimes(of),
   }
 }
 
@@ -45,6 +48,7 @@ export const text = (name: string) => `toString(s.${name})`
 interface Series<R extends z.ZodType<{ at: number; block: number }>> {
   first: NamedQuery<z.ZodType<{ at: number }>>
   states: NamedQuery<R>
+  statesAt: NamedQuery<R>
 }
 type Row<S> = S extends Series<infer R> ? z.output<R> : never
 
@@ -104,6 +108,53 @@ export async function readStates<
     if (state) points.push({ at, state, also: also as { [K in keyof O]: Row<O[K]['of']> | undefined } })
   }
   return points
+}
+
+/**
+ * The same at any of these moments (unix seconds, ascending): undefined where the market had not begun, or one of the
+ * series that are needed.
+ */
+export async function readStatesAt<
+  M extends Series<z.ZodType<{ at: number; block: number }>>,
+  O extends Record<
+    string,
+    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string>; isNeeded?: boolean }
+  >,
+>(
+  chain: number,
+  main: M,
+  others: O,
+  key: Record<string, string>,
+  times: readonly number[],
+  { deps, catalogue, signal }: Reading,
+): Promise<
+  (at: number) => { state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } } | undefined
+> {
+  const { position: p = 0 } = catalogue.chain(chain, 'lending') ?? {}
+  const read = async (of: Series<z.ZodType<{ at: number; block: number }>>, more: Record<string, string>) => {
+    const rows = await inTimes(times, some =>
+      ask(deps.clickhouse, of.statesAt, { chain, p, ...key, ...more, ...some }, signal),
+    )
+    return (at: number) => lastBy(rows, at)
+  }
+  const names = Object.keys(others)
+  const [stateAt, ...more] = await Promise.all([
+    read(main, {}),
+    ...names.map(name => {
+      const other = others[name]
+      return other ? read(other.of, other.key ?? {}) : () => undefined
+    }),
+  ])
+  return at => {
+    const state = stateAt(at)
+    const also = Object.fromEntries(names.map((name, i) => [name, more[i]?.(at)]))
+    const isKnown = state && names.every(name => !others[name]?.isNeeded || also[name])
+    if (!isKnown) return undefined
+    return {
+      state: state as Row<M>,
+      also: also as { [K in keyof O]: Row<O[K]['of']> | undefined },
+    }
+  }
 }
 
 /** What does not move on the side that nobody borrows. */

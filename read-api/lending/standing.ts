@@ -36,8 +36,5 @@ function standingIn(catalogue: Catalogue, market: LendingMarket, known: Vouchers
   return isKnown && isPriced ? 'made' : 'found'
 }
 
-/** Whether a list has it. */
-export const isVouchedFor = ({ standing }: LendingMarket) => standing !== 'found'
-
 export const NOBODY_VOUCHES =
   'Nobody vouches for this market: anybody could have opened it, with tokens and an oracle of his own.'

@@ -1,16 +1,10 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
-import { PROTOCOLS } from '../../db/protocols.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
 import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
 import type { AssetPosition, LendingPosition } from './family.ts'
-import { type LendingAsset, type LendingMarket, ratio } from './market.ts'
-import { isVouchedFor, NOBODY_VOUCHES } from './standing.ts'
-
-export function protocolOf({ protocol }: LendingMarket) {
-  const { name, product, version } = PROTOCOLS[protocol]
-  return { name, protocolId: protocol, product, version }
-}
+import { isVouchedFor, type LendingAsset, type LendingMarket, protocolOf, ratio } from './market.ts'
+import { NOBODY_VOUCHES } from './standing.ts'
 
 /** USD of an amount at the catalogue's price; undefined where there is none and the amount is not 0. */
 export function usdOf({ info }: LendingAsset, amount: bigint): number | undefined {

@@ -5,12 +5,14 @@ import type { Vault } from '../catalogue/vault.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { RefusedError } from '../http/errors.ts'
 import { inChunks, inHundreds } from '../moment/chunks.ts'
+import { lastBy } from '../moment/last-by.ts'
 import { ask, type z } from '../moment/query.ts'
 import { readPrices } from '../vaults/price-history.ts'
 import { assetsOf, type ShareState, shareStateOf } from '../vaults/share-value.ts'
 import { recentFirst } from './balances-at.ts'
 import { newestBalances } from './queries.ts'
 import { firstSample, statesAfterBlocks } from './return-queries.ts'
+import { ROW_LIMIT, refuseTooMany } from './stake.ts'
 import { type Account, accountOf, type Method, type Movement, midnightsOf, usdUnits } from './statement.ts'
 import {
   type MovementRow,
@@ -26,7 +28,7 @@ export interface Period {
   to: number
 }
 
-interface Asked extends Period {
+export interface Asked extends Period {
   wallets: readonly string[]
   method: Method
 }
@@ -38,9 +40,6 @@ export interface StatedPosition {
   closingShares: bigint
   account: Account
 }
-
-/** Rows of one chain that a statement is made of at most: who has more is no wallet, and would be read for minutes. */
-const MOST_ROWS = 50_000
 
 /** Every vault that the wallets held, together, at the beginning or at the end of a period, or that they moved in it. */
 export async function readStatement(
@@ -79,7 +78,7 @@ async function readMovements(
   { wallets, vaults, to }: { wallets: readonly string[]; vaults: readonly Vault[]; to: number },
   { deps, catalogue, signal }: EndpointContext,
 ): Promise<Map<string, MovementRow[]>> {
-  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, wallets, to, limit: MOST_ROWS + 1 }
+  const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, wallets, to, limit: ROW_LIMIT }
   const rows = await inChunks(
     vaults.map(({ state }) => state.address),
     names => ask(deps.clickhouse, movementsOf, { ...pinned, vaults: names }, signal),
@@ -89,34 +88,16 @@ async function readMovements(
 }
 
 /** Vaults that are looked at together: a wallet of hundreds is not to take every connection from others. */
-const LANES = 4
+export const LANES = 4
 
 /** Vaults times days on one network. */
 const MOST_DAYS = 200_000
 
-function refuseTooLong(days: number): void {
+export function refuseTooLong(days: number): void {
   if (days > MOST_DAYS)
     throw new RefusedError(
       `These are ${days} days of single vaults, and a statement is made of ${MOST_DAYS} on one network at most. Ask for a shorter period, or narrow the vaults.`,
     )
-}
-
-function refuseTooMany(count: number): void {
-  if (count > MOST_ROWS)
-    throw new RefusedError(
-      `These wallets moved more often than a statement is made of: ${MOST_ROWS} times on one network. Ask for fewer wallets, or narrow the vaults.`,
-    )
-}
-
-/** Of what is ascending by time, the last at or before a moment. */
-function lastBy<T extends { at: number }>(items: readonly T[], moment: number): T | undefined {
-  let [low, high] = [0, items.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((items[middle]?.at ?? 0) <= moment) low = middle + 1
-    else high = middle
-  }
-  return items[low - 1]
 }
 
 /** How many shares there were after each movement. */
@@ -284,7 +265,7 @@ export async function readRewards(
       .filter(([chain]) => wants(chain))
       .map(async ([chain, { position }]) => {
         touch(chain)
-        const asked = { chain, p: position, wallets, from, to, limit: MOST_ROWS + 1 }
+        const asked = { chain, p: position, wallets, from, to, limit: ROW_LIMIT }
         const rows = await ask(deps.clickhouse, rewardsIn, asked, signal)
         refuseTooMany(rows.length)
         return Promise.all(

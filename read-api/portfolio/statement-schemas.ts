@@ -8,9 +8,10 @@ import {
   Usd,
 } from '../http/shapes.ts'
 import { z } from '../http/zod.ts'
-import { VaultListItem } from '../vaults/schemas.ts'
+import { STAKE_KINDS } from './stake.ts'
 import { type Figures, usdText } from './statement.ts'
 
+const UNITS = 'What the position counts in, which interest does not change: shares, scaled or plain amounts.'
 const native = (description: string) =>
   Amount.openapi({ description: `${description} Base units of the asset; empty where it is not known.` })
 const usd = (description: string) =>
@@ -20,25 +21,29 @@ const usd = (description: string) =>
 
 const figures = (amount: typeof native) =>
   z.strictObject({
-    opening: amount('Worth when the period begins.'),
-    deposits: amount('Paid in for shares.'),
-    withdrawals: amount('Paid out for shares.'),
-    transfersIn: amount('Worth of shares that came from other wallets, in their blocks.'),
-    transfersOut: amount('Worth of shares that went to other wallets, in their blocks.'),
+    opening: amount('Worth when the period begins; of a debt below zero.'),
+    deposits: amount('Paid in; of a debt, repaid.'),
+    withdrawals: amount('Paid out; of a debt, borrowed.'),
+    transfersIn: amount(
+      'Worth of what came without being paid for, in its block: from other wallets, or what a liquidation repaid.',
+    ),
+    transfersOut: amount(
+      'Worth of what went without being paid out, in its block: to other wallets, or to a liquidator.',
+    ),
     gain: amount('closing − opening − deposits + withdrawals − transfersIn + transfersOut.'),
-    yield: amount('Of the gain, what the shares earned in their asset.'),
+    yield: amount('Of the gain, what was earned in the asset; interest on debts is below zero.'),
     priceEffect: amount('Of the gain, what the price of the asset did.'),
     closing: amount('Worth when the period ends.'),
-    realised: amount('Gain of shares that were redeemed or sent in the period, over what they had cost.'),
-    unrealisedOpening: amount('Worth less cost of the shares that were there when the period began.'),
-    unrealisedClosing: amount('Worth less cost of the shares that are there when it ends.'),
+    realised: amount('Gain of what was paid out or sent in the period, over what it had cost.'),
+    unrealisedOpening: amount('Worth less cost of what was there when the period began.'),
+    unrealisedClosing: amount('Worth less cost of what is there when it ends.'),
   })
 
 const NativeFigures = figures(native).openapi('StatementAmounts')
 const UsdFigures = figures(usd).openapi('StatementUsd')
 
 /** What a statement does not look at. */
-export const NOT_INCLUDED = ['lending', 'fixed-term', 'amm', 'svm'] as const
+export const NOT_INCLUDED = ['svm'] as const
 
 export const Statement = z.strictObject({
   wallets: z.array(Address),
@@ -54,15 +59,28 @@ export const Statement = z.strictObject({
   data: z.array(
     z
       .strictObject({
-        vaultId: VaultListItem.shape.vaultId,
-        address: VaultListItem.shape.address,
+        kind: z.enum(['vault', ...STAKE_KINDS]).openapi({
+          description:
+            'vault: shares of a vault, what is supplied to Aave and Comets among them; supplied, collateral, debt: in a lending market; fixed-term: principal tokens; amm: the part of one of the two assets of a vault of liquidity.',
+        }),
+        vaultId: z.string().optional().openapi({
+          description: 'Of vaults, fixed terms and vaults of liquidity.',
+        }),
+        marketId: z.string().optional().openapi({
+          description: 'Of lending markets; of Euler, where a vault is in many, the address of the vault.',
+        }),
+        account: Address.optional().openapi({
+          description:
+            'Whose position it is: a wallet, or an account that it has in the protocol. Absent for vaults, where all wallets count together.',
+        }),
+        address: Address.openapi({ description: 'The contract that keeps it.' }),
         name: z.string(),
         network: NetworkShape,
         protocol: ProtocolShape,
         asset: AssetShape,
         shares: z.strictObject({
-          opening: Amount.openapi({ description: 'Base units of the share.' }),
-          closing: Amount.openapi({ description: 'Base units of the share.' }),
+          opening: Amount.openapi({ description: UNITS }),
+          closing: Amount.openapi({ description: UNITS }),
         }),
         native: NativeFigures,
         usd: UsdFigures,
@@ -89,7 +107,7 @@ export const Statement = z.strictObject({
     .openapi({ description: 'What a wallet may have beside this, and no statement tells of.' }),
   incompleteNetworks: z.array(z.string()).openapi({
     description:
-      'Networks that have not been read beyond the end of the period: more may come there that belongs to it.',
+      'Networks of which vaults, lending, fixed terms or liquidity have not been read beyond the end of the period: more may come there that belongs to it.',
   }),
 })
 

@@ -13,8 +13,8 @@ export interface Movement {
   /** Shares made for assets that were paid in, and those burned for assets that were paid out. */
   minted: bigint
   burned: bigint
-  deposited: bigint
-  withdrawn: bigint
+  deposited: bigint | undefined
+  withdrawn: bigint | undefined
   /** Shares that came less shares that went, without assets. */
   sent: bigint
   /** What those were worth at the end of the block, below zero where they went. */
@@ -219,6 +219,26 @@ export function accountOf(ledger: Ledger, method: Method): Account {
       priceEffect: minus(gainUsd, earnedUsd),
     },
   }
+}
+
+/** The account of a debt from that of what is owed: what was borrowed was paid out, and what is owed is worth less than nothing. */
+export function opposite({ native, usd }: Account): Account {
+  const less = (of: Maybe) => minus(0n, of)
+  const turned = (of: Figures): Figures => ({
+    opening: less(of.opening),
+    deposits: of.withdrawals,
+    withdrawals: of.deposits,
+    transfersIn: of.transfersOut,
+    transfersOut: of.transfersIn,
+    gain: less(of.gain),
+    yield: less(of.yield),
+    priceEffect: less(of.priceEffect),
+    closing: less(of.closing),
+    realised: less(of.realised),
+    unrealisedOpening: less(of.unrealisedOpening),
+    unrealisedClosing: less(of.unrealisedClosing),
+  })
+  return { native: turned(native), usd: turned(usd) }
 }
 
 /**

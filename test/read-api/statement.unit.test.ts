@@ -8,6 +8,7 @@ import {
   type Method,
   type Movement,
   midnightsOf,
+  opposite,
   totalOf,
   usdText,
   usdUnits,
@@ -19,7 +20,7 @@ const START = 1_735_689_600
 
 /** A wallet in a vault: what it did, hour by hour, while the vault earned and lost and the price of its asset moved. */
 interface Walk {
-  movements: Movement[]
+  movements: (Movement & { deposited: bigint; withdrawn: bigint })[]
   /** After each hour, from the one before the first movement on. */
   hours: { at: number; shares: bigint; value: bigint; price: number }[]
 }
@@ -37,7 +38,7 @@ const walkOf = (least: bigint): fc.Arbitrary<Walk> =>
   fc.array(stepOf(least), { minLength: 30, maxLength: 120 }).map(steps => {
     let [assets, supply, shares, price] = [10n ** 13n, 7n * 10n ** 12n, 0n, 2_000]
     const worth = (of: bigint) => (of * assets) / supply
-    const movements: Movement[] = []
+    const movements: Walk['movements'] = []
     const hours = [{ at: START, shares, value: 0n, price }]
     for (const [i, { kind, size, part, earned, moved }] of steps.entries()) {
       const at = START + (i + 1) * HOUR
@@ -236,6 +237,23 @@ describe('over random walks', () => {
     )
   })
 
+  it('a debt is the same turned round, to the unit', () => {
+    fc.assert(
+      fc.property(walk, cuts, methods, (of, at, method) => {
+        const { from, to } = periodsOf(at)
+        const owed = accountOf(ledgerOf(of, from, to), method)
+        for (const [i, f] of both(opposite(owed)).entries()) {
+          expect(f.opening + f.deposits - f.withdrawals + f.transfersIn - f.transfersOut + f.gain).toBe(
+            f.closing,
+          )
+          expect(f.yield + f.priceEffect).toBe(f.gain)
+          expect(f.realised + f.unrealisedClosing - f.unrealisedOpening).toBe(f.gain)
+          expect(f.closing).toBe(-(both(owed)[i]?.closing ?? 0n))
+        }
+      }),
+    )
+  })
+
   it('a transfer is one wallet’s going and another’s coming: together there is none', () => {
     fc.assert(
       fc.property(walk, of => {
@@ -368,6 +386,36 @@ describe('by hand', () => {
     expect(totalOf([unpriced.usd, accountOf(ledger, 'fifo').usd])).toMatchObject({
       yield: undefined,
       withdrawals: usdUnits(60_000n, 1, 2),
+    })
+  })
+
+  it('a debt is below zero, what is borrowed is paid out of it, and interest is a loss', () => {
+    // 100.00 are borrowed and become 110.00, of which half is repaid; what is left becomes 60.00.
+    const owed = [
+      movement(0, { minted: 100n, deposited: 10_000n }),
+      movement(1, { burned: 50n, withdrawn: 5_500n }),
+    ]
+    const { native } = opposite(
+      accountOf(
+        {
+          assetDecimals: 2,
+          movements: owed,
+          opening: mark(0, 0n),
+          closing: mark(2, 6_000n),
+          midnights: [mark(0, 0n), mark(1, 10_400n)],
+        },
+        'fifo',
+      ),
+    )
+    expect(native).toMatchObject({
+      opening: 0n,
+      deposits: 5_500n,
+      withdrawals: 10_000n,
+      closing: -6_000n,
+      gain: -1_500n,
+      yield: -1_500n,
+      realised: -500n,
+      unrealisedClosing: -1_000n,
     })
   })
 

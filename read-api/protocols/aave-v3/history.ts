@@ -9,9 +9,9 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
-import { defineSeries, readStates, text } from '../../lending/series.ts'
+import { defineSeries, readStates, readStatesAt, text } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'
-import type { AaveLendingMarket } from './market.ts'
+import type { AaveLendingMarket, AaveReserve } from './market.ts'
 
 const aaveIndexes = defineSeries({
   name: 'aave_indexes',
@@ -47,6 +47,38 @@ const aaveRevisions = defineSeries({
   row: { revision: z.number() },
 })
 
+const indexesOf = (row: z.output<typeof aaveIndexes.states.row>) => ({
+  liquidityRate: BigInt(row.liquidity_rate),
+  variableBorrowRate: BigInt(row.borrow_rate),
+  liquidityIndex: BigInt(row.liquidity_index),
+  variableBorrowIndex: BigInt(row.borrow_index),
+  updatedAt: row.at,
+})
+
+/** What scaled balances of a reserve are worth at these moments (unix seconds, ascending). */
+export async function aaveWorth(
+  { chainId, root }: AaveLendingMarket,
+  { asset, aToken, debtToken }: AaveReserve,
+  times: readonly number[],
+  reading: Reading,
+) {
+  const codes = {
+    supplyCode: { of: aaveRevisions, key: { token: aToken } },
+    debtCode: { of: aaveRevisions, key: { token: debtToken } },
+  }
+  const stateAt = await readStatesAt(chainId, aaveIndexes, codes, { pool: root, asset }, times, reading)
+  return (at: number) => {
+    const found = stateAt(at)
+    if (!found) return undefined
+    const stored = indexesOf(found.state)
+    const isDirected = Object.values(found.also).some(of => isDirectedRevision(of?.revision ?? 0))
+    return {
+      supplied: (scaled: bigint) => suppliedAt(scaled, normalizedIncome(stored, at), isDirected),
+      owed: (scaled: bigint) => owedAt(scaled, normalizedDebt(stored, at), isDirected),
+    }
+  }
+}
+
 /** An asset of a market over time. */
 export async function aavePoints(
   market: AaveLendingMarket,
@@ -66,13 +98,7 @@ export async function aavePoints(
   const key = { pool: market.root, asset: reserve.asset }
   const states = await readStates(market.chainId, aaveIndexes, others, key, window, reading)
   return states.map(({ at, state: row, also }) => {
-    const stored = {
-      liquidityRate: BigInt(row.liquidity_rate),
-      variableBorrowRate: BigInt(row.borrow_rate),
-      liquidityIndex: BigInt(row.liquidity_index),
-      variableBorrowIndex: BigInt(row.borrow_index),
-      updatedAt: row.at,
-    }
+    const stored = indexesOf(row)
     const { supply, debt: owed, supplyCode, debtCode } = also
     const isDirected = [supplyCode, debtCode].some(of => isDirectedRevision(of?.revision ?? 0))
     const [income, debt] = [normalizedIncome(stored, at), normalizedDebt(stored, at)]

@@ -9,11 +9,13 @@ import type { AaveLendingMarket } from './market.ts'
 import { aavePositions, aaveSupplies } from './positions.ts'
 import { lent } from './queries.ts'
 import { aaveRewards as rewards } from './rewards.ts'
+import { aaveStakes } from './stakes.ts'
 
 const lending = defineLendingFamily<AaveLendingMarket>({
   markets: aaveMarkets,
   positions: aavePositions,
   history: aavePoints,
+  stakes: aaveStakes,
   supplies: aaveSupplies,
   lent,
 })

@@ -3,7 +3,7 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfWad } from '../../lending/market.ts'
-import { defineSeries, readStates, text, UNMOVED } from '../../lending/series.ts'
+import { defineSeries, readStates, readStatesAt, text, UNMOVED } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'
 import { cometPoint } from './lending.ts'
 import type { CometLendingMarket } from './market.ts'
@@ -43,6 +43,22 @@ const cometCollateralTotals = defineSeries({
   columns: { total: text('total') },
   row: { total: z.string() },
 })
+
+/** The totals of a Comet at these moments (unix seconds, ascending), with interest up to each. */
+export async function cometTotalsAt(
+  { chainId, id }: CometLendingMarket,
+  times: readonly number[],
+  reading: Reading,
+) {
+  const configuration = { of: cometConfigurations, isNeeded: true }
+  const stateAt = await readStatesAt(chainId, cometStates, { configuration }, { comet: id }, times, reading)
+  return (at: number) => {
+    const { state, also } = stateAt(at) ?? {}
+    if (!state || !also?.configuration) return undefined
+    const { totals, rates } = cometPoint({ ...also.configuration, ...state })
+    return accrueComet(totals, rates, at)
+  }
+}
 
 /** An asset of a market over time. */
 export async function cometPoints(

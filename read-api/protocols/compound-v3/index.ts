@@ -7,11 +7,13 @@ import { cometPoints } from './history.ts'
 import { cometMarkets, cometPositions } from './lending.ts'
 import type { CometLendingMarket } from './market.ts'
 import { compoundRewards as rewards } from './rewards.ts'
+import { cometStakes } from './stakes.ts'
 
 const lending = defineLendingFamily<CometLendingMarket>({
   markets: cometMarkets,
   positions: cometPositions,
   history: cometPoints,
+  stakes: cometStakes,
 })
 
 export default defineApiProtocol({ lending, vaults, borrow, errors, rewards })

@@ -3,7 +3,7 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, ratio } from '../../lending/market.ts'
-import { defineSeries, readStates, text } from '../../lending/series.ts'
+import { defineSeries, readStates, readStatesAt, text } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'
 import { feeBpsOf, owedTo, yearlyOfSecondRay } from './lending.ts'
 import type { EvkLendingMarket } from './market.ts'
@@ -46,6 +46,37 @@ const evkFees = defineSeries({
   columns: { fee: text('value') },
   row: { fee: z.string().nullable() },
 })
+
+interface EvkAlso {
+  total: z.output<typeof evkOwed.states.row> | undefined
+  fee: z.output<typeof evkFees.states.row> | undefined
+}
+
+/** A vault with interest up to a moment. */
+function stateOf(row: z.output<typeof evkStates.states.row>, also: EvkAlso, at: number) {
+  const stored = {
+    accumulator: BigInt(row.accumulator),
+    interestRate: BigInt(row.interest_rate),
+    owed: owedTo(row, also.total),
+    cash: BigInt(row.cash),
+    totalShares: BigInt(row.total_shares),
+    accumulatedFees: BigInt(row.accumulated_fees),
+    updatedAt: row.at,
+  }
+  const feeBps = feeBpsOf(also.fee?.fee)
+  return { state: accrueEvk(stored, feeBps, at), feeBps }
+}
+
+/** A vault at these moments (unix seconds, ascending), with interest up to each. */
+export async function evkStatesAt(chain: number, vault: string, times: readonly number[], reading: Reading) {
+  const others = { total: { of: evkOwed }, fee: { of: evkFees } }
+  const stateAt = await readStatesAt(chain, evkStates, others, { vault }, times, reading)
+  return (at: number) => {
+    const found = stateAt(at)
+    return found && stateOf(found.state, found.also, at).state
+  }
+}
+
 /** An asset of a market over time. */
 export async function evkPoints(
   market: EvkLendingMarket,
@@ -57,17 +88,7 @@ export async function evkPoints(
   const others = { total: { of: evkOwed }, fee: { of: evkFees } }
   const states = await readStates(market.chainId, evkStates, others, { vault }, window, reading)
   return states.map(({ at, state: row, also }) => {
-    const stored = {
-      accumulator: BigInt(row.accumulator),
-      interestRate: BigInt(row.interest_rate),
-      owed: owedTo(row, also.total),
-      cash: BigInt(row.cash),
-      totalShares: BigInt(row.total_shares),
-      accumulatedFees: BigInt(row.accumulated_fees),
-      updatedAt: row.at,
-    }
-    const feeBps = feeBpsOf(also.fee?.fee)
-    const state = accrueEvk(stored, feeBps, at)
+    const { state, feeBps } = stateOf(row, also, at)
     const borrowed = owedAssets(state.owed)
     const supplied = state.cash + borrowed
     const borrowRate = yearlyOfSecondRay(state.interestRate)

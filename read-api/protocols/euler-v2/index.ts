@@ -8,6 +8,7 @@ import { evkPoints } from './history.ts'
 import { evkMarkets } from './lending.ts'
 import type { EvkLendingMarket } from './market.ts'
 import { evkPositions, evkSubPositions, securedPairs } from './positions.ts'
+import { evkStakes } from './stakes.ts'
 
 const lending = defineLendingFamily<EvkLendingMarket>({
   markets: evkMarkets,
@@ -15,6 +16,7 @@ const lending = defineLendingFamily<EvkLendingMarket>({
   positionsOfSubAccounts: evkSubPositions,
   distinct: securedPairs,
   history: evkPoints,
+  stakes: evkStakes,
   events: readEvkEvents,
   vouching: ({ root, lender }, { vaults }) => ({ isListed: vaults.has(root), oracle: lender.oracle }),
 })

@@ -23,7 +23,7 @@ interface EvkHeld {
 const NOTHING: EvkHeld = { debts: new Map(), shares: new Map(), enabled: new Set() }
 
 /** Vaults that lend or secure in these markets. */
-const vaultsOf = (markets: readonly EvkLendingMarket[]) => [
+export const vaultsOf = (markets: readonly EvkLendingMarket[]) => [
   ...new Set(markets.flatMap(({ lender }) => [lender.vault, ...lender.securities.map(of => of.vault)])),
 ]
 

@@ -121,3 +121,23 @@ export const evkEvents = defineQuery({
     ORDER BY position`,
   row: lendingEventRow.extend({ account: z.string() }),
 })
+
+/** By block up to {to} what accounts paid in and got for shares. */
+export const evkFlowsByBlock = defineQuery({
+  name: 'evk_flows_by_block',
+  sql: `SELECT account, vault, block_number AS block, toUnixTimestamp(max(timestamp)) AS at,
+      toString(sumIf(assets, kind = 'deposit')) AS deposited, toString(sumIf(assets, kind = 'redeem')) AS withdrawn
+    FROM flow FINAL
+    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND account IN {accounts:Array(String)}
+      AND timestamp <= toDateTime({to:UInt32}, 'UTC')
+    GROUP BY account, vault, block
+    ORDER BY block LIMIT {limit:UInt32}`,
+  row: z.object({
+    account: z.string(),
+    vault: z.string(),
+    block: uint,
+    at: uint,
+    deposited: z.string(),
+    withdrawn: z.string(),
+  }),
+})

@@ -2,7 +2,7 @@ import { zeroAddress } from 'viem'
 import type { Reading } from '../../catalogue/reading.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, ratio, yearlyOfWad } from '../../lending/market.ts'
-import { defineSeries, readStates, text, UNMOVED } from '../../lending/series.ts'
+import { defineSeries, readStates, readStatesAt, text, UNMOVED } from '../../lending/series.ts'
 import { z } from '../../moment/query.ts'
 import { morphoStateAt } from './lending.ts'
 import type { MorphoLendingMarket } from './market.ts'
@@ -51,6 +51,40 @@ const morphoRates = defineSeries({
   row: { rate: z.string() },
 })
 
+const OTHERS = { target: { of: morphoTargets }, sampled: { of: morphoRates } }
+
+interface MorphoAlso {
+  target: z.output<typeof morphoTargets.states.row> | undefined
+  sampled: z.output<typeof morphoRates.states.row> | undefined
+}
+
+function stateOf(
+  { irm }: MorphoLendingMarket['params'],
+  row: z.output<typeof morphoStates.states.row>,
+  { target, sampled }: MorphoAlso,
+  at: number,
+) {
+  const model = {
+    irm: irm === zeroAddress ? null : irm,
+    rate_at_target: target?.rate ?? null,
+    borrow_rate: sampled?.rate ?? row.borrow_rate,
+  }
+  return morphoStateAt({ ...row, ...model }, at)
+}
+
+/** A market at these moments (unix seconds, ascending), with interest up to each. */
+export async function morphoMarketAt(
+  { id, chainId, params }: MorphoLendingMarket,
+  times: readonly number[],
+  reading: Reading,
+) {
+  const stateAt = await readStatesAt(chainId, morphoStates, OTHERS, { market: id }, times, reading)
+  return (at: number) => {
+    const found = stateAt(at)
+    return found && stateOf(params, found.state, found.also, at).state
+  }
+}
+
 /** An asset of a market over time. */
 export async function morphoPoints(
   { id, chainId, params }: MorphoLendingMarket,
@@ -58,18 +92,11 @@ export async function morphoPoints(
   window: Window,
   reading: Reading,
 ): Promise<MarketPoint[]> {
-  const others = { target: { of: morphoTargets }, sampled: { of: morphoRates } }
-  const states = await readStates(chainId, morphoStates, others, { market: id }, window, reading)
-  const irm = params.irm === zeroAddress ? null : params.irm
+  const states = await readStates(chainId, morphoStates, OTHERS, { market: id }, window, reading)
   return states.map(({ at, state: row, also }) => {
     const point = { at, block: row.block }
     if (side === 'collateral') return { ...UNMOVED, ...point, supplied: BigInt(row.collateral) }
-    const model = {
-      irm,
-      rate_at_target: also.target?.rate ?? null,
-      borrow_rate: also.sampled?.rate ?? row.borrow_rate,
-    }
-    const { state, rate } = morphoStateAt({ ...row, ...model }, at)
+    const { state, rate } = stateOf(params, row, also, at)
     const borrowRate = rate === undefined ? undefined : yearlyOfWad(rate)
     // A share begins as a millionth of an asset unit (SharesMathLib's virtual amounts).
     const index = (assets: bigint, shares: bigint) => ratio((assets + 1n) * 1_000_000n, shares + 1_000_000n)

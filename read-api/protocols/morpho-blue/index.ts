@@ -6,11 +6,13 @@ import { morphoMarkets } from './lending.ts'
 import type { MorphoLendingMarket } from './market.ts'
 import { morphoPositions, morphoSupplies } from './positions.ts'
 import { lent } from './queries.ts'
+import { morphoStakes } from './stakes.ts'
 
 const lending = defineLendingFamily<MorphoLendingMarket>({
   markets: morphoMarkets,
   positions: morphoPositions,
   history: morphoPoints,
+  stakes: morphoStakes,
   vouching: ({ id, params }, { capped }) => ({ isListed: capped.has(id), oracle: params.oracle }),
   supplies: morphoSupplies,
   lent,

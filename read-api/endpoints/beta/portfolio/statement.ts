@@ -3,17 +3,20 @@ import { networkOfChain } from '../../../../db/networks.ts'
 import { protocolName } from '../../../../db/protocols.ts'
 import { assetAt } from '../../../catalogue/assets.ts'
 import { keyOf } from '../../../catalogue/catalogue.ts'
-import { compileFilter, networkFilter } from '../../../catalogue/filter.ts'
+import { compileFilter, networkFilter, type Unsupported as Unknown } from '../../../catalogue/filter.ts'
 import { vaultFilter } from '../../../catalogue/filter-schema.ts'
 import { byIdentity } from '../../../catalogue/orders.ts'
 import { identityOf } from '../../../catalogue/wire.ts'
-import { checksum } from '../../../http/amounts.ts'
+import { checksum, checksumIn } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { addresses, choice, timestamp } from '../../../http/parameters.ts'
 import { leftOutWarning, Unsupported } from '../../../http/shapes.ts'
 import { widened, z } from '../../../http/zod.ts'
+import { namesOf } from '../../../lending/select.ts'
 import { readRange, refuseFuture } from '../../../moment/time-range.ts'
-import { readRewards, readStatement } from '../../../portfolio/read-statement.ts'
+import { readStakes, type StatedStake } from '../../../portfolio/read-stakes.ts'
+import { readRewards, readStatement, type StatedPosition } from '../../../portfolio/read-statement.ts'
+import { stakeFilter } from '../../../portfolio/select-stakes.ts'
 import { totalOf, usdText } from '../../../portfolio/statement.ts'
 import { NOT_INCLUDED, nativeWire, Statement, usdWire } from '../../../portfolio/statement-schemas.ts'
 
@@ -36,7 +39,7 @@ export default defineEndpoint({
   path: '/portfolio/statement',
   summary: 'Statement of account of one or several wallets between two moments',
   description:
-    'What the wallets together held of vaults when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit; statements of periods that follow each other add up. Movements at the first moment are before the period, those at the last are in it; shares that move between the wallets are no transfer. Amounts are those after the last block at or before a moment, at the last share price that was read by then. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest shares first, average all at their average; shares that were received cost what they were worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. Nothing of lending markets (no debts, either), fixed terms, vaults of liquidity and Solana is in it; `incompleteNetworks` names those whose blocks up to the end are not all read yet, of which a statement that begins there would lack the rest.',
+    'What the wallets together held of vaults, lent, owed, pledged, and held of fixed terms and of vaults of liquidity when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit, of each position and of their sums; statements of periods that follow each other add up. Debts count below zero: what is borrowed is paid out of them, what is repaid is paid in, and what a liquidation takes and repays is among the transfers. Movements at the first moment are before the period, those at the last are in it; shares of a vault that move between the wallets are no transfer. Amounts are those after the last block at or before a moment: vaults at the last share price that was read by then, lending with interest up to the moment, principal tokens at the rate of the last trade, liquidity as it was last read. No log says what was paid in the asset for principal tokens and for shares of liquidity: they count at what they were worth at the end of the block, and as paid where a pool or the vault gave or took as many in it. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest first, average all at their average; what was received cost what it was worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. Nothing of Solana is in it, whose wallets have other addresses; `incompleteNetworks` names those whose blocks up to the end are not all read yet, of which a statement that begins there would lack the rest.',
   query: z.object({
     wallets: addresses('The wallets.', MOST_WALLETS),
     fromTimestamp: timestamp().openapi({ description: 'Unix seconds: the period begins after it.' }),
@@ -65,14 +68,19 @@ export default defineEndpoint({
     const wants = networkFilter(query)
     const chains = [...catalogue.moment.chains].filter(([chain]) => wants(chain))
     // What is read of a chain later, of this very second too, would be in no statement: this one ends before it.
-    const reached = Math.min(...chains.map(([, { blockTime }]) => blockTime - 1))
+    const reached = Math.min(
+      ...chains.flatMap(([chain]) =>
+        FACES.flatMap(face => (catalogue.chain(chain, face)?.blockTime ?? Number.POSITIVE_INFINITY) - 1),
+      ),
+    )
     const newest = Math.max(query.fromTimestamp, Number.isFinite(reached) ? reached : 0)
     const period = readRange({ toTimestamp: newest, ...query }, catalogue.moment)
     if (query.toTimestamp !== undefined) refuseFuture('toTimestamp', query.toTimestamp, catalogue.moment)
     const filter = compileFilter({ ...query, allowCorrupted: true }, shown)
     const leftOut = new Set<string>()
     context.touch(...catalogue.moment.chains.keys())
-    const [unsorted, rewards] = await Promise.all([
+    const passes = stakeFilter(query, shown)
+    const [unsorted, stakes, rewards] = await Promise.all([
       readStatement(
         { wallets, method, ...period },
         vault => {
@@ -81,46 +89,48 @@ export default defineEndpoint({
         },
         context,
       ),
+      readStakes(
+        { wallets, method, ...period },
+        wants,
+        stake => {
+          if (!passes(stake)) return false
+          const isShown = stake.isVouchedFor || shown.withUnlisted
+          if (!isShown) leftOut.add(`${stake.chainId} ${stake.id}`)
+          return isShown
+        },
+        context,
+      ),
       readRewards({ wallets, ...period }, wants, context),
     ])
     const positions = unsorted.sort((a, b) => byIdentity(a.vault, b.vault))
-    context.leaveOut(leftOut.size, positions.length === 0)
+    const all = [
+      ...positions.map(({ vault, account }) => ({ asset: vault.asset, account })),
+      ...stakes.map(({ stake, account }) => ({ asset: stake.asset, account })),
+    ]
+    context.leaveOut(leftOut.size, all.length === 0)
     return {
       wallets: wallets.map(checksum),
       fromTimestamp: period.from,
       toTimestamp: period.to,
       method,
-      total: { usd: usdWire(totalOf(positions.map(({ account }) => account.usd))) },
-      assets: [...groupBy(positions, ({ vault }) => vault.asset.key).values()].flatMap(of => {
+      total: { usd: usdWire(totalOf(all.map(({ account }) => account.usd))) },
+      assets: [...groupBy(all, ({ asset }) => asset.key).values()].flatMap(of => {
         const [first] = of
-        if (!first) return []
-        const { asset, network } = first.vault
+        const network = first && networkOf(first.asset.chainId)
+        if (!network) return []
         return {
-          asset: { ...assetAt(asset, undefined), network },
+          asset: { ...assetAt(first.asset, undefined), network },
           native: nativeWire(totalOf(of.map(({ account }) => account.native))),
           usd: usdWire(totalOf(of.map(({ account }) => account.usd))),
         }
       }),
-      data: positions.map(({ vault, openingShares, closingShares, account }) => {
-        const { vaultId, address, name, network } = identityOf(vault)
-        return {
-          vaultId,
-          address,
-          name,
-          network,
-          protocol: vault.protocol,
-          asset: assetAt(vault.asset, undefined),
-          shares: { opening: openingShares.toString(), closing: closingShares.toString() },
-          native: nativeWire(account.native),
-          usd: usdWire(account.usd),
-        }
-      }),
+      data: [...positions.map(positionWire), ...stakes.sort(byPlace).flatMap(stakeWire)],
       rewards: rewards.flatMap(({ chainId, token, source, amount, usd }) => {
-        const network = networkOfChain(chainId)
+        const network = networkOf(chainId)
         const asset = catalogue.asset(chainId, token)
         if (!network) return []
         return {
-          network: { name: network.name, chainId, networkCaip: network.networkCaip },
+          network,
           token: checksum(token),
           ...(asset ? { asset: assetAt(asset, undefined) } : {}),
           source: protocolName(source),
@@ -129,10 +139,76 @@ export default defineEndpoint({
         }
       }),
       notIncluded: [...NOT_INCLUDED],
-      incompleteNetworks: chains.flatMap(([chain, { blockTime }]) =>
-        blockTime <= period.to ? (networkOfChain(chain)?.name ?? []) : [],
+      incompleteNetworks: chains.flatMap(([chain]) =>
+        FACES.some(face => (catalogue.chain(chain, face)?.blockTime ?? 0) <= period.to)
+          ? (networkOf(chain)?.name ?? [])
+          : [],
       ),
-      errors: filter.errors,
+      errors: unknownTo(filter.errors, stakes),
     }
   },
 })
+
+/** Names that no vault has and no position, either. */
+function unknownTo(errors: Unknown, stakes: readonly StatedStake[]): Unknown {
+  const names = new Set(
+    stakes.flatMap(({ stake: { asset, protocol } }) => [
+      ...namesOf(asset),
+      protocol.name,
+      protocol.protocolId ?? protocol.name,
+    ]),
+  )
+  const left = (of: string[]) => of.filter(name => !names.has(name.toLowerCase()))
+  return {
+    ...errors,
+    unsupportedAssets: left(errors.unsupportedAssets),
+    unsupportedProtocols: left(errors.unsupportedProtocols),
+  }
+}
+
+/** What a statement is made of. */
+const FACES = ['core', 'lending', 'fixed-term', 'amm'] as const
+
+function networkOf(chain: number) {
+  const network = networkOfChain(chain)
+  return network && { name: network.name, chainId: network.chainId, networkCaip: network.networkCaip }
+}
+
+function positionWire({ vault, openingShares, closingShares, account }: StatedPosition) {
+  const { vaultId, address, name, network } = identityOf(vault)
+  return {
+    kind: 'vault' as const,
+    vaultId,
+    address,
+    name,
+    network,
+    protocol: vault.protocol,
+    asset: assetAt(vault.asset, undefined),
+    shares: { opening: openingShares.toString(), closing: closingShares.toString() },
+    native: nativeWire(account.native),
+    usd: usdWire(account.usd),
+  }
+}
+
+function stakeWire({ stake, openingUnits, closingUnits, account }: StatedStake) {
+  const network = networkOf(stake.chainId)
+  if (!network) return []
+  return {
+    kind: stake.kind,
+    [stake.kind === 'amm' || stake.kind === 'fixed-term' ? 'vaultId' : 'marketId']: checksumIn(stake.id),
+    account: checksum(stake.account),
+    address: checksum(stake.address),
+    name: stake.name,
+    network,
+    protocol: stake.protocol,
+    asset: assetAt(stake.asset, undefined),
+    shares: { opening: openingUnits.toString(), closing: closingUnits.toString() },
+    native: nativeWire(account.native),
+    usd: usdWire(account.usd),
+  }
+}
+
+const placeOf = ({ stake }: StatedStake) =>
+  [stake.kind, stake.protocol.name, stake.id, stake.asset.address, stake.account].join(' ')
+const byPlace = (a: StatedStake, b: StatedStake) =>
+  a.stake.chainId - b.stake.chainId || (placeOf(a) < placeOf(b) ? -1 : 1)

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { asking } from './ask.ts'
+import { ETH, USD } from './debts-markets.ts'
+import * as d from './debts-world.ts'
+import type { ApiHarness } from './harness.ts'
+import { startApi } from './harness.ts'
+import { mulberry, WALLETS } from './portfolio-world.ts'
+import * as w from './world.ts'
+
+/** Statements of what wallets lent, owed, pledged and held, against the world in which they did, reckoned there. */
+
+const OPTIMISM = 10
+const { blocks, places } = d.makeDebtsWorld(20_250_611)
+let api: ApiHarness
+
+beforeAll(async () => {
+  api = await startApi({ showUnlisted: true })
+  const peg = (asset: string, usd: string) => ({
+    subject: `asset:${OPTIMISM}:${asset}`,
+    kind: 'peg',
+    value: { usd },
+  })
+  await api.recordFacts([peg(USD, '1'), peg(ETH, '2000')], w.START - w.DAY)
+  await api.append(OPTIMISM, 'optimism', blocks)
+  await api.catchUp()
+}, 120_000)
+afterAll(() => api?.stop())
+
+const { get } = asking(() => api)
+const asked = (of: readonly string[], from: number, to: number, more = '') =>
+  get(`/beta/portfolio/statement?wallets=${of.join(',')}&fromTimestamp=${from}&toTimestamp=${to}${more}`)
+const lower = (address: string) => address.toLowerCase()
+type Figures = Record<
+  (typeof SUMS)[number] | 'opening' | 'closing' | 'unrealisedOpening' | 'unrealisedClosing',
+  string
+>
+interface Row {
+  kind: string
+  account: string
+  protocol: { name: string }
+  asset: { address: string }
+  native: Figures
+  usd: Figures
+}
+const rowOf = (body: { data: Row[] }, place: d.Place) =>
+  body.data.find(
+    row =>
+      row.kind === place.kind &&
+      row.protocol.name === place.protocol &&
+      lower(row.asset.address) === place.asset &&
+      lower(row.account) === place.wallet,
+  )
+
+const random = mulberry(3)
+const someTime = () => w.START + Math.floor(random() * (d.HOURS - 1) * w.HOUR)
+const cases = [...Array(8)].map((_, i) => {
+  const [from = 0, middle = 0, to = 0] = [someTime(), someTime(), someTime()].sort((a, b) => a - b)
+  return { of: WALLETS.slice(i % 4, (i % 4) + 1 + (i % 3)), from, middle, to }
+})
+const SUMS = [
+  'deposits',
+  'withdrawals',
+  'transfersIn',
+  'transfersOut',
+  'gain',
+  'yield',
+  'priceEffect',
+  'realised',
+] as const
+
+/** What a position was and what happened to it, debts below zero. */
+function expected({ kind, values, deeds }: d.Place, from: number, to: number) {
+  const worth = (at: number) => values.findLast(value => value.at <= at)?.value ?? 0n
+  const inside = deeds.filter(({ at }) => at > from && at <= to)
+  const sum = (of: (deed: d.Deed) => bigint) => inside.reduce((total, deed) => total + of(deed), 0n)
+  const [paidIn, paidOut] = [sum(deed => deed.in), sum(deed => deed.out)]
+  const came = sum(({ moved }) => (moved > 0n ? moved : 0n))
+  const went = sum(({ moved }) => (moved < 0n ? -moved : 0n))
+  const isDebt = kind === 'debt'
+  return {
+    opening: isDebt ? -worth(from) : worth(from),
+    closing: isDebt ? -worth(to) : worth(to),
+    deposits: isDebt ? paidOut : paidIn,
+    withdrawals: isDebt ? paidIn : paidOut,
+    transfersIn: isDebt ? went : came,
+    transfersOut: isDebt ? came : went,
+  }
+}
+
+it('had all of it happen: debts with interest that were repaid, transfers, liquidations', () => {
+  expect(new Set(places.map(({ kind, protocol }) => `${kind} ${protocol}`)).size).toBe(11)
+  for (const place of places.filter(({ wallet }) => wallet === WALLETS[0])) {
+    expect(place.deeds.length, `${place.kind} ${place.protocol}`).toBeGreaterThan(5)
+    if (place.kind === 'debt') expect(place.deeds.some(deed => deed.out > 0n)).toBe(true)
+  }
+  expect(places.some(({ kind, deeds }) => kind === 'debt' && deeds.some(({ moved }) => moved < 0n))).toBe(
+    true,
+  )
+})
+
+it.each(cases)('say what happened, to the unit: %o', async ({ of, from, to }) => {
+  const body = await asked(of, from, to)
+  let rows = 0
+  for (const place of places.filter(({ wallet }) => of.includes(wallet))) {
+    const should = expected(place, from, to)
+    const row = rowOf(body, place)
+    const name = `${place.kind} ${place.protocol} ${place.asset} ${place.wallet}`
+    if (!row) {
+      expect(
+        Object.values(should).every(figure => figure === 0n),
+        name,
+      ).toBe(true)
+      continue
+    }
+    rows++
+    const { native } = row
+    const found = Object.fromEntries(
+      Object.keys(should).map(key => [key, BigInt(native[key as keyof Figures])]),
+    )
+    expect(found, name).toEqual(should)
+    const flows = should.deposits - should.withdrawals + should.transfersIn - should.transfersOut
+    expect(BigInt(native.gain), name).toBe(should.closing - should.opening - flows)
+    expect(
+      BigInt(native.realised) + BigInt(native.unrealisedClosing) - BigInt(native.unrealisedOpening),
+    ).toBe(BigInt(native.gain))
+    if (place.kind === 'debt' && BigInt(native.deposits) === 0n)
+      expect(BigInt(native.gain)).toBeLessThanOrEqual(0n)
+    expect(row.usd.closing).not.toBe('')
+  }
+  expect(rows).toBe(body.data.length)
+  const usd = body.data.reduce((sum: number, row: Row) => sum + Number(row.usd.closing), 0)
+  expect(Number(body.total.usd.closing)).toBeCloseTo(usd, 3)
+})
+
+it.each(cases)('of adjacent periods add up: %o', async ({ of, from, middle, to }) => {
+  for (const method of ['fifo', 'average']) {
+    const [first, second, whole] = await Promise.all([
+      asked(of, from, middle, `&method=${method}`),
+      asked(of, middle, to, `&method=${method}`),
+      asked(of, from, to, `&method=${method}`),
+    ])
+    for (const place of places.filter(({ wallet }) => of.includes(wallet))) {
+      const [one, two, all] = [first, second, whole].map(body => rowOf(body, place))
+      if (!all) continue
+      for (const sum of SUMS)
+        expect(BigInt(one?.native[sum] ?? 0) + BigInt(two?.native[sum] ?? 0), sum).toBe(
+          BigInt(all.native[sum]),
+        )
+      if (one && two) expect(one.native.closing).toBe(two.native.opening)
+    }
+  }
+})
+
+it('close at what the endpoints of positions say of that moment, and of the past say the same later', async () => {
+  const wallet = WALLETS[0] ?? ''
+  const now = api.catalogue.current().chain(OPTIMISM)?.blockTime ?? 0
+  const body = await asked([wallet], w.START, now)
+  const { data } = await get(`/beta/borrow/portfolio/positions/${wallet}`)
+  const owed = data
+    .flatMap((position: { assets: { borrowedNative: string }[] }) => position.assets)
+    .reduce((sum: bigint, asset: { borrowedNative: string }) => sum + BigInt(asset.borrowedNative), 0n)
+  const debts = body.data.filter(({ kind }: { kind: string }) => kind === 'debt')
+  expect(owed).toBeGreaterThan(0n)
+  expect(debts.reduce((sum: bigint, row: Row) => sum - BigInt(row.native.closing), 0n)).toBe(owed)
+  const past = await asked([wallet], w.START, w.START + 5 * w.DAY)
+  const last = blocks.at(-1)?.block ?? { number: 0, timestamp: 0 }
+  const block = {
+    number: last.number + 1,
+    hash: `0x${'f'.repeat(64)}`,
+    timestamp: last.timestamp + 900 * w.DAY,
+  }
+  await api.append(OPTIMISM, 'optimism', [
+    {
+      block,
+      events: [
+        {
+          type: 'RewardClaimed',
+          contract: USD,
+          logIndex: 1,
+          transactionHash: block.hash,
+          data: { source: 'merkl', account: wallet, token: USD, amount: 5n },
+        },
+      ],
+    },
+  ])
+  await api.catchUp()
+  expect(await asked([wallet], w.START, w.START + 5 * w.DAY)).toEqual(past)
+  const rewards = (await asked([wallet], w.START, block.timestamp)).rewards
+  expect(rewards).toMatchObject([{ source: 'merkl', amountNative: '5', asset: { symbol: 'USDA' } }])
+})
