@@ -129,7 +129,7 @@ describe('the tree', () => {
     const sent = files
       .filter(file => file.startsWith('read-api/'))
       .flatMap(file => readFileSync(join(root, file), 'utf8').match(/\.sendFile\(.*/g) ?? [])
-    expect(sent.length).toBeGreaterThan(1)
+    expect(sent.length).toBeGreaterThan(0)
     expect(sent.filter(call => !/\.sendFile\([^(]*, \{ root: /.test(call))).toEqual([])
   })
 

@@ -7,18 +7,7 @@ import { SOLANA } from '../../db/streams.ts'
 import type { CatalogueSource } from '../catalogue/catalogue.ts'
 import type { ChainMoment, Moment } from '../moment/snapshot.ts'
 import { onlyReads } from '../ops/access.ts'
-
-/** Nothing from elsewhere is loaded, and nothing runs but these files: what strangers named their contracts is text. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join(';')
+import { POLICY } from './policy.ts'
 
 /** Solana's slots come about this often, in seconds. */
 const SLOT_SECONDS = 0.4

@@ -1,7 +1,8 @@
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import type { Express } from 'express'
+import { POLICY } from '../explore/policy.ts'
 import type { Endpoint, Tier } from './endpoint.ts'
 import { isPayable, tiersOf } from './endpoint.ts'
 import type { LoadedEndpoint } from './load-endpoints.ts'
@@ -295,35 +296,7 @@ function costOf({ cost, costInWords, query }: Endpoint): string {
   return `Costs ${credits(of(0))} and ${of(1) - of(0)} for each item${full}.`
 }
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Vaultlog API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="documentation/assets/swagger-ui.css">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="documentation/assets/swagger-ui-bundle.js"></script>
-<script src="documentation/assets/swagger-ui-standalone-preset.js"></script>
-<script src="documentation/start.js"></script>
-</body>
-</html>
-`
-
-// Every address is relative, so that the page works behind a proxy that takes a part of the path off; no validator of
-// others is asked about the document.
-const START = `window.ui = SwaggerUIBundle({
-  urls: ${JSON.stringify(Object.keys(TIERS).map(tier => ({ name: tier, url: `${tier}/documentation/json` })))},
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  layout: 'StandaloneLayout',
-  validatorUrl: null,
-})
-`
+const PAGE = join(import.meta.dirname, '../explore/documentation.html')
 
 /** The documents and the page that shows them. Open to everybody. */
 export function mountDocumentation(
@@ -339,15 +312,15 @@ export function mountDocumentation(
       response.redirect(308, `${isFolder ? '../' : ''}../documentation?urls.primaryName=${tier}`)
     })
   }
-  serveText(app, '/documentation/start.js', 'application/javascript', () => START)
-  const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
-    serveOpen(app, `/documentation/assets/${file}`, response => response.sendFile(file, { root: assets }))
-  }
   app.get('/documentation', (request, response, next) => {
     if (!request.path.endsWith('/')) return next()
     const [, ...query] = request.originalUrl.split('?')
     response.redirect(308, ['../documentation', ...query].join('?'))
   })
-  serveText(app, '/documentation', 'html', () => PAGE)
+  app.get('/documentation', (_request, response, next) => {
+    response.setHeader('content-security-policy', POLICY)
+    next()
+  })
+  // Its addresses are relative, so that it works behind a proxy that takes a part of the path off.
+  serveText(app, '/documentation', 'html', () => readFileSync(PAGE, 'utf8'))
 }

@@ -1,6 +1,17 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+/** Nothing is asked for but what the pages ask for. */
+export const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
 /**
@@ -12,7 +23,9 @@ export function findChromium(): string | undefined {
   const places = folders.flatMap(folder => NAMES.map(name => join(folder, name)))
   const found = [process.env['CHROMIUM'], ...places].find(place => place && isProgram(place))
   if (!found)
-    process.stderr.write('No Chromium on this machine: what a browser makes of /explore is not tested.\n')
+    process.stderr.write(
+      'No Chromium on this machine: what a browser makes of /explore and /documentation is not tested.\n',
+    )
   return found
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { type Served, serve } from '../served.ts'
 import * as w from '../world.ts'
-import { findChromium } from './chromium.ts'
+import { FLAGS, findChromium } from './chromium.ts'
 
 /** The page as a browser shows it, held against what the API answers. */
 
@@ -12,16 +12,6 @@ const executablePath = findChromium()
 const MOST_BYTES = 200_000
 const TRAP_VAULT = `0x${'5d'.repeat(20)}`
 const TRAP = '<img src=x onerror="document.title=1"><b>Bold</b>'
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
 const trap = [
   {
     type: 'VaultDiscovered',
