@@ -58,6 +58,10 @@ export async function showVault({ path: [network = '', vaultId = ''], query, sig
         'Holders',
         later(() => holders(about, 0)),
       ),
+      section(
+        'Events',
+        later(async () => (await import('./events.js')).events(about)),
+      ),
     ].map(part => (part instanceof Node ? part : document.createTextNode(part))),
   }
 }

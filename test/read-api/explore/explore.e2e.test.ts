@@ -190,6 +190,31 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await close()
   })
 
+  it('a vault tells who deposited, redeemed and transferred how much, newest first', async () => {
+    const { page, close } = await open(1280, `/vault/mainnet/${w.USD_VAULT}`)
+    const rows = page.getByRole('region', { name: 'Deposits, redemptions and transfers' }).locator('tbody tr')
+    const cells = (column: number, attribute: string) =>
+      rows
+        .locator(`td:nth-child(${column}) [title]`)
+        .evaluateAll((found, name) => found.map(cell => cell.getAttribute(name)), attribute)
+    const holders = (await get(`/alpha/mainnet/${w.USD_VAULT}/holders?perPage=100`)).data
+    const told: { transactionHash: string; timestamp: number }[] = []
+    for (const { address } of holders)
+      told.push(...(await get(`/v2/portfolio/events/${address}/mainnet/${w.USD_VAULT}`)).data)
+    expect(told.length).toBeGreaterThan(2)
+    const hashes = await cells(6, 'title')
+    for (const { transactionHash } of told) expect(hashes).toContain(transactionHash)
+    const times = await rows.locator('td:first-child').allTextContents()
+    expect(times).toEqual([...times].sort().reverse())
+    const words = await rows.locator('td:nth-child(2)').allTextContents()
+    expect(words).toContain('deposit')
+    expect(words.filter(word => word === 'deposit' || word === 'redemption').length).toBeGreaterThanOrEqual(
+      told.length,
+    )
+    expect(await page.getByText(/events from the beginning on/).count()).toBe(1)
+    await close()
+  })
+
   it('search, results and a vault are reached by keys alone', async () => {
     const { page, close } = await open(1280)
     await page.getByRole('searchbox').focus()
