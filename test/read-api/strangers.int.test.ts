@@ -46,9 +46,9 @@ afterAll(async () => {
 })
 
 const endpoints = await loadEndpoints()
-// What needs a service of somebody else is not configured here, and Solana is another chain than theirs.
+// What needs a service of somebody else is not configured here, Solana is another chain than theirs, and webhooks are of a key.
 const routes = endpoints
-  .filter(({ endpoint }) => !endpoint.needs && !endpoint.path.startsWith('/svm/'))
+  .filter(({ endpoint }) => !endpoint.needs && !/^\/(svm|webhooks)\b/.test(endpoint.path))
   .flatMap(({ endpoint }) =>
     tiersOf(endpoint).map(tier => ({ name: `${endpoint.method} /${tier}${endpoint.path}`, tier, endpoint })),
   )

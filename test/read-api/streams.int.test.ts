@@ -37,7 +37,8 @@ async function answers(app: ApiHarness['app']): Promise<Record<string, unknown>>
   const given: Record<string, unknown> = {}
   for (const { endpoint } of endpoints) {
     const { method, path, example } = endpoint
-    if (path.startsWith('/svm/')) continue
+    // Webhooks are of a key, and of whatever streams there are.
+    if (/^\/(svm|webhooks)\b/.test(path)) continue
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const value = example.params?.[name] ?? ''
       return encodeURIComponent(stand[value] ?? value)

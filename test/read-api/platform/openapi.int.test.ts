@@ -301,6 +301,7 @@ const PRICES: [path: RegExp, price: (items: number) => number][] = [
   [/^\/\{network\}\/\{vaultId\}\/holders$/, items => 1 + items],
   [/^\/historical-(positions|balances)\//, () => 5],
   [/^\/health$/, () => 0],
+  [/^\/webhooks/, one],
   [/^\/feed$/, items => (items <= 100 ? 1 : Math.ceil(items / 100))],
 ]
 /** Reckoned from the selection, or by twins of the above; checked below, or with what they do. */
