@@ -41,6 +41,8 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   intent_quote: { api: ALL },
   webhook: { api: ALL },
   webhook_cursor: { api: ALL },
+  webhook_rule: { api: ALL },
+  webhook_message: { api: ALL },
 }
 
 /** Gives `vaultlog_<role>` its rights, where an operator has made it. */

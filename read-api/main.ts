@@ -25,7 +25,7 @@ import { createOnChain } from './on-chain.ts'
 import { createStreamHistory } from './ops/history.ts'
 import { createOps } from './ops/router.ts'
 import { createSolanaNode } from './svm/node.ts'
-import { Deliveries } from './webhooks/deliveries.ts'
+import { Deliveries, type DeliveriesOptions } from './webhooks/deliveries.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
 async function main(): Promise<void> {
@@ -77,10 +77,6 @@ async function main(): Promise<void> {
 
   const feed = new Feed(pool)
   const webhooks = createWebhooks(pool, env)
-  // Requests do not wait for connections that messages are noted by.
-  const deliveryPool = openPostgres(found.DATABASE_URL, 'api-webhooks', 4)
-  onShutdown('webhooks', () => deliveryPool.end())
-  const deliveries = new Deliveries({ pool: deliveryPool, feed, poster: webhooks.poster, credits })
 
   const verifyKey = createKeyVerifier(limits)
   const terms = readPaymentTerms(env)
@@ -120,12 +116,25 @@ async function main(): Promise<void> {
   const server = await serve(atHome(app, env), { port: env.API_PORT, host: env.HOST })
   onShutdown('http', () => server.close())
   onShutdown('feed', () => feed.stop())
-  deliveries.start()
-  onShutdown('deliveries', () => deliveries.stop())
+  startDeliveries(found.DATABASE_URL, {
+    feed,
+    poster: webhooks.poster,
+    credits,
+    readModels: { catalogue, clickhouse: clickhouse.client },
+  })
   log.info(
     { port: env.API_PORT, ...(guard.fault ? {} : { vaults: catalogue.current().size }) },
     'read API listening',
   )
+}
+
+function startDeliveries(databaseUrl: string, options: Omit<DeliveriesOptions, 'pool'>): void {
+  // Requests do not wait for connections that messages are noted by.
+  const pool = openPostgres(databaseUrl, 'api-webhooks', 4)
+  onShutdown('webhooks', () => pool.end())
+  const deliveries = new Deliveries({ ...options, pool })
+  deliveries.start()
+  onShutdown('deliveries', () => deliveries.stop())
 }
 
 main().catch(error => {

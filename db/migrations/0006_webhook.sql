@@ -35,3 +35,32 @@ CREATE TABLE webhook_cursor (
   PRIMARY KEY (webhook_id, chain_id)
 );
 COMMENT ON TABLE webhook_cursor IS 'Of each chain the position up to which everything was delivered, or was none of its subscription.';
+
+-- Alert rules of webhooks: each fires once when what it watches crosses its threshold. Its state and the messages that tell of a
+-- change are written together, by whoever delivers the webhook.
+CREATE TABLE webhook_rule (
+  webhook_id text NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+  number integer NOT NULL,
+  rule jsonb NOT NULL,
+  state text NOT NULL DEFAULT 'unknown' CHECK (state IN ('unknown', 'clear', 'crossed')),
+  value text,
+  alert_id text,
+  fired_from bigint,
+  fired_to bigint,
+  PRIMARY KEY (webhook_id, number),
+  CHECK ((alert_id IS NULL) = (fired_to IS NULL) AND (alert_id IS NULL) = (fired_from IS NULL))
+);
+COMMENT ON TABLE webhook_rule IS 'Alert rules, and how each stands.';
+COMMENT ON COLUMN webhook_rule.state IS 'unknown: what it watches is not known; nothing fires and nothing is cleared by that.';
+COMMENT ON COLUMN webhook_rule.value IS 'As it was last seen, a decimal; NULL: not known.';
+COMMENT ON COLUMN webhook_rule.alert_id IS 'Of the alert that stands open.';
+COMMENT ON COLUMN webhook_rule.fired_from IS 'It was fired by events at positions (fired_from, fired_to] of its chain: with one of them taken back, so is it.';
+
+CREATE TABLE webhook_message (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  webhook_id text NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+  id text NOT NULL,
+  body text NOT NULL
+);
+CREATE INDEX webhook_message_of ON webhook_message (webhook_id, number);
+COMMENT ON TABLE webhook_message IS 'What alert rules have to tell, until it was answered with 2xx.';

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { createBatcher } from '../keys/batch.ts'
 import { inTransaction } from '../postgres.ts'
+import { UnavailableError } from '../process/errors.ts'
+import { addRules, type StoredRule } from './rules.ts'
 
 export type Mode = 'instant' | 'finalized'
 
@@ -10,6 +13,8 @@ export interface StoredFilter {
   vaults?: { hex: string }[]
   wallets?: { hex: string }[]
   types?: { type: string }[]
+  /** False: alerts alone. */
+  events?: boolean
 }
 
 /** A subscription as it may be shown: everything but its secret. */
@@ -58,6 +63,36 @@ const SET_CURSOR = `INSERT INTO webhook_cursor (webhook_id, chain_id, position) 
   ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position`
 const cursorValues = (cursor: ReadonlyMap<number, number>) => [[...cursor.keys()], [...cursor.values()]]
 
+/** Notes what was answered with 2xx: that of many webhooks at the same time is one commit. */
+const createNoting = (pool: pg.Pool) =>
+  createBatcher(
+    async (items: readonly { id: string; generation: number; chainId: number; position: number }[]) => {
+      const { rows } = await pool.query<{ id: string; generation: number }>({
+        name: 'webhooks_delivered',
+        text: `WITH asked AS (
+                 SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::bigint[]) AS a (id, generation, chain_id, position)),
+               mine AS (
+                 UPDATE webhook w SET delivered = delivered + 1, delivered_at = clock_timestamp(), failures = 0, failing_since = NULL,
+                   retry_at = NULL, last_error = NULL
+                 FROM asked a WHERE w.id = a.id AND w.generation = a.generation
+                 RETURNING a.id, a.generation, a.chain_id, a.position),
+               moved AS (
+                 INSERT INTO webhook_cursor (webhook_id, chain_id, position) SELECT id, chain_id, position FROM mine
+                 ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position)
+               SELECT id, generation FROM mine`,
+        values: [
+          items.map(({ id }) => id),
+          items.map(({ generation }) => generation),
+          items.map(({ chainId }) => chainId),
+          items.map(({ position }) => position),
+        ],
+      })
+      const mine = new Set(rows.map(({ id, generation }) => `${id} ${generation}`))
+      return items.map(({ id, generation }) => mine.has(`${id} ${generation}`))
+    },
+    { missing: () => new UnavailableError('The store of webhooks gave no answer.') },
+  )
+
 /** Subscriptions of all processes on one database. */
 export function createWebhookBook(pool: pg.Pool) {
   const select = async (where: string, values: unknown[]): Promise<Webhook[]> => {
@@ -70,10 +105,19 @@ export function createWebhookBook(pool: pg.Pool) {
   const changes = async (text: string, values: unknown[]): Promise<boolean> =>
     (await pool.query({ text, values })).rowCount === 1
 
+  const noteDelivered = createNoting(pool)
+
   return {
     /** Gives the secret as well, which is shown this once. Undefined where the key has `most` already. */
     async create(
-      { keyId, url, filter, mode, cursor }: Pick<Webhook, 'keyId' | 'url' | 'filter' | 'mode' | 'cursor'>,
+      {
+        keyId,
+        url,
+        filter,
+        mode,
+        cursor,
+        rules = [],
+      }: Pick<Webhook, 'keyId' | 'url' | 'filter' | 'mode' | 'cursor'> & { rules?: readonly StoredRule[] },
       most: number,
     ): Promise<{ id: string; secret: string } | undefined> {
       const id = `wh_${randomBytes(16).toString('base64url')}`
@@ -87,6 +131,7 @@ export function createWebhookBook(pool: pg.Pool) {
         )
         if (rowCount === 0) return undefined
         await tx.query(SET_CURSOR, [id, ...cursorValues(cursor)])
+        await addRules(tx, id, rules)
         return { id, secret }
       })
     },
@@ -150,15 +195,7 @@ export function createWebhookBook(pool: pg.Pool) {
 
     /** After a 2xx. False: it is somebody else's by now, or gone. */
     delivered: ({ id, generation }: Webhook, chainId: number, position: number) =>
-      changes(
-        `WITH mine AS (
-           UPDATE webhook SET delivered = delivered + 1, delivered_at = clock_timestamp(), failures = 0, failing_since = NULL,
-             retry_at = NULL, last_error = NULL
-           WHERE id = $1 AND generation = $2 RETURNING id)
-         INSERT INTO webhook_cursor (webhook_id, chain_id, position) SELECT id, $3, $4 FROM mine
-         ON CONFLICT (webhook_id, chain_id) DO UPDATE SET position = excluded.position`,
-        [id, generation, chainId, position],
-      ),
+      noteDelivered({ id, generation, chainId, position }),
 
     /** What was looked at and is none of its messages. False as above. */
     passed: async ({ id, generation }: Webhook, cursor: ReadonlyMap<number, number>) => {
@@ -176,18 +213,12 @@ export function createWebhookBook(pool: pg.Pool) {
     /** Nothing is sent before `retryAt`; with `disabled` never again until it is replayed. False as above. */
     failed: (
       { id, generation }: Webhook,
-      {
-        failures,
-        failingSince,
-        retryAt,
-        lastError,
-        disabled,
-      }: Pick<Webhook, 'failures' | 'failingSince' | 'retryAt' | 'lastError' | 'disabled'>,
+      next: Pick<Webhook, 'failures' | 'failingSince' | 'retryAt' | 'lastError' | 'disabled'>,
     ) =>
       changes(
         `UPDATE webhook SET failures = $3, failing_since = $4, retry_at = $5, last_error = $6, disabled = $7
          WHERE id = $1 AND generation = $2`,
-        [id, generation, failures, failingSince, retryAt, lastError, disabled],
+        [id, generation, next.failures, next.failingSince, next.retryAt, next.lastError, next.disabled],
       ),
   }
 }

@@ -34,9 +34,12 @@ async function readHeads(pool: pg.Pool): Promise<Map<number, number>> {
 }
 
 /** Events that a webhook has not come to yet. */
-const behindOf = ({ filter: { networks }, cursor }: Webhook, heads: ReadonlyMap<number, number>) =>
+const behindOf = (
+  { filter: { networks, events = true }, cursor }: Webhook,
+  heads: ReadonlyMap<number, number>,
+) =>
   [...heads]
-    .filter(([id]) => networks?.includes(id) ?? true)
+    .filter(([id]) => events && (networks?.includes(id) ?? true))
     .reduce((sum, [id, head]) => sum + Math.max(0, head - (cursor.get(id) ?? 0)), 0)
 
 /** @throws ConfigError a position is beyond what is stored */

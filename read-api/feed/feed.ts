@@ -217,20 +217,21 @@ export class Feed {
     return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
   }
 
+  /** What retractions at positions (after, to] take back. */
+  async retractionsBetween(chainId: number, after: number, to: number): Promise<TakenBack['ranges']> {
+    const events = await readEvents(this.pool, chainId, { after, to, types: ['BlockRetracted'] })
+    return events.map(({ data }) => ({
+      from: Number(data['fromPosition']),
+      to: Number(data['toPosition']),
+    }))
+  }
+
   /** As far as they are stored by now, which is further than anything that is final. */
   private async retractionsOf(chainId: number): Promise<TakenBack> {
     const known = this.takenBack.get(chainId) ?? { to: 0, ranges: [] }
     const head = this.chains.get(chainId)?.head ?? 0
     if (known.to >= head) return known
-    const events = await readEvents(this.pool, chainId, {
-      after: known.to,
-      to: head,
-      types: ['BlockRetracted'],
-    })
-    const ranges = events.map(({ data }) => ({
-      from: Number(data['fromPosition']),
-      to: Number(data['toPosition']),
-    }))
+    const ranges = await this.retractionsBetween(chainId, known.to, head)
     const next = {
       to: head,
       ranges:

@@ -3,6 +3,8 @@ import type { CreditMeter } from '../../db/keys/credits.ts'
 import { log } from '../../db/process/log.ts'
 import { createWebhookBook } from '../../db/webhooks/book.ts'
 import type { Poster } from '../../db/webhooks/post.ts'
+import { createRuleBook } from '../../db/webhooks/rules.ts'
+import type { AlertDeps } from '../alerts/alerts.ts'
 import type { Feed } from '../feed/feed.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { observeSubscriptions } from './metrics.ts'
@@ -16,7 +18,9 @@ const RETRY_MS = 5_000
 const LONGEST_RETRY_MS = 3_600_000
 const GIVE_UP_MS = 5 * 86_400_000
 
-export interface DeliveriesOptions extends Partial<DeliveryDeps> {
+export interface DeliveriesOptions extends Omit<Partial<DeliveryDeps>, 'alerts'> {
+  /** What alert rules are held to; without, no rule is looked at. */
+  readModels?: Omit<AlertDeps, 'rules'>
   /** Of its own connections: one is kept, for the locks. */
   pool: pg.Pool
   feed: Feed
@@ -48,6 +52,7 @@ export class Deliveries {
       longestRetryMs: LONGEST_RETRY_MS,
       giveUpMs: GIVE_UP_MS,
       book: createWebhookBook(options.pool),
+      alerts: options.readModels && { ...options.readModels, rules: createRuleBook(options.pool) },
       ...options,
     }
   }
@@ -77,6 +82,7 @@ export class Deliveries {
     const active = new Map((await this.deps.book.active()).map(hook => [hook.id, hook]))
     for (const [id, delivery] of this.running) {
       if (active.get(id)?.generation !== delivery.hook.generation) delivery.stop()
+      delivery.lookAtRules()
       if (!delivery.hasEnded) continue
       this.running.delete(id)
       if (!active.has(id)) await this.unlock(delivery.hook.number)

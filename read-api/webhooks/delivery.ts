@@ -3,10 +3,10 @@ import type { CreditMeter } from '../../db/keys/credits.ts'
 import { log } from '../../db/process/log.ts'
 import type { TakenWebhook, WebhookBook } from '../../db/webhooks/book.ts'
 import type { Attempt, Poster } from '../../db/webhooks/post.ts'
+import { type AlertDeps, Alerts } from '../alerts/alerts.ts'
 import { nameOfChain } from '../feed/chains.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filterOf } from '../feed/filter.ts'
-import type { Message } from '../feed/message.ts'
 import { LOOKED_AT, PER_CREDIT } from '../feed/session.ts'
 import { observeAttempt } from './metrics.ts'
 import type { WebhookQuery } from './schemas.ts'
@@ -25,6 +25,7 @@ const LEAST_ATTEMPTS = 10
 export interface DeliveryDeps {
   feed: Feed
   book: WebhookBook
+  alerts: AlertDeps | undefined
   poster: Poster
   credits: CreditMeter
   /** The first wait after a failure; each is twice the one before. */
@@ -59,21 +60,47 @@ export class Delivery {
   private readonly passed: Map<number, number>
   /** Of the message that is being sent. */
   private isPaid = false
+  private readonly alerts: Alerts | undefined
+  private evaluating: Promise<void> | undefined
 
   constructor(hook: TakenWebhook, deps: DeliveryDeps) {
     this.hook = hook
     this.deps = deps
     this.passed = new Map(hook.cursor)
     this.filter = filterOf(hook.filter as WebhookQuery)
-    this.ended = this.run().finally(() => {
-      this.hasEnded = true
-    })
+    this.alerts = deps.alerts && new Alerts(hook, deps.alerts, deps.feed, this.over.signal)
+    this.ended = this.run()
+      .then(() => this.evaluating)
+      .finally(() => {
+        this.hasEnded = true
+      })
   }
 
   /** Chains have moved. */
   wake(): void {
     this.isWoken = true
     this.wakeUp?.()
+  }
+
+  /** Read models may have moved. Whether a receiver takes anything or not: what crosses is written down, and told when it does. */
+  lookAtRules(): void {
+    const { alerts } = this
+    if (!alerts || this.evaluating || this.over.signal.aborted) return
+    this.evaluating = alerts
+      .evaluate()
+      .then(isOwn => {
+        if (!isOwn) this.stop()
+        else if (alerts.mayWait) this.wake()
+      })
+      .catch((error: Error) =>
+        log.warn(
+          { webhook: this.hook.id, error: error.message },
+          'rules could not be looked at; trying again',
+        ),
+      )
+      .finally(() => {
+        this.evaluating = undefined
+      })
   }
 
   stop(): void {
@@ -118,6 +145,8 @@ export class Delivery {
     for (let isBehind = true; isBehind && !this.over.signal.aborted; ) {
       isBehind = false
       let failure: unknown
+      await this.tellAlerts()
+      if (this.hook.filter.events === false) return
       for (const chainId of feed.current.keys()) {
         if (!this.filter.follows(chainId)) continue
         try {
@@ -156,7 +185,15 @@ export class Delivery {
   private async deliverPage(chainId: number, after: number, to: number): Promise<number> {
     const { hook } = this
     const page = await this.deps.feed.read(chainId, after, to, hook.mode)
-    for (const message of page.messages) if (this.filter.takes(message)) await this.deliver(message)
+    for (const message of page.messages) {
+      if (!this.filter.takes(message)) continue
+      const { position, json: body } = message
+      await this.deliver({ id: `${hook.id}_${chainId}_${position}`, body }, () =>
+        this.deps.book.delivered(hook, chainId, position),
+      )
+      hook.cursor.set(chainId, position)
+      this.passed.set(chainId, position)
+    }
     hook.cursor.set(chainId, page.to)
     this.lookedAt += page.to - after
     if (this.lookedAt >= LOOKED_AT) {
@@ -166,25 +203,39 @@ export class Delivery {
     return page.to
   }
 
-  /** Until it has been taken, however long that is. */
-  private async deliver(message: Message): Promise<void> {
+  /** What rules have to say, in the order in which it came about. */
+  private async tellAlerts(): Promise<void> {
+    const { hook, alerts } = this
+    const { rules } = this.deps.alerts ?? {}
+    if (!alerts?.mayWait || !rules) return
+    // What comes meanwhile says so again.
+    alerts.mayWait = false
+    try {
+      for (let some = await rules.waiting(hook); some.length > 0; some = await rules.waiting(hook))
+        for (const { number, id, body } of some)
+          await this.deliver({ id, body }, () => rules.sent(hook, number))
+    } catch (error) {
+      alerts.mayWait = true
+      throw error
+    }
+  }
+
+  /** Until it has been taken, however long that is. `note` writes that down, and says whether this is still its own to deliver. */
+  private async deliver(message: { id: string; body: string }, note: () => Promise<boolean>): Promise<void> {
     const { hook, deps } = this
     const { signal } = this.over
-    const { chainId, position, json: body } = message
     for (;;) {
       await this.waitUntil(hook.retryAt)
       if (!this.isPaid && hook.delivered % PER_CREDIT === 0) await this.pay()
       this.isPaid = true
-      const attempt = await deps.poster.post(hook, { id: `${hook.id}_${chainId}_${position}`, body }, signal)
+      const attempt = await deps.poster.post(hook, message, signal)
       // Stopped amid it: whether it arrived is not known, and it is sent again.
       if (signal.aborted) throw new OverError()
       observeAttempt(!attempt.error)
       if (attempt.error) await this.fail(attempt)
       else break
     }
-    await this.noteDelivered(chainId, position)
-    hook.cursor.set(chainId, position)
-    this.passed.set(chainId, position)
+    await this.noteDelivered(note)
     hook.delivered++
     hook.failures = 0
     hook.failingSince = null
@@ -194,12 +245,12 @@ export class Delivery {
   }
 
   /** Once it was taken it is not sent again because the database does not answer. */
-  private async noteDelivered(chainId: number, position: number): Promise<void> {
-    const { hook, deps } = this
+  private async noteDelivered(note: () => Promise<boolean>): Promise<void> {
+    const { hook } = this
     const { signal } = this.over
     for (;;) {
       try {
-        if (await deps.book.delivered(hook, chainId, position)) return
+        if (await note()) return
         throw new OverError()
       } catch (error) {
         if (error instanceof OverError) throw error

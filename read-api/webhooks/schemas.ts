@@ -1,4 +1,6 @@
 import type { Webhook } from '../../db/webhooks/book.ts'
+import type { RuleState } from '../../db/webhooks/rules.ts'
+import { MOST_RULES, Rule, RuleShape, ruleOf } from '../alerts/schemas.ts'
 import { nameOfChain } from '../feed/chains.ts'
 import { formatCursor, START } from '../feed/cursor.ts'
 import type { Feed } from '../feed/feed.ts'
@@ -27,6 +29,19 @@ export const createBody = z
         example: 'https://example.com/vaultlog',
       }),
     ...filterParameters,
+    events: z
+      .boolean({ error: 'must be true or false' })
+      .optional()
+      .transform(value => value ?? true)
+      .openapi({ type: 'boolean', default: true, description: 'false: alerts of its rules alone.' }),
+    rules: z
+      .array(Rule, { error: 'must be a list of rules' })
+      .max(MOST_RULES, { error: `must have ${MOST_RULES} rules at most` })
+      .optional()
+      .openapi({
+        description:
+          'Alert rules, held to the read models as they move, whatever `mode` says. Each fires once when what it watches crosses its threshold (a message of kind alert and type alert.fired), says so when it is back (alert.cleared), and takes it back where a block that fired it is taken back (alert.retracted).',
+      }),
     after: after(
       `Where to begin: a position as the feed gives it, or ${START} for everything that is stored; a chain that it does not name is read from its beginning. Where absent it begins now.`,
     ),
@@ -60,6 +75,8 @@ const webhookFields = {
   wallets: z.array(z.string()).optional(),
   types: z.array(z.string()).optional(),
   mode: z.enum(['instant', 'finalized']),
+  events: z.boolean(),
+  rules: z.array(RuleShape),
   state: z.enum(['active', 'failing', 'disabled']).openapi({
     description:
       'failing: the last attempt failed, and is made again at nextAttemptAt. disabled: nothing is sent until it is replayed; reason says why.',
@@ -98,6 +115,7 @@ const secondsOf = (date: Date | null) => (date ? Math.floor(date.getTime() / 100
 
 /** Events that a subscription has not come to yet, by where the chains stand. */
 export function behindOf({ filter, mode, cursor }: Webhook, feed: Feed): number {
+  if (filter.events === false) return 0
   const follows = (chainId: number) => filter.networks?.includes(chainId) ?? true
   return [...feed.current.keys()]
     .filter(follows)
@@ -105,7 +123,11 @@ export function behindOf({ filter, mode, cursor }: Webhook, feed: Feed): number 
 }
 
 /** A subscription, as its owner sees it. */
-export function webhookOf(hook: Webhook, feed: Feed): z.input<typeof WebhookShape> {
+export function webhookOf(
+  hook: Webhook,
+  feed: Feed,
+  rules: readonly RuleState[] = [],
+): z.input<typeof WebhookShape> {
   const { networks, vaults, wallets, types } = hook.filter
   return {
     id: hook.id,
@@ -115,6 +137,8 @@ export function webhookOf(hook: Webhook, feed: Feed): z.input<typeof WebhookShap
     wallets: wallets?.map(({ hex }) => checksum(hex)),
     types: types?.map(({ type }) => type),
     mode: hook.mode,
+    events: hook.filter.events ?? true,
+    rules: rules.map(ruleOf),
     state: hook.disabled ? 'disabled' : hook.failures > 0 ? 'failing' : 'active',
     reason: hook.disabled ?? undefined,
     createdAt: secondsOf(hook.createdAt) ?? 0,

@@ -3,11 +3,16 @@ import type { ApiKey } from '../../db/keys/keys.ts'
 import type { Env } from '../../db/process/env.ts'
 import { createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
 import { createPoster, type Poster } from '../../db/webhooks/post.ts'
+import { createRuleBook, type RuleBook } from '../../db/webhooks/rules.ts'
+import type { Feed } from '../feed/feed.ts'
 import { MissingKeyError, NotFoundError } from '../http/errors.ts'
+import type { z } from '../http/zod.ts'
+import { type WebhookShape, webhookOf } from './schemas.ts'
 
 /** What endpoints of webhooks stand on. */
 export interface Webhooks {
   book: WebhookBook
+  rules: RuleBook
   poster: Poster
   allowsPrivate: boolean
   /** That a key may have. */
@@ -20,6 +25,7 @@ export function createWebhooks(
 ): Webhooks {
   return {
     book: createWebhookBook(pool),
+    rules: createRuleBook(pool),
     poster: createPoster({ allowsPrivate: WEBHOOK_PRIVATE_TARGETS }),
     allowsPrivate: WEBHOOK_PRIVATE_TARGETS,
     most: WEBHOOKS_PER_KEY,
@@ -37,4 +43,14 @@ export async function findWebhook({ book }: Webhooks, id: string, key: ApiKey | 
   const hook = await book.find(id, ownerOf(key).id)
   if (!hook) throw new NotFoundError(`This key has no webhook ${id}.`)
   return hook
+}
+
+/** As its owner sees it, with its rules. */
+export async function showWebhook(
+  { rules }: Webhooks,
+  hook: Webhook,
+  feed: Feed,
+): Promise<z.input<typeof WebhookShape>> {
+  await feed.look()
+  return webhookOf(hook, feed, (await rules.of([hook.id])).get(hook.id))
 }

@@ -4,8 +4,8 @@ import { parseCursor } from '../../../feed/cursor.ts'
 import { filterOf } from '../../../feed/filter.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { InvalidRequestError, RefusedError } from '../../../http/errors.ts'
-import { createBody, MadeWebhookShape, webhookOf } from '../../../webhooks/schemas.ts'
-import { findWebhook, ownerOf } from '../../../webhooks/webhooks.ts'
+import { createBody, MadeWebhookShape } from '../../../webhooks/schemas.ts'
+import { findWebhook, ownerOf, showWebhook } from '../../../webhooks/webhooks.ts'
 
 export default defineEndpoint({
   tier: 'beta',
@@ -22,7 +22,7 @@ export default defineEndpoint({
   costInWords:
     'Costs 1 credit; what it delivers costs 1 for each 100 messages and 1 for each 20,000 events that it looked at. Without credits it waits.',
   cache: 'none',
-  async handler({ body: { url, mode, after, ...filter } }, { deps: { webhooks, feed }, key }) {
+  async handler({ body: { url, mode, after, rules, ...filter } }, { deps: { webhooks, feed }, key }) {
     const owner = ownerOf(key)
     const target = readTarget(url, webhooks)
     if (typeof target === 'string') throw new InvalidRequestError(`The body field "url" ${target}.`)
@@ -33,13 +33,14 @@ export default defineEndpoint({
       ? parseCursor(after, chains, follows)
       : new Map(followed.map(chainId => [chainId, feed.reach(chainId, mode, chains)]))
     const made = await webhooks.book.create(
-      { keyId: owner.id, url: target.href, filter: filter as StoredFilter, mode, cursor },
+      { keyId: owner.id, url: target.href, filter: filter as StoredFilter, mode, cursor, rules: rules ?? [] },
       webhooks.most,
     )
     if (!made)
       throw new RefusedError(
         `This key has ${webhooks.most} webhooks, and may not have more. Delete one, or follow more networks, vaults and wallets in one.`,
       )
-    return { ...webhookOf(await findWebhook(webhooks, made.id, owner), feed), secret: made.secret }
+    const hook = await findWebhook(webhooks, made.id, owner)
+    return { ...(await showWebhook(webhooks, hook, feed)), secret: made.secret }
   },
 })

@@ -14,8 +14,10 @@ export default defineEndpoint({
   cost: 1,
   cache: 'none',
   async handler(_, { deps, key }) {
-    const hooks = await deps.webhooks.book.ofKey(ownerOf(key).id)
-    await deps.feed.look()
-    return { data: hooks.map(hook => webhookOf(hook, deps.feed)) }
+    const { feed, webhooks } = deps
+    const hooks = await webhooks.book.ofKey(ownerOf(key).id)
+    const rules = await webhooks.rules.of(hooks.map(({ id }) => id))
+    await feed.look()
+    return { data: hooks.map(hook => webhookOf(hook, feed, rules.get(hook.id))) }
   },
 })

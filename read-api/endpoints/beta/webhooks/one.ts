@@ -1,6 +1,6 @@
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { WebhookShape, webhookOf, webhookParams } from '../../../webhooks/schemas.ts'
-import { findWebhook } from '../../../webhooks/webhooks.ts'
+import { WebhookShape, webhookParams } from '../../../webhooks/schemas.ts'
+import { findWebhook, showWebhook } from '../../../webhooks/webhooks.ts'
 
 export default defineEndpoint({
   tier: 'beta',
@@ -15,7 +15,6 @@ export default defineEndpoint({
   cache: 'none',
   async handler({ params }, { deps, key }) {
     const hook = await findWebhook(deps.webhooks, params.webhookId, key)
-    await deps.feed.look()
-    return webhookOf(hook, deps.feed)
+    return showWebhook(deps.webhooks, hook, deps.feed)
   },
 })

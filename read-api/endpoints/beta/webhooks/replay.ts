@@ -1,14 +1,8 @@
 import { parseCursor } from '../../../feed/cursor.ts'
 import { filterOf } from '../../../feed/filter.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import {
-  replayBody,
-  type WebhookQuery,
-  WebhookShape,
-  webhookOf,
-  webhookParams,
-} from '../../../webhooks/schemas.ts'
-import { findWebhook } from '../../../webhooks/webhooks.ts'
+import { replayBody, type WebhookQuery, WebhookShape, webhookParams } from '../../../webhooks/schemas.ts'
+import { findWebhook, showWebhook } from '../../../webhooks/webhooks.ts'
 
 export default defineEndpoint({
   tier: 'beta',
@@ -33,6 +27,6 @@ export default defineEndpoint({
     if (after !== undefined && cursor.size === 0)
       for (const chainId of hook.cursor.keys()) cursor.set(chainId, 0)
     await webhooks.book.replay(hook.id, cursor)
-    return webhookOf(await findWebhook(webhooks, hook.id, key), feed)
+    return showWebhook(webhooks, await findWebhook(webhooks, hook.id, key), feed)
   },
 })

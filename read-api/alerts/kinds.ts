@@ -1,0 +1,144 @@
+import type { Face } from '../../db/faces.ts'
+import type { StoredRule } from '../../db/webhooks/rules.ts'
+import type { AnswerReading } from '../catalogue/reading.ts'
+import type { Vault } from '../catalogue/vault.ts'
+import type { Window } from '../catalogue/vault-state.ts'
+import { decimalString } from '../http/amounts.ts'
+import { lendingMarkets } from '../lending/book.ts'
+import { readWallet } from '../lending/positions.ts'
+import { ask, defineQuery, z } from '../moment/query.ts'
+import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
+import { isAbove, isBelow, quotientOf } from './decimal.ts'
+
+type Parameter = 'vaultId' | 'window' | 'assetAddress' | 'marketId' | 'assetId' | 'wallet' | 'threshold'
+
+/** In place of a figure where it is known that there is none, as the health factor of who owes nothing. */
+export const NOTHING = 'none'
+
+/** What a rule may watch. */
+interface Kind {
+  /** In a sentence, for the document. */
+  about: string
+  needs: readonly Parameter[]
+  /** The family of read models that it stands on, besides the core. */
+  face?: Face
+  /** The figure as of the catalogue's moment, a decimal, or NOTHING; undefined: not known. */
+  read(rule: StoredRule, reading: AnswerReading, chainId: number): Promise<string | undefined>
+  isCrossed(value: string, threshold: string): boolean
+}
+
+const dayAgo = defineQuery({
+  name: 'alert_assets_a_day_ago',
+  sql: `SELECT toString(assumeNotNull(hours.total_assets)) AS assets FROM vault_hourly AS hours
+    WHERE ${VISIBLE_ON_CHAIN} AND vault = {vault:String} AND hours.total_assets IS NOT NULL
+      AND hour <= toDateTime({at:UInt32}, 'UTC') AND hour > toDateTime({at:UInt32} - 86400, 'UTC')
+    ORDER BY hour DESC, position DESC LIMIT 1`,
+  row: z.object({ assets: z.string() }),
+})
+
+const ratioOf = (value: number | undefined) =>
+  value === undefined || !Number.isFinite(value) ? undefined : decimalString(value)
+
+/** A figure of a vault that the catalogue has. */
+const ofVault =
+  (figure: (vault: Vault, rule: StoredRule) => string | undefined): Kind['read'] =>
+  async (rule, { catalogue }, chainId) => {
+    const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
+    return vault && figure(vault, rule)
+  }
+
+export const KINDS = {
+  'apy-below': {
+    about: 'the APY of a vault over `window` is below `threshold`',
+    needs: ['vaultId', 'window', 'threshold'],
+    read: ofVault((vault, rule) => ratioOf(vault.apy[rule['window'] as Window])),
+    isCrossed: isBelow,
+  },
+  'apy-fell': {
+    about:
+      'the APY of a vault over `window` is more than `threshold` below that over 30 days, as a difference',
+    needs: ['vaultId', 'window', 'threshold'],
+    read: ofVault(({ apy }, rule) => {
+      const [before, now] = [apy['30day'], apy[rule['window'] as Window]]
+      return before === undefined || now === undefined ? undefined : ratioOf(before - now)
+    }),
+    isCrossed: isAbove,
+  },
+  'tvl-outflow': {
+    about: 'the assets of a vault are by more than the fraction `threshold` less than a day before',
+    needs: ['vaultId', 'threshold'],
+    async read(rule, { catalogue, deps, signal }, chainId) {
+      const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
+      const chain = catalogue.chain(chainId)
+      const now = vault?.state.sample?.totalAssets
+      if (!vault || !chain || now === undefined) return undefined
+      const [then] = await ask(
+        deps.clickhouse,
+        dayAgo,
+        { chain: chainId, p: chain.position, vault: vault.state.address, at: chain.blockTime - 86_400 },
+        signal,
+      )
+      return then && quotientOf(BigInt(then.assets) - now, BigInt(then.assets))
+    },
+    isCrossed: isAbove,
+  },
+  paused: {
+    about: 'a vault is paused (the value is 1)',
+    needs: ['vaultId'],
+    read: ofVault(({ isPaused }) => (isPaused ? '1' : '0')),
+    isCrossed: value => value === '1',
+  },
+  'share-price-fell': {
+    about:
+      'the share price of a vault is by more than the fraction `threshold` below its highest of seven days',
+    needs: ['vaultId', 'threshold'],
+    read: ofVault(({ state: { sample, range } }) =>
+      sample?.sharePrice === undefined || !range || range.high <= 0
+        ? undefined
+        : ratioOf(Math.max(0, 1 - sample.sharePrice / range.high)),
+    ),
+    isCrossed: isAbove,
+  },
+  depeg: {
+    about: 'the price of an asset is by more than `threshold` USD away from 1 USD',
+    needs: ['assetAddress', 'threshold'],
+    async read(rule, { catalogue }, chainId) {
+      const price = catalogue.asset(chainId, rule['assetAddress'] ?? '')?.price
+      return price === undefined ? undefined : ratioOf(Math.abs(price - 1))
+    },
+    isCrossed: isAbove,
+  },
+  'utilization-above': {
+    about: 'of an asset of a lending market more than the fraction `threshold` of what was supplied is lent',
+    needs: ['marketId', 'assetId', 'threshold'],
+    face: 'lending',
+    async read(rule, reading, chainId) {
+      const market = (await lendingMarkets(reading, chainId)).find(({ id }) => id === rule['marketId'])
+      const asset = market?.assets.find(({ id }) => id === rule['assetId'])
+      return asset && quotientOf(asset.borrowed, asset.supplied)
+    },
+    isCrossed: isAbove,
+  },
+  'health-factor-below': {
+    about:
+      'the health factor of a wallet in a lending market, of its own account or of another that it has there, is below `threshold`',
+    needs: ['marketId', 'wallet', 'threshold'],
+    face: 'lending',
+    async read(rule, reading, chainId) {
+      const market = (await lendingMarkets(reading, chainId)).find(({ id }) => id === rule['marketId'])
+      if (!market) return undefined
+      const positions = await readWallet([market], rule['wallet'] ?? '', reading)
+      // Who owes nothing is in no danger; of a debt without a price nothing is known.
+      const owing = positions.filter(({ assets }) => assets.some(({ borrowed }) => borrowed > 0n))
+      if (owing.some(({ healthFactor }) => healthFactor === undefined)) return undefined
+      return owing.length === 0
+        ? NOTHING
+        : decimalString(Math.min(...owing.map(({ healthFactor = 0 }) => healthFactor)))
+    },
+    isCrossed: isBelow,
+  },
+} as const satisfies Record<string, Kind>
+
+export type KindName = keyof typeof KINDS
+export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
+export const kindOf = (name: string): Kind | undefined => (KINDS as Record<string, Kind>)[name]

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { RuleState } from '../../../db/webhooks/rules.ts'
+import { nextOf } from '../../../read-api/alerts/alerts.ts'
+import { isAbove, isBelow, quotientOf } from '../../../read-api/alerts/decimal.ts'
+
+const fresh: RuleState = {
+  number: 1,
+  rule: { kind: 'paused', network: 'mainnet' },
+  state: 'unknown',
+  value: null,
+  alertId: null,
+  firedFrom: null,
+  firedTo: null,
+}
+
+/** What is told over a run of sightings: `!` crossed, `.` not, `?` unknown, `x` taken back and still crossed, `o` taken back and not. */
+function told(run: string): string[] {
+  let state = fresh
+  let to = 0
+  return [...run].flatMap(sign => {
+    const value = sign === '?' ? undefined : '1'
+    const isCrossed = sign === '!' || sign === 'x'
+    const newId = `al_${++to}`
+    const next = nextOf(
+      state,
+      { value, isCrossed },
+      { isTakenBack: 'xo'.includes(sign), from: to - 1, to, newId },
+    )
+    state = next.after
+    expect(state.alertId === null).toBe(state.firedTo === null)
+    return next.told.map(({ type, alertId }) => `${type.replace('alert.', '')} ${alertId}`)
+  })
+}
+
+it.each([
+  ['....', []],
+  ['.!!!', ['fired al_2']],
+  ['!', ['fired al_1']],
+  ['.!!..!', ['fired al_2', 'cleared al_2', 'fired al_6']],
+  // What is not known fires nothing and clears nothing.
+  ['??', []],
+  ['.?.?', []],
+  ['.!??!', ['fired al_2']],
+  ['.!??.', ['fired al_2', 'cleared al_2']],
+  ['.!o.', ['fired al_2', 'retracted al_2']],
+  ['.!x!', ['fired al_2', 'retracted al_2', 'fired al_3']],
+  ['.o', []],
+])('%s', (run, expected) => {
+  expect(told(run)).toEqual(expected)
+})
+
+it('compares decimals exactly', () => {
+  expect(isBelow('0.1', '0.10')).toBe(false)
+  expect(isAbove('0.1', '0.10')).toBe(false)
+  expect(isAbove('0.100000000000000000000001', '0.1')).toBe(true)
+  expect(isBelow('-0.01', '0')).toBe(true)
+  expect(isAbove('123456789012345678.000000000000000001', '123456789012345678')).toBe(true)
+  expect(quotientOf(1n, 3n)).toBe('0.333333333333333333')
+  expect(quotientOf(-1n, 8n)).toBe('-0.125000000000000000')
+  expect(quotientOf(2n ** 255n, 2n ** 254n)).toBe('2.000000000000000000')
+  expect(quotientOf(1n, 0n)).toBeUndefined()
+})
