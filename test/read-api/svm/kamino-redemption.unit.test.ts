@@ -78,6 +78,20 @@ describe('a redemption', () => {
     expect(several).toBeGreaterThan(50)
   })
 
+  it('leaves for the last withdrawal as much as is paid at least', () => {
+    const books = { assetsSf: 10_000n * ONE, available: 0n, sharesIssued: 10_000n }
+    const payables = [
+      { reserve: key('a'), assets: 5_000n },
+      { reserve: key('b'), assets: 4_000n },
+    ]
+    const of = (minWithdrawal: bigint) =>
+      partsOf(books, { vault: { ...free, minWithdrawal }, all: free }, payables, 5_500n)?.map(
+        each => each.shares,
+      )
+    expect(of(499n)).toEqual([5_000n, 500n])
+    expect(of(1_000n)).toEqual([4_499n, 1_001n])
+  })
+
   it('is not to be had where the reserves have lent it all on', () => {
     const books = { assetsSf: 1_000n * ONE, available: 10n, sharesIssued: 1_000n }
     const penalties = { vault: free, all: free }
