@@ -47,6 +47,7 @@ CREATE TABLE webhook_rule (
   alert_id text,
   fired_from bigint,
   fired_to bigint,
+  seen_to bigint,
   PRIMARY KEY (webhook_id, number),
   CHECK ((alert_id IS NULL) = (fired_to IS NULL) AND (alert_id IS NULL) = (fired_from IS NULL))
 );
@@ -55,6 +56,7 @@ COMMENT ON COLUMN webhook_rule.state IS 'unknown: what it watches is not known; 
 COMMENT ON COLUMN webhook_rule.value IS 'As it was last seen, a decimal; NULL: not known.';
 COMMENT ON COLUMN webhook_rule.alert_id IS 'Of the alert that stands open.';
 COMMENT ON COLUMN webhook_rule.fired_from IS 'It was fired by events at positions (fired_from, fired_to] of its chain: with one of them taken back, so is it.';
+COMMENT ON COLUMN webhook_rule.seen_to IS 'It was held to the read models as of this position of its chain: who is behind that does not look at it.';
 
 CREATE TABLE webhook_message (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -23,6 +23,8 @@ export interface RuleState {
   alertId: string | null
   firedFrom: number | null
   firedTo: number | null
+  /** Position that it was seen at when it was last written down. */
+  seenTo: number | null
 }
 
 /** What waits to be sent. */
@@ -50,7 +52,8 @@ export function createRuleBook(pool: pg.Pool) {
   return {
     async of(webhookIds: readonly string[]): Promise<Map<string, RuleState[]>> {
       const { rows } = await pool.query<RuleState & { webhookId: string }>(
-        `SELECT webhook_id AS "webhookId", number, rule, state, value, alert_id AS "alertId", fired_from AS "firedFrom", fired_to AS "firedTo"
+        `SELECT webhook_id AS "webhookId", number, rule, state, value, alert_id AS "alertId", fired_from AS "firedFrom", fired_to AS "firedTo",
+           seen_to AS "seenTo"
          FROM webhook_rule WHERE webhook_id = ANY ($1) ORDER BY webhook_id, number`,
         [webhookIds],
       )
@@ -63,14 +66,14 @@ export function createRuleBook(pool: pg.Pool) {
     /** How a rule stands, and what is to be told of it: both or neither. False: the webhook is somebody else's by now, or gone. */
     async save(
       { id, generation }: OfWebhook,
-      { number, state, value, alertId, firedFrom, firedTo }: RuleState,
+      { number, state, value, alertId, firedFrom, firedTo, seenTo }: RuleState,
       messages: readonly { id: string; body: string }[],
     ): Promise<boolean> {
       const { rowCount } = await pool.query(
         `WITH mine AS (SELECT id FROM webhook WHERE id = $1 AND generation = $2 FOR UPDATE),
               told AS (INSERT INTO webhook_message (webhook_id, id, body)
-                SELECT mine.id, m.id, m.body FROM mine, unnest($9::text[], $10::text[]) AS m (id, body))
-         UPDATE webhook_rule r SET state = $4, value = $5, alert_id = $6, fired_from = $7, fired_to = $8
+                SELECT mine.id, m.id, m.body FROM mine, unnest($10::text[], $11::text[]) AS m (id, body))
+         UPDATE webhook_rule r SET state = $4, value = $5, alert_id = $6, fired_from = $7, fired_to = $8, seen_to = $9
          FROM mine WHERE r.webhook_id = mine.id AND r.number = $3`,
         [
           id,
@@ -81,6 +84,7 @@ export function createRuleBook(pool: pg.Pool) {
           alertId,
           firedFrom,
           firedTo,
+          seenTo,
           messages.map(message => message.id),
           messages.map(({ body }) => body),
         ],

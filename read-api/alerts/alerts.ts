@@ -14,7 +14,11 @@ export interface AlertDeps {
   catalogue: CatalogueSource
   clickhouse: ClickHouseClient
   rules: RuleBook
+  /** How often a figure is written down that moves and crosses nothing. */
+  noteMs?: number
 }
+
+const NOTE_MS = 5_000
 
 type AlertType = 'alert.fired' | 'alert.cleared' | 'alert.retracted'
 
@@ -53,6 +57,8 @@ export class Alerts {
   private seen: Catalogue | undefined
   /** Of each rule, the position up to which it was evaluated. */
   private readonly reached = new Map<number, number>()
+  private readonly noted = new Map<number, { value: string | null; at: number }>()
+  private readonly failing = new Set<number>()
 
   constructor(hook: TakenWebhook, deps: AlertDeps, feed: Feed, signal: AbortSignal) {
     this.hook = hook
@@ -74,16 +80,21 @@ export class Alerts {
         const after = await this.evaluateOne(rule, catalogue)
         if (!after) return false
         this.rules[i] = after
+        this.failing.delete(rule.number)
       } catch (error) {
         // One that cannot be read keeps no other from being.
         isWhole = false
+        if (this.failing.has(rule.number)) continue
+        this.failing.add(rule.number)
         log.warn(
           { webhook: this.hook.id, rule: rule.number, error: (error as Error).message },
           'rule not read',
         )
       }
     }
-    if (isWhole) this.seen = catalogue
+    this.seen = isWhole ? catalogue : undefined
+    // What was written down of one that failed is read again.
+    if (!isWhole) this.rules = undefined
     return true
   }
 
@@ -93,7 +104,7 @@ export class Alerts {
     const chainId = findNetwork(rule.network)?.chainId ?? 0
     const chain = catalogue.chain(chainId, kind?.face)
     // What another process has seen already is not seen again by one that is behind.
-    const least = this.reached.get(number) ?? before.firedTo ?? 0
+    const least = this.reached.get(number) ?? before.seenTo ?? 0
     if (!kind || !chain || chain.position < least || this.reached.get(number) === chain.position)
       return before
     const reading = { catalogue, deps: this.deps, signal: this.signal, touch() {} }
@@ -105,18 +116,29 @@ export class Alerts {
       { value, isCrossed },
       {
         isTakenBack: await this.isTakenBack(before, chainId, chain.position),
-        from: this.reached.get(number) ?? Math.min(this.feed.reach(chainId, 'finalized'), chain.position - 1),
+        from: Math.min(
+          this.reached.get(number) ?? before.seenTo ?? this.feed.reach(chainId, 'finalized'),
+          chain.position - 1,
+        ),
         to: chain.position,
         newId: `al_${randomBytes(9).toString('base64url')}`,
       },
     )
-    const hasChanged = told.length > 0 || after.state !== before.state || after.value !== before.value
+    after.seenTo = chain.position
+    const hasChanged = told.length > 0 || after.state !== before.state || this.isToBeNoted(after)
     const messages = told.map(({ type, alertId }) => this.message(type, alertId, after, chainId, chain))
     if (hasChanged && !(await this.deps.rules.save(this.hook, after, messages))) return undefined
+    if (hasChanged) this.noted.set(number, { value: after.value, at: Date.now() })
     if (messages.length > 0) this.mayWait = true
     this.reached.set(number, chain.position)
     for (const { type, alertId } of told) log.info({ webhook: this.hook.id, alertId, kind: rule.kind }, type)
     return after
+  }
+
+  private isToBeNoted({ number, value }: RuleState): boolean {
+    const noted = this.noted.get(number)
+    if (!noted) return true
+    return noted.value !== value && Date.now() - noted.at >= (this.deps.noteMs ?? NOTE_MS)
   }
 
   private async isTakenBack({ firedFrom, firedTo, number }: RuleState, chainId: number, to: number) {

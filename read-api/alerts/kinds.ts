@@ -1,4 +1,5 @@
 import type { Face } from '../../db/faces.ts'
+import { HOUR } from '../../db/units.ts'
 import type { StoredRule } from '../../db/webhooks/rules.ts'
 import type { AnswerReading } from '../catalogue/reading.ts'
 import type { Vault } from '../catalogue/vault.ts'
@@ -8,7 +9,8 @@ import { lendingMarkets } from '../lending/book.ts'
 import { readWallet } from '../lending/positions.ts'
 import { ask, defineQuery, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
-import { isAbove, isBelow, quotientOf } from './decimal.ts'
+import { legsOf } from '../vaults/price-history.ts'
+import { decimalOf, exactly, isAbove, isBelow, quotientOf } from './decimal.ts'
 
 type Parameter = 'vaultId' | 'window' | 'assetAddress' | 'marketId' | 'assetId' | 'wallet' | 'threshold'
 
@@ -39,6 +41,15 @@ const dayAgo = defineQuery({
 const ratioOf = (value: number | undefined) =>
   value === undefined || !Number.isFinite(value) ? undefined : decimalString(value)
 
+/** a less b of figures as they are shown, exactly. */
+function differenceOf(a: number | undefined, b: number | undefined): string | undefined {
+  const [first, second] = [ratioOf(a), ratioOf(b)]
+  return first === undefined || second === undefined ? undefined : decimalOf(exactly(first) - exactly(second))
+}
+
+/** A sample that is older says nothing of a day. */
+const FRESH = 6 * HOUR
+
 /** A figure of a vault that the catalogue has. */
 const ofVault =
   (figure: (vault: Vault, rule: StoredRule) => string | undefined): Kind['read'] =>
@@ -47,21 +58,24 @@ const ofVault =
     return vault && figure(vault, rule)
   }
 
+/** By which fraction a price is below the highest one. */
+function fallOf(price: number, high: number): string | undefined {
+  const fell = exactly(decimalString(high)) - exactly(decimalString(price))
+  return quotientOf(fell > 0n ? fell : 0n, exactly(decimalString(high)))
+}
+
 export const KINDS = {
   'apy-below': {
-    about: 'the APY of a vault over `window` is below `threshold`',
+    about: 'the APY of a vault over `window`, without rewards, is below `threshold`',
     needs: ['vaultId', 'window', 'threshold'],
     read: ofVault((vault, rule) => ratioOf(vault.apy[rule['window'] as Window])),
     isCrossed: isBelow,
   },
   'apy-fell': {
     about:
-      'the APY of a vault over `window` is more than `threshold` below that over 30 days, as a difference',
+      'the APY of a vault over `window`, without rewards, is more than `threshold` below that over 30 days, as a difference',
     needs: ['vaultId', 'window', 'threshold'],
-    read: ofVault(({ apy }, rule) => {
-      const [before, now] = [apy['30day'], apy[rule['window'] as Window]]
-      return before === undefined || now === undefined ? undefined : ratioOf(before - now)
-    }),
+    read: ofVault(({ apy }, rule) => differenceOf(apy['30day'], apy[rule['window'] as Window])),
     isCrossed: isAbove,
   },
   'tvl-outflow': {
@@ -71,7 +85,8 @@ export const KINDS = {
       const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
       const chain = catalogue.chain(chainId)
       const now = vault?.state.sample?.totalAssets
-      if (!vault || !chain || now === undefined) return undefined
+      const at = vault?.state.sample?.at ?? 0
+      if (!vault || !chain || now === undefined || at <= chain.blockTime - FRESH) return undefined
       const [then] = await ask(
         deps.clickhouse,
         dayAgo,
@@ -85,7 +100,11 @@ export const KINDS = {
   paused: {
     about: 'a vault is paused (the value is 1)',
     needs: ['vaultId'],
-    read: ofVault(({ isPaused }) => (isPaused ? '1' : '0')),
+    async read(rule, { catalogue }, chainId) {
+      const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
+      if (!vault || catalogue.moment.filling.get(chainId)?.has('vault_setting')) return undefined
+      return vault.isPaused ? '1' : '0'
+    },
     isCrossed: value => value === '1',
   },
   'share-price-fell': {
@@ -95,7 +114,7 @@ export const KINDS = {
     read: ofVault(({ state: { sample, range } }) =>
       sample?.sharePrice === undefined || !range || range.high <= 0
         ? undefined
-        : ratioOf(Math.max(0, 1 - sample.sharePrice / range.high)),
+        : fallOf(sample.sharePrice, range.high),
     ),
     isCrossed: isAbove,
   },
@@ -103,8 +122,10 @@ export const KINDS = {
     about: 'the price of an asset is by more than `threshold` USD away from 1 USD',
     needs: ['assetAddress', 'threshold'],
     async read(rule, { catalogue }, chainId) {
-      const price = catalogue.asset(chainId, rule['assetAddress'] ?? '')?.price
-      return price === undefined ? undefined : ratioOf(Math.abs(price - 1))
+      const asset = catalogue.asset(chainId, rule['assetAddress'] ?? '')
+      // What is a dollar by decree has no price of its own.
+      if (!asset?.plan || legsOf(asset.plan).length === 0) return undefined
+      return differenceOf(asset.price, 1)?.replace('-', '')
     },
     isCrossed: isAbove,
   },

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { CreditMeter } from '../../db/keys/credits.ts'
+import { inLanes } from '../../db/process/lanes.ts'
 import { log } from '../../db/process/log.ts'
 import { createWebhookBook } from '../../db/webhooks/book.ts'
 import type { Poster } from '../../db/webhooks/post.ts'
@@ -14,6 +15,8 @@ import { behindOf } from './schemas.ts'
 const SWEEP_MS = 1_000
 /** Taken by one process at once: others that start with it have their part. */
 const MOST_TAKEN = 200
+/** Webhooks whose rules are looked at at the same time: requests come first. */
+const RULES_AT_ONCE = 2
 const RETRY_MS = 5_000
 const LONGEST_RETRY_MS = 3_600_000
 const GIVE_UP_MS = 5 * 86_400_000
@@ -44,6 +47,7 @@ export class Deliveries {
   private timer: NodeJS.Timeout | undefined
   private sweeping: Promise<void> = Promise.resolve()
   private isStopping = false
+  private looking: Promise<unknown> | undefined
 
   constructor(options: DeliveriesOptions) {
     this.options = options
@@ -82,11 +86,15 @@ export class Deliveries {
     const active = new Map((await this.deps.book.active()).map(hook => [hook.id, hook]))
     for (const [id, delivery] of this.running) {
       if (active.get(id)?.generation !== delivery.hook.generation) delivery.stop()
-      delivery.lookAtRules()
       if (!delivery.hasEnded) continue
       this.running.delete(id)
       if (!active.has(id)) await this.unlock(delivery.hook.number)
     }
+    this.looking ??= inLanes(RULES_AT_ONCE, [...this.running.values()], each => each.lookAtRules()).finally(
+      () => {
+        this.looking = undefined
+      },
+    )
     const open = [...active.values()].filter(({ id }) => !this.running.has(id))
     if (open.length > 0) await this.take(open.slice(0, MOST_TAKEN))
     const hooks = [...this.running.values()].map(({ hook }) => hook)

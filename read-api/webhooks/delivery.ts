@@ -83,9 +83,9 @@ export class Delivery {
   }
 
   /** Read models may have moved. Whether a receiver takes anything or not: what crosses is written down, and told when it does. */
-  lookAtRules(): void {
+  async lookAtRules(): Promise<void> {
     const { alerts } = this
-    if (!alerts || this.evaluating || this.over.signal.aborted) return
+    if (!alerts || this.evaluating || this.hasEnded || this.over.signal.aborted) return
     this.evaluating = alerts
       .evaluate()
       .then(isOwn => {
@@ -101,6 +101,7 @@ export class Delivery {
       .finally(() => {
         this.evaluating = undefined
       })
+    await this.evaluating
   }
 
   stop(): void {
@@ -187,6 +188,8 @@ export class Delivery {
     const page = await this.deps.feed.read(chainId, after, to, hook.mode)
     for (const message of page.messages) {
       if (!this.filter.takes(message)) continue
+      // An alert does not wait behind a past that is caught up with.
+      await this.tellAlerts()
       const { position, json: body } = message
       await this.deliver({ id: `${hook.id}_${chainId}_${position}`, body }, () =>
         this.deps.book.delivered(hook, chainId, position),

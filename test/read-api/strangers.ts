@@ -3,12 +3,12 @@ import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import * as w from './world.ts'
 
 /** Vaults that anybody could deploy beside those of the made-up world, and the best of all by their own word. */
-export const RICH = `0x${'e1'.repeat(20)}`
-export const NAMESAKE = `0x${'e2'.repeat(20)}`
-export const NESTED = `0x${'e3'.repeat(20)}`
-export const FALSE_USD = `0x${'e4'.repeat(20)}`
+export const RICH = `0x${'ea'.repeat(20)}`
+export const NAMESAKE = `0x${'eb'.repeat(20)}`
+export const NESTED = `0x${'ec'.repeat(20)}`
+export const FALSE_USD = `0x${'ed'.repeat(20)}`
 /** All that it says is true. */
-export const HONEST = `0x${'e5'.repeat(20)}`
+export const HONEST = `0x${'ee'.repeat(20)}`
 export const STRANGERS = [RICH, NAMESAKE, NESTED, HONEST]
 
 const E18 = 10n ** 18n

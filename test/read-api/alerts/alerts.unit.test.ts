@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { RuleState } from '../../../db/webhooks/rules.ts'
 import { nextOf } from '../../../read-api/alerts/alerts.ts'
-import { isAbove, isBelow, quotientOf } from '../../../read-api/alerts/decimal.ts'
+import { decimalOf, exactly, isAbove, isBelow, quotientOf } from '../../../read-api/alerts/decimal.ts'
 
 const fresh: RuleState = {
   number: 1,
@@ -11,6 +11,7 @@ const fresh: RuleState = {
   alertId: null,
   firedFrom: null,
   firedTo: null,
+  seenTo: null,
 }
 
 /** What is told over a run of sightings: `!` crossed, `.` not, `?` unknown, `x` taken back and still crossed, `o` taken back and not. */
@@ -59,4 +60,8 @@ it('compares decimals exactly', () => {
   expect(quotientOf(-1n, 8n)).toBe('-0.125000000000000000')
   expect(quotientOf(2n ** 255n, 2n ** 254n)).toBe('2.000000000000000000')
   expect(quotientOf(1n, 0n)).toBeUndefined()
+  expect(decimalOf(exactly('0.9991') - exactly('1'))).toBe('-0.0009')
+  expect(decimalOf(exactly('0.0501') - exactly('0.05'))).toBe('0.0001')
+  expect(decimalOf(0n)).toBe('0')
+  for (const none of ['Infinity', 'NaN', '1e-7', '']) expect(() => exactly(none)).toThrow(/no decimal/)
 })
