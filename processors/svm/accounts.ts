@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Key } from '../../abi/svm/programs.ts'
 import { fromBase58, toBase58 } from '../../db/base58.ts'
 import type { Ask } from '../../db/chain/failover.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
 import type { SvmAccount } from './program.ts'
 
 /** Accounts that getMultipleAccounts takes. */
@@ -31,10 +32,14 @@ export interface Accounts {
 export async function readAccounts(ask: Ask, keys: readonly Key[], least: number): Promise<Accounts> {
   const config = { commitment: 'finalized', encoding: 'base64', minContextSlot: least }
   const options = { isExact: true, maxBytes: MOST_BYTES }
-  const answer = answerSchema.parse(await ask('getMultipleAccounts', [keys.map(toBase58), config], options))
+  const said = answerSchema.safeParse(await ask('getMultipleAccounts', [keys.map(toBase58), config], options))
+  // What is left out of an answer is not known not to be.
+  if (!said.success || said.data.value.length !== keys.length)
+    throw new UnavailableError('The node answers something else to a question for accounts.')
+  const { context, value } = said.data
   return {
-    slot: answer.context.slot,
-    accounts: new Map(keys.map((key, i) => [key, accountOf(answer.value[i])])),
+    slot: context.slot,
+    accounts: new Map(keys.map((key, i) => [key, accountOf(value[i])])),
   }
 }
 

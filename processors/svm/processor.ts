@@ -16,7 +16,7 @@ import { SOLANA } from '../../db/streams.ts'
 import { isRetryable } from '../failures.ts'
 import { deadLetters as metric, observeCommit, sourceRestarts } from '../metrics.ts'
 import { type Handled, handleBlocks } from './handle.ts'
-import type { SvmProgram } from './program.ts'
+import type { Stake, SvmProgram } from './program.ts'
 import { type Sampled, Sampler } from './sampler.ts'
 import type { Slice, SvmSource } from './source.ts'
 import { Vaults } from './vaults.ts'
@@ -109,12 +109,34 @@ export async function readVaults(pool: pg.Pool): Promise<Vaults> {
   return vaults
 }
 
+/** Events at the end of the stream among which stakes are looked for that were moved and not read since. */
+const LATELY = 200_000
+
+/** Stakes that were moved lately and not read since: whoever was to read them may have ended before. */
+async function readMovedStakes(pool: pg.Pool): Promise<Map<Key, Stake>> {
+  const { rows } = await pool.query<{ mint: string; type: string; data: Record<string, string> }>(
+    `SELECT DISTINCT ON (data->>'stakeAccount') '0x' || encode(contract, 'hex') AS mint, type, data FROM event_log
+     WHERE stream = $1 AND position > (SELECT head FROM stream WHERE id = $1) - $2 AND type IN ('SvmStakeChanged', 'SvmStakeSampled')
+     ORDER BY data->>'stakeAccount', position DESC`,
+    [SOLANA.id, LATELY],
+  )
+  return new Map(
+    rows
+      .filter(({ type }) => type === 'SvmStakeChanged')
+      .map(({ mint, data: { farm, stakeAccount, owner } }) => [
+        stakeAccount as Key,
+        { mint, farm, stakeAccount, owner } as Stake,
+      ]),
+  )
+}
+
 async function follow(options: SvmProcessorOptions, database: ChainDatabase): Promise<void> {
   const { pool, source, programs, ask, signal, endSlot = Number.MAX_SAFE_INTEGER } = options
   const state = await database.connect()
   let cursor = { height: state.height, hash: state.hash }
   let vaults = await readVaults(pool)
   const sampler = ask && new Sampler(ask, programs)
+  sampler?.touchStakes(await readMovedStakes(pool))
   let pending: Sampled[] = []
   let from = cursor.height < 0 ? (options.startSlot ?? (await source.head())) : cursor.height + 1
   while (!signal?.aborted && from <= endSlot) {

@@ -4,6 +4,8 @@ import { decodeMint } from '../../abi/svm/token.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 import { cleanText } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
 import { type Accounts, MOST_KEYS, readAccounts } from './accounts.ts'
 import type { Stake, SvmAccount, SvmProgram } from './program.ts'
 import type { KnownVault, Vaults } from './vaults.ts'
@@ -60,7 +62,12 @@ export class Sampler {
 
   /** Something was staked, or taken out: what is so now stands in these accounts. */
   touchStakes(stakes: ReadonlyMap<Key, Stake>): void {
-    for (const [account, stake] of stakes) if (this.stakes.size < MOST_STAKES) this.stakes.set(account, stake)
+    for (const [account, stake] of stakes) {
+      // The one that has waited longest may be of a farm that nobody names.
+      const [oldest] = this.stakes.size < MOST_STAKES ? [] : this.stakes.keys()
+      if (oldest !== undefined) this.stakes.delete(oldest)
+      this.stakes.set(account, stake)
+    }
   }
 
   due(vaults: Vaults, time: number): { known: KnownVault; reason: Reason }[] {
@@ -79,13 +86,31 @@ export class Sampler {
     return due.sort((a, b) => a.before - b.before).slice(0, ROUND)
   }
 
-  /** What a node that has come as far as `least` says of them, and of the stakes that were touched, by the slots it says it of. */
+  /**
+   * What a node that has come as far as `least` says of them, and of the stakes that were touched, by the slots it says it of. Where it
+   * fails on the way, what it said before: that counts as told.
+   */
   async read(
     due: readonly { known: KnownVault; reason: Reason }[],
     vaults: Vaults,
     { least, time }: { least: number; time: number },
   ): Promise<Sampled[]> {
     const found: Sampled[] = []
+    try {
+      await this.readInto(found, due, vaults, { least, time })
+    } catch (error) {
+      if (!(error instanceof UnavailableError) || found.length === 0) throw error
+      log.warn({ error: error.message }, 'not everything could be sampled')
+    }
+    return found
+  }
+
+  private async readInto(
+    found: Sampled[],
+    due: readonly { known: KnownVault; reason: Reason }[],
+    vaults: Vaults,
+    { least, time }: { least: number; time: number },
+  ): Promise<void> {
     const first = await this.readFirst(due, least)
     let asked: typeof due = due
     while (asked.length > 0) {
@@ -101,7 +126,7 @@ export class Sampler {
       asked = asked.slice(count)
       found.push(await this.readTogether(now, [...keys], vaults, { least, time }))
     }
-    return [...found, ...(await this.readStakes(vaults, least))]
+    await this.readStakesInto(found, vaults, least)
   }
 
   /** The accounts of vaults that themselves say what else is wanted: of any slot, as they are read with it once more. */
@@ -163,8 +188,7 @@ export class Sampler {
     return sampled
   }
 
-  private async readStakes(vaults: Vaults, least: number): Promise<Sampled[]> {
-    const found: Sampled[] = []
+  private async readStakesInto(found: Sampled[], vaults: Vaults, least: number): Promise<void> {
     const named = [...this.stakes].filter(([, { mint, farm }]) => vaults.isFarm(mint, farm))
     for (let i = 0; i < Math.min(named.length, STAKES); i += MOST_KEYS) {
       const asked = named.slice(i, i + MOST_KEYS)
@@ -192,7 +216,6 @@ export class Sampler {
       }
       found.push(sampled)
     }
-    return found
   }
 
   /** Undefined where it wants other accounts than were asked for. */

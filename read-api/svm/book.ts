@@ -77,14 +77,17 @@ function vaultOf(
 }
 
 /** The program vouches for what a vault does, and what lies in it that somebody uses it. */
-function standingOf({ protocol }: SvmVaultRow, totalAssets: bigint | undefined, asset: SvmAsset): Standing {
+function standingOf(
+  { protocol, idle_assets: idle }: SvmVaultRow,
+  totalAssets: bigint | undefined,
+  asset: SvmAsset,
+): Standing {
   const floor = svmFamilies.get(protocol)?.floor
   if (floor === undefined || totalAssets === undefined) return 'found'
-  const isReached =
-    'usd' in floor
-      ? (usdOf(totalAssets, asset.decimals, asset.price) ?? 0) >= floor.usd
-      : totalAssets >= floor.assets
-  return isReached ? 'made' : 'found'
+  if ('assets' in floor) return totalAssets >= floor.assets ? 'made' : 'found'
+  // What was lent may be lent to the vault's own maker, over and over.
+  const seen = idle === null ? undefined : usdOf(BigInt(idle), asset.decimals, asset.price)
+  return (seen ?? 0) >= floor.usd ? 'made' : 'found'
 }
 
 function priceOf({ price_assets, price_shares }: SvmVaultRow): SvmVault['price'] {

@@ -10,8 +10,8 @@ export type SvmAction = (typeof svmActions)[number]
 /** How vaults of one protocol on Solana are used. */
 export interface SvmFamily {
   /**
-   * What has to lie in a vault that nobody listed for it to be shown unasked: asset base units, or USD where it may be of any asset,
-   * which counts where the asset has a price.
+   * What has to lie in a vault that nobody listed for it to be shown unasked: asset base units, or, where it may be of any asset and lend
+   * to anybody, USD that can be paid out at once, which counts where the asset has a price.
    */
   floor: { assets: bigint } | { usd: number }
   /** How a vault and a wallet stand with each other, all of one slot. */

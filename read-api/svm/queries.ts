@@ -13,7 +13,7 @@ export const svmVaults = defineQuery({
   name: 'svm_vaults',
   sql: `SELECT v.vault AS vault, v.protocol AS protocol, v.program AS program, v.share_mint AS share_mint, v.asset_mint AS asset_mint,
       v.authority AS authority, if(s.vault = '', NULL, toUnixTimestamp(s.timestamp)) AS sampled_at,
-      toString(s.total_assets) AS total_assets, toString(s.price_assets) AS price_assets, toString(s.price_shares) AS price_shares,
+      toString(s.total_assets) AS total_assets, toString(s.idle_assets) AS idle_assets, toString(s.price_assets) AS price_assets, toString(s.price_shares) AS price_shares,
       h.apy_1d AS apy_1d, h.apy_7d AS apy_7d, h.apy_30d AS apy_30d
     FROM (${newest('svm_vault', 'vault')}) AS v
     LEFT JOIN (${newest('svm_vault_sample', 'vault')}) AS s ON v.vault = s.vault
@@ -28,6 +28,8 @@ export const svmVaults = defineQuery({
     authority: z.string(),
     sampled_at: uint.nullable(),
     total_assets: z.string().nullable(),
+    /** What withdrawals can be paid of at once. */
+    idle_assets: z.string().nullable(),
     price_assets: z.string().nullable(),
     price_shares: z.string().nullable(),
     apy_1d: z.number().nullable(),

@@ -8,7 +8,7 @@ export const NAMESAKE = `0x${'eb'.repeat(20)}`
 export const NESTED = `0x${'ec'.repeat(20)}`
 export const FALSE_USD = `0x${'ed'.repeat(20)}`
 /** All that it says is true. */
-export const HONEST = `0x${'ee'.repeat(20)}`
+export const HONEST = `0x${'ef'.repeat(20)}`
 export const STRANGERS = [RICH, NAMESAKE, NESTED, HONEST]
 
 const E18 = 10n ** 18n

@@ -24,13 +24,13 @@ import { partsOf, payablesOf } from './redemption.ts'
 import { type KaminoState, readKamino } from './state.ts'
 
 /**
- * Vaults that lend in Kamino's markets. Shares of a deposit are staked where the vault has a farm that gives them back at any
- * moment, and are taken out of it for a redemption as far as the wallet's token account has too few. What a farm pays besides is
+ * Vaults that lend in Kamino's markets. Shares of a deposit are staked where the registry lists the vault, which has a farm that gives
+ * them back at any moment, and the wallet has no others loose: whoever runs a farm may change its terms. They are taken out of it for a redemption as far as the wallet's token account has too few. What a farm pays besides is
  * not claimed.
  */
 export const kamino: SvmFamily = {
   // Anybody can make a vault, of a token of their own too.
-  floor: { usd: 100_000 },
+  floor: { usd: 25_000 },
   look,
 }
 
@@ -47,7 +47,8 @@ async function look(node: SolanaNode, of: SvmVault, user: Key): Promise<SvmLook>
   const wrapped = assets?.owner === user ? assets.amount : 0n
   const loose = shares?.owner === user ? shares.amount : 0n
   const staked = stakedBy(state)
-  const farm = state.farm && givesBack(state.farm) ? state.farm : undefined
+  const isVouchedFor = of.standing === 'listed'
+  const farm = state.farm && isVouchedFor && loose === 0n && givesBack(state.farm) ? state.farm : undefined
   const rents = {
     shares: shares ? 0n : TOKEN_ACCOUNT_RENT,
     assets: assets ? 0n : TOKEN_ACCOUNT_RENT,
@@ -67,7 +68,7 @@ async function look(node: SolanaNode, of: SvmVault, user: Key): Promise<SvmLook>
     barred: barredBy(state, user, held, { deposit: kept, redeem: fee + rents.assets + rents.shares }),
     redeemLimit: payables.reduce((sum, each) => sum + each.assets, books.available),
     least: { deposit: vault.minDeposit, redeem: vault.minWithdrawal + 1n },
-    notes: staked.note === undefined ? [] : [staked.note],
+    notes: [...(staked.note === undefined ? [] : [staked.note]), ...penaltyNote(state)],
     tables: state.table ? [state.table] : [],
     own: [user, sharesAt, assetsAt, ...(vault.farm ? [farmStakeOf(vault.farm, user)] : [])],
     deposit: amount => [
@@ -75,6 +76,7 @@ async function look(node: SolanaNode, of: SvmVault, user: Key): Promise<SvmLook>
       ...(farm && !state.stake ? [openStake(farm, user)] : []),
       ...(isSol ? [...openAssets, ...(amount > wrapped ? wrapSol(user, amount - wrapped) : [])] : []),
       deposit(at, own, amount),
+      // There is nothing else in the account.
       ...(farm ? [stake(farm, user, ALL)] : []),
       // What was opened for it alone gives its rent back.
       ...(isSol && !assets ? [unwrapSol(user)] : []),
@@ -121,13 +123,26 @@ function stakedBy({ farm, stake }: KaminoState): { free: bigint; note: string | 
   return { free, note }
 }
 
+/** What the vault keeps of a redemption. */
+function penaltyNote({ vault, config }: KaminoState): string[] {
+  const [bps, units] = [vault.penaltyBps, vault.penalty].map((own, i) => {
+    const all = i === 0 ? config.penaltyBps : config.penalty
+    return own > all ? own : all
+  }) as [bigint, bigint]
+  if (bps === 0n && units === 0n) return []
+  return [
+    `The vault keeps ${Number(bps) / 100} % of a redemption, and ${units} base units of the asset at least. Who runs it may change that; balanceNative is before it.`,
+  ]
+}
+
 /** What was unstaked before lies ready, and has to be taken out before more is unstaked. */
 function takenOut({ farm, stake: of }: KaminoState, user: Key, wanted: bigint): Instruction[] {
   if (!farm || !of) return []
   const ready = of.pendingWithdrawalScaled / SCALE
   const take = takeUnstaked(farm, user)
   return [
-    ...(ready > 0n ? [take] : []),
+    // A part of a unit, too, has to be taken out before.
+    ...(of.pendingWithdrawalScaled > 0n ? [take] : []),
     ...(wanted > ready ? [unstake(farm, user, wanted - ready), take] : []),
   ]
 }

@@ -206,6 +206,34 @@ describe('what is said of the vault', () => {
 })
 
 describe('a deposit', () => {
+  it('leaves the shares in the wallet where nobody vouches for the vault: who runs its farm may change its terms', async () => {
+    const other = await chain.wallet(SOL)
+    usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, K)
+    const { after, moved, said } = await carryOut(other, usd, 'deposit', {
+      assetAddress: usd.is.mint,
+      amount: `${K}`,
+    })
+    expect([after.held, after.staked, said('kUSD')]).toEqual([moved.shares, 0n, moved.shares])
+    expect(moved.shares).toBeGreaterThan(0n)
+
+    const link = 'https://steady.example'
+    const vault = `vault:${SOLANA.id}:${fromBase58(usd.is.vault)}`
+    const value = { protocol: 'kamino', description: 'Lends.', lendUrl: link, protocolVaultUrl: link }
+    const asset = `asset:${SOLANA.id}:${fromBase58(usd.is.mint)}`
+    await api.recordFacts(
+      [
+        { subject: asset, kind: 'peg', value: { usd: '1' } },
+        { subject: vault, kind: 'listed', value },
+      ],
+      chain.time,
+    )
+    await index()
+    // Those that were loose already stay so.
+    usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, K)
+    const again = await carryOut(other, usd, 'deposit', { assetAddress: usd.is.mint, amount: `${K}` })
+    expect([again.after.held, again.after.staked]).toEqual([moved.shares + again.moved.shares, 0n])
+  })
+
   it('opens accounts, stakes the shares, and moves what its simulation said', async () => {
     const other = await chain.wallet(SOL)
     usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, 50n * K)
