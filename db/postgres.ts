@@ -101,5 +101,9 @@ async function findPending(
   migrations: readonly Migration[],
 ): Promise<Migration[]> {
   const { rows } = await db.query<AppliedMigration>('SELECT * FROM migration')
-  return pendingMigrations(migrations, rows, { database: 'Postgres' })
+  return pendingMigrations(migrations, rows, {
+    database: 'Postgres',
+    otherwise:
+      ' Where nobody changed it: builds of before the first release are not upgraded. Go on with the build that made the database, or begin with an empty one.',
+  })
 }

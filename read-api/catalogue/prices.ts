@@ -14,6 +14,11 @@ export interface PricePlan {
   feed: QuotedFeed | undefined
 }
 
+/** What is multiplied; of what is a price by decree alone, nothing. */
+export function legsOf(plan: PricePlan) {
+  return [...plan.vaults, ...(plan.feed ? [plan.feed] : [])]
+}
+
 export interface QuotedFeed {
   chainId: number
   feed: string

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { greatestAge, type PlanPeriod, type PricePlan, planPrices } from '../catalogue/prices.ts'
+import { greatestAge, legsOf, type PlanPeriod, type PricePlan, planPrices } from '../catalogue/prices.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { ask } from '../moment/query.ts'
 import { feedWindow, sharePriceWindow } from './history-queries.ts'
@@ -92,10 +92,6 @@ async function readPlan(
       ),
     )
   }
-}
-
-export function legsOf(plan: PricePlan) {
-  return [...plan.vaults, ...(plan.feed ? [plan.feed] : [])]
 }
 
 /** For each moment the value of the last point at or before it that is no older than `age`; both ascending. */

@@ -31,6 +31,7 @@ let api: ApiHarness
 let usd: TestKamino
 let sol: TestKamino
 let user: KeyPairSigner
+let dollar: { subject: string; kind: string; value: unknown }
 let large: TestReserve
 let lentOn: TestReserve
 let small: TestReserve
@@ -75,8 +76,8 @@ beforeAll(async () => {
   usd.invest(small, 40n * K)
   chain.mine([], 3_600)
   api = await startApi({ solanaUrl: node.url })
-  const asset = `asset:${SOLANA.id}:${fromBase58(usd.is.mint)}`
-  await api.recordFacts([{ subject: asset, kind: 'peg', value: { usd: '1' } }], chain.time)
+  dollar = { subject: `asset:${SOLANA.id}:${fromBase58(usd.is.mint)}`, kind: 'peg', value: { usd: '1' } }
+  await api.recordFacts([dollar], chain.time)
   await index()
 })
 afterAll(async () => {
@@ -215,18 +216,10 @@ describe('a deposit', () => {
     })
     expect([after.held, after.staked, said('kUSD')]).toEqual([moved.shares, 0n, moved.shares])
     expect(moved.shares).toBeGreaterThan(0n)
-
     const link = 'https://steady.example'
-    const vault = `vault:${SOLANA.id}:${fromBase58(usd.is.vault)}`
+    const subject = `vault:${SOLANA.id}:${fromBase58(usd.is.vault)}`
     const value = { protocol: 'kamino', description: 'Lends.', lendUrl: link, protocolVaultUrl: link }
-    const asset = `asset:${SOLANA.id}:${fromBase58(usd.is.mint)}`
-    await api.recordFacts(
-      [
-        { subject: asset, kind: 'peg', value: { usd: '1' } },
-        { subject: vault, kind: 'listed', value },
-      ],
-      chain.time,
-    )
+    await api.recordFacts([dollar, { subject, kind: 'listed', value }], chain.time)
     await index()
     // Those that were loose already stay so.
     usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, K)

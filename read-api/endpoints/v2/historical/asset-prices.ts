@@ -1,4 +1,4 @@
-import type { PlanPeriod, PricePlan } from '../../../catalogue/prices.ts'
+import { legsOf, type PlanPeriod, type PricePlan } from '../../../catalogue/prices.ts'
 import { decimalString } from '../../../http/amounts.ts'
 import type { EndpointContext } from '../../../http/endpoint.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -11,7 +11,7 @@ import { ask } from '../../../moment/query.ts'
 import { bucketRange, LAST_SECOND, readRange } from '../../../moment/time-range.ts'
 import { granularity } from '../../../vaults/history.ts'
 import { feedSeries, SECONDS, sharePriceSeries } from '../../../vaults/history-queries.ts'
-import { legsOf, plansOver, pricesAt } from '../../../vaults/price-history.ts'
+import { plansOver, pricesAt } from '../../../vaults/price-history.ts'
 
 /** Buckets read of a period where several are put together: an hourly century. */
 const MOST = 1_000_000
