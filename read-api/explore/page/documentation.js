@@ -1,5 +1,5 @@
 // The documentation: every operation of the OpenAPI documents, to read and to try. Where one is, is behind #.
-import { h, refusal } from './dom.js'
+import { decoded, h, refusal } from './dom.js'
 import { fieldsOf, kindOf, resolved } from './schema.js'
 
 /** @typedef {Record<string, any>} Json */
@@ -19,7 +19,8 @@ const search = /** @type {HTMLInputElement} */ (
     type: 'search',
     placeholder: 'Search operations ( / )',
     'aria-label': 'Search operations',
-    oninput: () => void showList(),
+    // A document that does not come is told of by the page itself.
+    oninput: () => void showList().catch(() => {}),
   })
 )
 
@@ -27,8 +28,13 @@ const search = /** @type {HTMLInputElement} */ (
 function documentOf(tier) {
   const known = documents.get(tier)
   if (known) return known
-  const asked = fetch(new URL(`${tier}/documentation/json`, ROOT)).then(answer => answer.json())
+  const asked = fetch(new URL(`${tier}/documentation/json`, ROOT)).then(answer => {
+    if (!answer.ok) throw new Error(`The document of ${tier} did not come: ${answer.status}.`)
+    return answer.json()
+  })
   documents.set(tier, asked)
+  // Asked for again the next time.
+  asked.catch(() => documents.delete(tier))
   return asked
 }
 
@@ -39,7 +45,7 @@ const operationsOf = document =>
   )
 
 function where() {
-  const [tier = '', id = ''] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent)
+  const [tier = '', id = ''] = location.hash.replace(/^#\/?/, '').split('/').map(decoded)
   const named = new URLSearchParams(location.search).get('urls.primaryName') ?? ''
   return { tier: [tier, named].find(one => TIERS.includes(one)) ?? 'v2', id }
 }
@@ -47,6 +53,7 @@ function where() {
 async function showList() {
   const { tier, id } = where()
   const document = await documentOf(tier)
+  if (where().tier !== tier || where().id !== id) return
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   const found = operationsOf(document).filter(({ path, of, method }) => {
     const text = `${method} ${path} ${of.summary} ${of.tags}`.toLowerCase()
@@ -111,7 +118,8 @@ function pageOf({ method, path, of }, document, tier) {
     value: sessionStorage.getItem(KEY) ?? '',
   })
   const command = h('pre.command', { tabindex: 0, 'aria-label': 'Command' })
-  const answer = h('div', { 'aria-live': 'polite' })
+  const status = h('p', { role: 'status' })
+  const answer = h('div')
   const value = (/** @type {HTMLElement | undefined} */ input) =>
     /** @type {HTMLInputElement | undefined} */ (input)?.value ?? ''
   const url = () =>
@@ -128,15 +136,24 @@ function pageOf({ method, path, of }, document, tier) {
   const send = async (/** @type {Event} */ event) => {
     event.preventDefault()
     sessionStorage.setItem(KEY, value(key).trim())
-    answer.replaceChildren(h('p.quiet', {}, 'Asking'))
-    answer.replaceChildren(...(await tried(url(), method, value(key).trim(), bodyInput && value(bodyInput))))
+    status.className = 'quiet'
+    status.textContent = 'Asking'
+    answer.replaceChildren()
+    const { said, isOk, text } = await tried(url(), method, value(key).trim(), bodyInput && value(bodyInput))
+    status.className = isOk ? 'fresh' : 'refused'
+    status.textContent = said
+    if (text !== undefined) answer.replaceChildren(...textOf(text))
+  }
+  /** What may change something is sent by its button alone. */
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const isInField = event.target instanceof Element && event.target.matches('input, select')
+    if (event.key === 'Enter' && method !== 'get' && isInField) event.preventDefault()
   }
   rewrite()
   const needed = inputs.filter(({ parameter }) => parameter['required'])
   const further = inputs.filter(({ parameter }) => !parameter['required'])
   const rowOf = (/** @type {(typeof inputs)[number]} */ { parameter, input }) =>
     parameterRow(parameter, input, document)
-  const success = of['responses']['200']
   return [
     h('p.back', {}, h('a', { href: `#/${tier}` }, 'All operations')),
     h('h1', {}, of['summary']),
@@ -147,45 +164,52 @@ function pageOf({ method, path, of }, document, tier) {
       {},
       h(
         'form',
-        { onsubmit: send, oninput: rewrite },
+        { onsubmit: send, oninput: rewrite, onkeydown },
         h('h2', {}, 'Ask'),
         h(
           'div.parameters',
           { tabindex: 0, role: 'region', 'aria-label': 'Parameters' },
           needed.map(rowOf),
-          bodyInput && h('div.parameter', {}, bodyInput),
+          bodyInput && h('div.parameter.fields', {}, bodyInput, fieldsOf(body.schema, document)),
           further.map(rowOf),
           inputs.length === 0 && !bodyInput && h('p.quiet', {}, 'Takes no parameters.'),
         ),
         h('div.send', {}, key, h('button', {}, 'Send')),
         command,
+        status,
         answer,
       ),
-      h(
-        'section',
-        { 'aria-label': 'Answer' },
-        h('h2', {}, 'Answer'),
-        h('p.quiet.statuses', {}, Object.keys(success.content).join(', ')),
-        h(
-          'div.fields',
-          { tabindex: 0, role: 'region', 'aria-label': 'Fields of the answer' },
-          fieldsOf(success.content['application/json'].schema, document),
-        ),
-        h(
-          'details.statuses',
-          {},
-          h('summary', {}, 'Other answers'),
-          h(
-            'ul',
-            {},
-            Object.entries(of['responses'])
-              .filter(([status]) => status !== '200')
-              .map(([status, { description }]) => h('li', {}, h('code', {}, status), ` ${description}`)),
-          ),
-        ),
-      ),
+      answerPart(of['responses'], document),
     ),
   ]
+}
+
+/** @param {Json} responses @param {Json} document */
+function answerPart(responses, document) {
+  const { content } = responses['200']
+  return h(
+    'section',
+    { 'aria-label': 'Answer' },
+    h('h2', {}, 'Answer'),
+    h('p.quiet.statuses', {}, Object.keys(content).join(', ')),
+    h(
+      'div.fields',
+      { tabindex: 0, role: 'region', 'aria-label': 'Fields of the answer' },
+      fieldsOf(content['application/json'].schema, document),
+    ),
+    h(
+      'details.statuses',
+      {},
+      h('summary', {}, 'Other answers'),
+      h(
+        'ul',
+        {},
+        Object.entries(responses)
+          .filter(([status]) => status !== '200')
+          .map(([status, { description }]) => h('li', {}, h('code', {}, status), ` ${description}`)),
+      ),
+    ),
+  )
 }
 
 /** The first sentences; a long story is opened. @param {string} text */
@@ -259,9 +283,6 @@ function addressOf(path, filled) {
   return url.href.replaceAll('%7B', '{').replaceAll('%7D', '}').replaceAll('%2C', ',')
 }
 
-/** As much of an answer as is read on a page. */
-const MOST_TEXT = 200_000
-
 /** @param {string} url @param {string} method @param {string} key @param {string | undefined} body */
 async function tried(url, method, key, body) {
   try {
@@ -273,22 +294,27 @@ async function tried(url, method, key, body) {
       },
       ...(body === undefined ? {} : { body }),
     })
-    const text = await answer.text()
     const credits = answer.headers.get('x-credits-used')
     const block = answer.headers.get('x-as-of-block')
-    return [
-      h(
-        `p${answer.ok ? '.fresh' : '.refused'}`,
-        { role: 'status' },
-        [`${answer.status} ${answer.statusText}`, credits && `${credits} credits`, block]
-          .filter(Boolean)
-          .join(' · '),
-      ),
-      h('pre', { tabindex: 0, 'aria-label': 'Body of the answer' }, pretty(text).slice(0, MOST_TEXT)),
-    ]
+    const said = [`${answer.status} ${answer.statusText}`, credits && `${credits} credits`, block]
+    return { said: said.filter(Boolean).join(' · '), isOk: answer.ok, text: await answer.text() }
   } catch (error) {
-    return [refusal(/** @type {Error} */ (error))]
+    return { said: /** @type {Error} */ (error).message, isOk: false }
   }
+}
+
+/** As many characters of an answer as are shown. */
+const MOST_TEXT = 200_000
+
+/** @param {string} text of an answer */
+function textOf(text) {
+  const whole = pretty(text)
+  const isCut = whole.length > MOST_TEXT
+  const count = (/** @type {number} */ characters) => characters.toLocaleString('en')
+  return [
+    isCut && h('p.quiet', {}, `The first ${count(MOST_TEXT)} of ${count(whole.length)} characters.`),
+    h('pre', { tabindex: 0, 'aria-label': 'Body of the answer' }, whole.slice(0, MOST_TEXT)),
+  ].filter(part => part !== false)
 }
 
 /** @param {string} text */
@@ -300,21 +326,28 @@ function pretty(text) {
   }
 }
 
+/** How often a page was gone to: what comes for one that was left is not shown. */
+let visits = 0
+
 async function show() {
+  const visit = ++visits
   const { tier, id } = where()
   main.setAttribute('aria-busy', 'true')
+  if (!main.querySelector('h1')) main.replaceChildren(h('p.quiet', {}, 'Loading'))
   try {
     const document_ = await documentOf(tier)
+    if (visit !== visits) return
     const operation = operationsOf(document_).find(one => one.id === id)
     document.body.classList.toggle('is-reading', operation !== undefined)
     document.title = operation ? `${operation.of['summary']} · Vaultlog API` : 'Vaultlog API'
     main.replaceChildren(...(operation ? pageOf(operation, document_, tier) : front(document_, tier)))
+    if (operation && visit > 1) main.focus({ preventScroll: true })
     await showList()
     list.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest' })
   } catch (error) {
-    main.replaceChildren(refusal(/** @type {Error} */ (error)))
+    if (visit === visits) main.replaceChildren(refusal(/** @type {Error} */ (error)))
   } finally {
-    main.removeAttribute('aria-busy')
+    if (visit === visits) main.removeAttribute('aria-busy')
   }
 }
 

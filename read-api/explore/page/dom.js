@@ -114,5 +114,29 @@ export function later(load) {
   return place
 }
 
+/**
+ * A part that costs too much to be asked for unseen: it is asked for when it comes into view.
+ * @param {() => Promise<Node | Node[]>} load
+ */
+export function whenSeen(load) {
+  const place = h('div.unread', {}, h('p.quiet', {}, 'Read when it comes into view'))
+  const watch = new IntersectionObserver(seen => {
+    if (!seen.some(({ isIntersecting }) => isIntersecting)) return
+    watch.disconnect()
+    place.replaceWith(later(load))
+  })
+  watch.observe(place)
+  return place
+}
+
+/** Text of an address as it was meant; as it stands where it is none. @param {string} text */
+export function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** @param {Error} error */
 export const refusal = error => h('p.refused', { role: 'alert' }, error.message)

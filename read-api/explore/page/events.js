@@ -1,25 +1,28 @@
-// What happened in a vault, newest first: pages of the feed, read backwards by stretches of its network's events.
+// What happened in a vault, newest first: answers of the feed, read backwards by stretches of its network's events.
 import { ask } from './api.js'
-import { h, later, link, table } from './dom.js'
+import { h, link, refusal, table } from './dom.js'
 import { amount, exact, moment, short, whole } from './format.js'
+import { movementsOf, ZERO } from './movements.js'
 
-const ZERO = `0x${'0'.repeat(40)}`
 const TYPES = 'Deposited,Redeemed,ShareTransferred'
-/** Rows of a page. */
+/** Rows that are added at once. */
 const ROWS = 25
-/** Events of the network that are looked through at once, and how often for one page. */
-const STRETCH = 10_000
+/** Events of the network that one answer of the feed looks through at most, and how many answers are asked for to fill up the rows. */
+const STRETCH = 20_000
 const STRETCHES = 4
 
 /**
- * @typedef {{ id: string, kind: string, position: number, type: string, blockNumber: string, timestamp: number,
- *   transactionHash: string, logIndex: number, data: any }} Message
- * @typedef {{ read: (signal: AbortSignal) => Promise<Message[]>, lookedAt: () => number, isAtBeginning: () => boolean }} Past
+ * @typedef {import('./movements.js').Message} Message
+ * @typedef {{ messages: Message[], read: (signal: AbortSignal) => Promise<void>, lookedAt: () => number, isAtBeginning: () => boolean }} Past
  */
 
-/** @param {import('./vault.js').About} about @returns {Promise<HTMLElement>} */
+/** The newest stretch; those before it are read when they are asked for. @param {import('./vault.js').About} about @returns {Promise<HTMLElement>} */
 export async function events(about) {
-  return page(about, await pastOf(about), [], 0)
+  const past = await pastOf(about)
+  await past.read(about.signal)
+  const place = h('div')
+  show(place, about, past, ROWS)
+  return place
 }
 
 /** What the feed tells of a vault, stretch by stretch towards the beginning. @param {import('./vault.js').About} about @returns {Promise<Past>} */
@@ -28,9 +31,10 @@ async function pastOf({ vault, signal }) {
   const { after } = await ask('beta/feed', asked, { signal })
   const [chain = '', head = '0'] = String(after).split('.')
   let end = Number(head)
-  /** What forks took back, as it was told later than what it is of. @type {{ fromPosition: number, toPosition: number }[]} */
-  const gone = []
+  /** @type {Message[]} */
+  const messages = []
   return {
+    messages,
     lookedAt: () => Number(head) - end,
     isAtBeginning: () => end === 0,
     async read(until) {
@@ -45,68 +49,55 @@ async function pastOf({ vault, signal }) {
         from = reached
       }
       end = begin
-      gone.push(...found.filter(({ kind }) => kind === 'retraction').map(({ data }) => data))
-      const stands = (/** @type {Message} */ { position }) =>
-        !gone.some(({ fromPosition, toPosition }) => position >= fromPosition && position <= toPosition)
-      return withoutTwins(found.filter(message => message.kind === 'event' && stands(message))).reverse()
+      messages.push(...found)
     },
   }
 }
 
-/** Shares that a deposit makes and a redemption burns are told twice. @param {Message[]} messages */
-function withoutTwins(messages) {
-  const flows = new Set(
-    messages.filter(({ type }) => type !== 'ShareTransferred').map(({ transactionHash }) => transactionHash),
-  )
-  return messages.filter(
-    ({ type, data, transactionHash }) =>
-      type !== 'ShareTransferred' || !([data.from, data.to].includes(ZERO) && flows.has(transactionHash)),
-  )
-}
-
 /**
- * @param {import('./vault.js').About} about @param {Past} past @param {Message[]} known what was read already
- * @param {number} first place of the first row @returns {Promise<HTMLElement>}
+ * @param {HTMLElement} place @param {import('./vault.js').About} about @param {Past} past @param {number} most rows
+ * @param {HTMLElement} [refused] why no more was read
  */
-async function page(about, past, known, first) {
-  for (let i = 0; i < STRETCHES && known.length < first + ROWS && !past.isAtBeginning(); i++)
-    known.push(...(await past.read(about.signal)))
-  const shown = known.slice(first, first + ROWS)
-  const place = h('div')
-  const turn = (/** @type {number} */ to, /** @type {string} */ words) =>
-    h(
-      'button',
-      { type: 'button', onclick: () => place.replaceWith(later(() => page(about, past, known, to))) },
-      words,
-    )
-  const hasMore = known.length > first + ROWS || !past.isAtBeginning()
-  const isFull = shown.length === ROWS
-  place.append(
+function show(place, about, past, most, refused) {
+  const known = movementsOf(past.messages)
+  const shown = known.slice(0, most)
+  const isFull = shown.length === most
+  const further = async () => {
+    button.disabled = true
+    try {
+      for (let i = 0; i < STRETCHES && !past.isAtBeginning(); i++) {
+        if (movementsOf(past.messages).length > shown.length) break
+        await past.read(about.signal)
+      }
+      show(place, about, past, isFull ? most + ROWS : most)
+    } catch (error) {
+      show(place, about, past, most, refusal(/** @type {Error} */ (error)))
+    }
+    place.querySelector('button')?.focus({ preventScroll: true })
+  }
+  const words = isFull ? 'older →' : 'look further back →'
+  const button = /** @type {HTMLButtonElement} */ (h('button', { type: 'button', onclick: further }, words))
+  const hasMore = known.length > most || !past.isAtBeginning()
+  place.replaceChildren(
     table(
       ['When', 'What', 'Who', `Amount, ${about.vault.asset.symbol}`, 'Shares', 'Transaction'],
       shown.map(message => rowOf(message, about.vault)),
       {
         caption: 'Deposits, redemptions and transfers',
         numbers: [3, 4],
-        empty: past.isAtBeginning() ? 'Nothing happened in it.' : 'Nothing happened in it in this time.',
+        empty: past.isAtBeginning() ? 'Nothing happened in it.' : 'Nothing of it is among these.',
       },
     ),
-    h(
-      'p.pager',
-      {},
-      first > 0 ? turn(Math.max(0, first - ROWS), '← newer') : '',
-      h(
-        'span.quiet',
-        {},
-        past.isAtBeginning()
-          ? `${whole(known.length)} events from the beginning on`
-          : `${whole(known.length)} among the newest ${whole(past.lookedAt())} of the network`,
-      ),
-      hasMore ? turn(isFull ? first + ROWS : first, isFull ? 'older →' : 'look further back →') : '',
-    ),
+    h('p.pager', {}, h('span.quiet', {}, reachOf(past, known.length)), hasMore && button),
+    refused ?? '',
   )
-  return place
 }
+
+/** Positions go by when something was stored: history that was fetched late stands among the last. @param {Past} past @param {number} count */
+const reachOf = (past, count) =>
+  past.isAtBeginning()
+    ? `${whole(count)} events, all that are stored, by time`
+    : `${whole(count)} by time, found among the ${whole(past.lookedAt())} events of the network that were stored last; some that were stored before these may be newer`
 
 /** @param {Message} message @param {any} vault */
 function rowOf({ type, data, timestamp, transactionHash }, vault) {

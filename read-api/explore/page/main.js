@@ -1,6 +1,6 @@
 // Which page is shown: the part of the address behind #, so that it can be passed on, and never reaches a server.
 import { credits, key, onAnswer, RefusedError } from './api.js'
-import { h, refusal } from './dom.js'
+import { decoded, h, refusal } from './dom.js'
 import { whole } from './format.js'
 import { showMarket, showMarkets } from './markets.js'
 import { showNetworks } from './networks.js'
@@ -35,7 +35,7 @@ async function show() {
   leaving = new AbortController()
   const { signal } = leaving
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  const [name = '', ...rest] = path.split('/').map(decodeURIComponent)
+  const [name = '', ...rest] = path.split('/').map(decoded)
   const view = VIEWS[name || 'vaults']
   for (const other of document.querySelectorAll('nav a')) {
     const isIt = other.getAttribute('href')?.startsWith(`#/${(name || 'vaults').replace(/s$/, '')}`)
@@ -43,6 +43,7 @@ async function show() {
     else other.removeAttribute('aria-current')
   }
   main.setAttribute('aria-busy', 'true')
+  if (!main.querySelector('h1')) main.replaceChildren(h('p.quiet', {}, 'Loading'))
   try {
     if (!view) throw new RefusedError(404, `There is no page called ${name}.`)
     const { title, content } = await view({ path: rest, query: new URLSearchParams(query), signal })
@@ -68,7 +69,7 @@ const needsKey = error => error instanceof RefusedError && (error.status === 401
 function takeKey() {
   const given = /^#key=([^&/]+)(.*)$/.exec(location.hash)
   if (!given) return
-  key.set(decodeURIComponent(given[1] ?? ''))
+  key.set(decoded(given[1] ?? ''))
   history.replaceState(null, '', given[2] ? `#${given[2]}` : '#/vaults')
 }
 

@@ -1,7 +1,7 @@
 // One vault: what it is, what is uncertain about it, how it went, and who is in it.
 import { ask, askAll, askReach } from './api.js'
 import { chart } from './chart.js'
-import { facts, h, later, link, named, outside, section, table } from './dom.js'
+import { facts, h, later, link, named, outside, section, table, whenSeen } from './dom.js'
 import { amount, day, exact, lasting, moment, percent, short, usd, whole } from './format.js'
 import { marks } from './vaults.js'
 
@@ -60,7 +60,7 @@ export async function showVault({ path: [network = '', vaultId = ''], query, sig
       ),
       section(
         'Events',
-        later(async () => (await import('./events.js')).events(about)),
+        whenSeen(async () => (await import('./events.js')).events(about)),
       ),
     ].map(part => (part instanceof Node ? part : document.createTextNode(part))),
   }

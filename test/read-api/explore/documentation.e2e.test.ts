@@ -77,7 +77,9 @@ describe.skipIf(!executablePath)('in a browser', () => {
         expect(tooWide, `${id} at ${width}`).toBeLessThanOrEqual(0)
         if (width > 1000) {
           // What to ask with and what comes back are in sight at once.
-          const top = await page.locator('.fields').evaluate(part => part.getBoundingClientRect().top)
+          const top = await page
+            .getByLabel('Fields of the answer')
+            .evaluate(part => part.getBoundingClientRect().top)
           expect(top, id).toBeLessThan(600)
         }
       }
@@ -96,6 +98,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await page.locator('#operations li a').first().focus()
     await page.keyboard.press('Enter')
     await page.locator('main .address').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
     expect(await page.locator('.command').textContent()).toContain('/v2/vaults')
     await page.getByLabel('API key').fill(api.apiKey)
     await page.getByLabel('API key').press('Enter')
@@ -105,6 +108,64 @@ describe.skipIf(!executablePath)('in a browser', () => {
     expect(JSON.parse(shown ?? '')).toEqual(body)
     expect(page.url()).not.toContain(api.apiKey)
     await close()
+  })
+
+  it('tells what a body is made of, and sends one by its button alone', async () => {
+    const { page, close } = await open(1280, 'light', '#/beta/beta-webhooks-create')
+    const names = await page.locator('form .fields > div > ul > li').locator('code').allTextContents()
+    const { body } = await request(api.app).get('/beta/documentation/json')
+    expect(names).toEqual(expect.arrayContaining(Object.keys(body.components.schemas.NewWebhook.properties)))
+    const sent: string[] = []
+    page.on('request', one => one.method() === 'POST' && sent.push(one.url()))
+    await page.getByLabel('API key').fill('no key')
+    await page.getByLabel('API key').press('Enter')
+    expect(await page.getByRole('status').textContent()).toBe('')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await expect.poll(() => page.getByRole('status').textContent()).toContain('401')
+    expect(sent).toHaveLength(1)
+    await close()
+  })
+
+  it('says how much of a long answer is shown', async () => {
+    const { page, close } = await open(1280, 'light', '#/beta/beta-feed-feed')
+    await page.locator('input[name=after]').fill('start')
+    await page.locator('input[name=perPage]').fill('1000')
+    await page.getByLabel('API key').fill(api.apiKey)
+    await page.getByRole('button', { name: 'Send' }).click()
+    const shown = await page.getByLabel('Body of the answer').textContent()
+    const { body } = await request(api.app)
+      .get('/beta/feed?after=start&perPage=1000')
+      .set('x-api-key', api.apiKey)
+    const whole = JSON.stringify(body, null, 2)
+    expect(shown).toBe(whole.slice(0, 200_000))
+    const said = `The first 200,000 of ${whole.length.toLocaleString('en')} characters.`
+    expect(await page.getByText(said).count()).toBe(1)
+    await close()
+  })
+
+  it('asks again for a document that did not come, and takes any address', async () => {
+    const { page, complaints, close } = await open(1280, 'light')
+    await page.route('**/alpha/documentation/json', route => route.fulfill({ status: 503, body: 'not now' }))
+    await page.goto(`${served.baseUrl}/documentation#/alpha`)
+    await page.locator('main .refused').waitFor()
+    await page.unroute('**/alpha/documentation/json')
+    await page.goto(`${served.baseUrl}/documentation#/beta`)
+    await page.locator('h1', { hasText: 'beta' }).waitFor()
+    await page.goto(`${served.baseUrl}/documentation#/alpha`)
+    await page.locator('h1', { hasText: 'alpha' }).waitFor()
+    await page.goto(`${served.baseUrl}/documentation#/beta/%`)
+    await page.locator('h1', { hasText: 'beta' }).waitFor()
+    expect(complaints.filter(text => !text.includes('503'))).toEqual([])
+    await close()
+  })
+
+  it('without JavaScript leads to the document itself', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${served.baseUrl}/documentation`)
+    await page.locator('main a', { hasText: 'openapi.json' }).click()
+    expect(page.url()).toBe(`${served.baseUrl}/openapi.json`)
+    await context.close()
   })
 
   it('older addresses of a tier lead to its operations', async () => {
