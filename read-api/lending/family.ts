@@ -72,7 +72,10 @@ export interface LendingFamily<M extends LendingMarket = LendingMarket> {
   distinct?(positions: readonly LendingPosition[]): LendingPosition[]
   /** A point for each bucket that began since the market did: as it stood then, with interest up to then. */
   history(market: M, asset: LendingAsset, window: Window, reading: Reading): Promise<MarketPoint[]>
-  /** What accounts had in these markets of one chain from the beginning up to a moment, for statements; shares of vaults are not among it. */
+  /**
+   * What accounts had in these markets of one chain, or in what was one, from the beginning up to a moment, for statements;
+   * shares of vaults that the statement shows are not among it. Of a chain without markets of it too.
+   */
   stakes(markets: readonly M[], asked: StakesAsked, reading: Reading): Promise<Stake[]>
   /** What a wallet did with an asset, oldest first; absent: by the events that markets have in common. */
   events?(market: M, asset: LendingAsset, wallet: string, reading: Reading): Promise<LendingEvent[]>

@@ -51,7 +51,7 @@ export interface LendingMarket {
 export const isVouchedFor = ({ standing }: LendingMarket) => standing !== 'found'
 
 /** As the wire has it. */
-export function protocolOf({ protocol }: LendingMarket) {
+export function protocolOf({ protocol }: Pick<LendingMarket, 'protocol'>) {
   const { name, product, version } = PROTOCOLS[protocol]
   return { name, protocolId: protocol, product, version }
 }

@@ -10,10 +10,15 @@ export interface StakesAsked {
   chain: number
   accounts: readonly string[]
   to: number
+  /** Whether the statement shows a contract as a vault: what is held of it is stated there. */
+  isVaultShown(address: string): boolean
 }
 
 /** As queries of a lending face take it. */
-export const pinnedTo = ({ chain, accounts, to }: StakesAsked, { catalogue }: Reading) => ({
+export const pinnedTo = (
+  { chain, accounts, to }: Omit<StakesAsked, 'isVaultShown'>,
+  { catalogue }: Reading,
+) => ({
   chain,
   p: catalogue.chain(chain, 'lending')?.position ?? 0,
   accounts: [...accounts],

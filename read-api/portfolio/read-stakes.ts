@@ -4,7 +4,7 @@ import { ammStakes } from '../amm/stakes.ts'
 import { fixedTermStakes } from '../fixed-term/stakes.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { lendingMarkets } from '../lending/book.ts'
-import { familyOf } from '../load-protocols.ts'
+import { familyOf, lendingFamilies } from '../load-protocols.ts'
 import { lastIndexBy } from '../moment/last-by.ts'
 import { readPrices } from '../vaults/price-history.ts'
 import { type Asked, LANES, type Period, refuseTooLong } from './read-statement.ts'
@@ -55,8 +55,18 @@ async function lendingStakes(
   asked: { chain: number; accounts: readonly string[]; to: number },
   context: EndpointContext,
 ): Promise<Stake[]> {
+  const { catalogue, shown } = context
+  if (!catalogue.chain(asked.chain, 'lending')) return []
   const markets = groupBy(await lendingMarkets(context, asked.chain), familyOf)
-  const found = await Promise.all([...markets].map(([family, own]) => family.stakes(own, asked, context)))
+  const isVaultShown = (address: string) => {
+    const vault = catalogue.find(asked.chain, address)
+    return vault !== undefined && shown.has(vault)
+  }
+  const found = await Promise.all(
+    [...lendingFamilies.values()].map(family =>
+      family.stakes(markets.get(family) ?? [], { ...asked, isVaultShown }, context),
+    ),
+  )
   return found.flat()
 }
 

@@ -43,7 +43,13 @@ const NativeFigures = figures(native).openapi('StatementAmounts')
 const UsdFigures = figures(usd).openapi('StatementUsd')
 
 /** What a statement does not look at. */
-export const NOT_INCLUDED = ['svm'] as const
+export const NOT_INCLUDED = [
+  'svm',
+  'fixed-term-liquidity',
+  'yield-tokens',
+  'pending-requests',
+  'unclaimed-rewards',
+] as const
 
 export const Statement = z.strictObject({
   wallets: z.array(Address),
@@ -102,9 +108,10 @@ export const Statement = z.strictObject({
           'What distributors paid out in the period, by token, of all assets and protocols. It is in no other figure, unless the token is itself a share of a vault: those are among transfersIn.',
       }),
   ),
-  notIncluded: z
-    .array(z.enum(NOT_INCLUDED))
-    .openapi({ description: 'What a wallet may have beside this, and no statement tells of.' }),
+  notIncluded: z.array(z.enum(NOT_INCLUDED)).openapi({
+    description:
+      'What a wallet may have beside this, and no statement tells of. svm: anything on Solana; fixed-term-liquidity: what it gave to the pools of fixed terms; yield-tokens: the other half of what principal tokens were split from; pending-requests: deposits and redemptions that it asked a vault for and that are not carried out; unclaimed-rewards: what distributors owe it.',
+  }),
   incompleteNetworks: z.array(z.string()).openapi({
     description:
       'Networks of which vaults, lending, fixed terms or liquidity have not been read beyond the end of the period: more may come there that belongs to it.',

@@ -268,7 +268,13 @@ it('end where all networks have got to, and name those that have not got to an e
   expect(await get(path)).toMatchObject({ toTimestamp: head - 7_201, incompleteNetworks: [] })
   const later = await get(`${path}&toTimestamp=${head - 1}`)
   expect(later).toMatchObject({ incompleteNetworks: ['base'] })
-  expect(later.notIncluded).toEqual(['svm'])
+  expect(later.notIncluded).toEqual([
+    'svm',
+    'fixed-term-liquidity',
+    'yield-tokens',
+    'pending-requests',
+    'unclaimed-rewards',
+  ])
   const alone = await get(`${path}&allowedNetworks=optimism`)
   expect(alone).toMatchObject({ toTimestamp: head - 1, incompleteNetworks: [] })
 })

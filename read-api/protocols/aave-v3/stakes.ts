@@ -15,13 +15,14 @@ const scaledByBlock = holdingsByBlock({
   row: { token: z.string(), scaled: z.string() },
 })
 
-/** What accounts owe to pools, and lend to reserves whose aToken is no vault. */
+/** What accounts owe to pools, and lend to reserves whose aToken is not shown as a vault. */
 export async function aaveStakes(
   markets: readonly AaveLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
 ): Promise<Stake[]> {
-  const { deps, signal, catalogue } = reading
+  if (markets.length === 0) return []
+  const { deps, signal } = reading
   const [rows, flowsOf] = await Promise.all([
     ask(deps.clickhouse, scaledByBlock, pinnedTo(asked, reading), signal),
     readOwnFlows('aave-v3', asked, reading),
@@ -35,7 +36,7 @@ export async function aaveStakes(
       return asked.accounts.flatMap(account =>
         (['supplied', 'debt'] as const).flatMap((kind): Stake[] => {
           const isDebt = kind === 'debt'
-          if (!isDebt && catalogue.find(market.chainId, reserve.aToken)) return []
+          if (!isDebt && asked.isVaultShown(reserve.aToken)) return []
           const token = isDebt ? reserve.debtToken : reserve.aToken
           const held = (byToken.get(`${token} ${account}`) ?? []).map(row => ({
             ...row,

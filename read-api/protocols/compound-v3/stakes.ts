@@ -23,13 +23,14 @@ const collateralByBlock = holdingsByBlock({
   row: { comet: z.string(), asset: z.string(), balance: z.string() },
 })
 
-/** What accounts owe to Comets and secure it with, and lend to those that are no vault. */
+/** What accounts owe to Comets and secure it with, and lend to those that are not shown as vaults. */
 export async function cometStakes(
   markets: readonly CometLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
 ): Promise<Stake[]> {
-  const { deps, signal, catalogue } = reading
+  if (markets.length === 0) return []
+  const { deps, signal } = reading
   const pinned = pinnedTo(asked, reading)
   const [principals, collaterals, flowsOf] = await Promise.all([
     ask(deps.clickhouse, principalsByBlock, pinned, signal),
@@ -55,7 +56,7 @@ export async function cometStakes(
         const rows = principalOf.get(`${market.id} ${account}`) ?? []
         return (['supplied', 'debt'] as const).flatMap((kind): Stake[] => {
           const isDebt = kind === 'debt'
-          if (!isDebt && catalogue.find(market.chainId, market.id)) return []
+          if (!isDebt && asked.isVaultShown(market.root)) return []
           const held = rows.map(row => {
             const principal = BigInt(row.principal) * (isDebt ? -1n : 1n)
             return { ...row, units: principal > 0n ? principal : 0n }

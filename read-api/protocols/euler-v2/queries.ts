@@ -42,6 +42,13 @@ export const evkVaults = defineQuery({
 })
 export type EvkVaultRow = z.output<typeof evkVaults.row>
 
+/** Vaults that ever told of themselves, whether or not a market has them still. */
+export const evkKnownVaults = defineQuery({
+  name: 'evk_known_vaults',
+  sql: `SELECT DISTINCT vault FROM evk_status WHERE ${VISIBLE}`,
+  row: z.object({ vault: z.string() }),
+})
+
 /** Operations that vaults' governors have switched off. */
 export const evkPauses = defineQuery({
   name: 'evk_pauses',
@@ -50,6 +57,13 @@ export const evkPauses = defineQuery({
       WHERE ${VISIBLE} AND protocol = 'euler-v2' AND market = source AND endsWith(key, 'Paused') GROUP BY source, key)
     WHERE last = '1'`,
   row: z.object({ vault: z.string(), key: z.string() }),
+})
+
+/** Those of {accounts} that have accounts in the connector. */
+export const evkOwners = defineQuery({
+  name: 'evk_owners',
+  sql: `SELECT DISTINCT owner FROM evk_owner WHERE ${VISIBLE} AND owner IN {accounts:Array(String)}`,
+  row: z.object({ owner: z.string() }),
 })
 
 export const evkSubAccounts = defineQuery({

@@ -1,16 +1,16 @@
 import { assetsOfShares, owedAssets, owedLater } from '../../../abi/euler/math.ts'
 import { groupBy } from '../../../db/group-by.ts'
+import { perMoment } from '../../catalogue/per-moment.ts'
 import type { Reading } from '../../catalogue/reading.ts'
-import { isVouchedFor, type LendingAsset } from '../../lending/market.ts'
+import { protocolOf } from '../../lending/market.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
-import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
+import { pinnedTo, readOwnFlows, type StakesAsked, stepsOf } from '../../lending/stakes.ts'
 import { inChunks } from '../../moment/chunks.ts'
 import { ask, z } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { evkStatesAt } from './history.ts'
 import type { EvkLendingMarket } from './market.ts'
-import { vaultsOf } from './positions.ts'
-import { evkFlowsByBlock } from './queries.ts'
+import { evkFlowsByBlock, evkKnownVaults, evkOwners } from './queries.ts'
 import { subAccountsOf } from './sub-accounts.ts'
 
 const RAY = 10n ** 27n
@@ -34,21 +34,28 @@ const sharesByBlock = holdingsByBlock({
 
 /** What wallets and their sub-accounts owe, and what the latter lend: shares of a wallet itself are those of a vault. */
 export async function evkStakes(
-  markets: readonly EvkLendingMarket[],
+  _markets: readonly EvkLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
 ): Promise<Stake[]> {
   const { clickhouse } = reading.deps
   const { chain } = asked
-  const vaults = vaultsOf(markets)
+  const vaults = await knownVaults(reading, chain)
   if (vaults.length === 0) return []
   const { p } = pinnedTo(asked, reading)
+  const owners = await ask(clickhouse, evkOwners, { chain, p, accounts: [...asked.accounts] }, reading.signal)
   const subs = await Promise.all(
-    asked.accounts.map(wallet => subAccountsOf(clickhouse, { chain, p, wallet, vaults }, reading.signal)),
+    owners.map(({ owner: wallet }) =>
+      inChunks(vaults, some => subAccountsOf(clickhouse, { chain, p, wallet, vaults: some }, reading.signal)),
+    ),
   )
-  const others = { ...asked, accounts: [...new Set(subs.flat())] }
+  // Shares of an account that is asked for itself are those of a vault, whoever's account it is.
+  const others = {
+    ...asked,
+    accounts: [...new Set(subs.flat())].filter(sub => !asked.accounts.includes(sub)),
+  }
   const lendable = others.accounts.length > 0 ? vaults : []
-  const all = { ...asked, accounts: [...new Set([...asked.accounts, ...others.accounts])] }
+  const all = { ...asked, accounts: [...asked.accounts, ...others.accounts] }
   const [debts, loansOf, shares, flows] = await Promise.all([
     ask(clickhouse, debtsByBlock, pinnedTo(all, reading), reading.signal),
     readOwnFlows('euler-v2', all, reading),
@@ -60,18 +67,18 @@ export async function evkStakes(
     ),
   ])
   refuseTooMany(debts.length + shares.length + flows.length)
-  const placeOf = placesOf(markets)
   const keyOf = ({ vault, account }: { vault: string; account: string }) => `${vault} ${account}`
   const owed = [...groupBy(debts, keyOf).values()].flatMap((own): Stake[] => {
     const [{ vault, account } = { vault: '', account: '' }] = own
-    const place = placeOf(vault)
+    const place = placeOf(chain, vault, reading)
+    if (!place) return []
     const held = own.map(row => ({
       ...row,
       // A debt of the block, as it was when nothing had accrued yet.
       units: (BigInt(row.owed) * RAY) / BigInt(row.accumulator),
     }))
     const of = { account, contract: vault, market: vault, side: 'loan' as const }
-    const steps = place && stepsOf(held, loansOf(of, true))
+    const steps = stepsOf(held, loansOf(of, true))
     if (!steps) return []
     const last = new Map(own.map(row => [row.block, row]))
     let row = own[0]
@@ -92,12 +99,13 @@ export async function evkStakes(
   const flowsOf = groupBy(flows, keyOf)
   const lent = [...groupBy(shares, keyOf).entries()].flatMap(([key, own]): Stake[] => {
     const [{ vault, account } = { vault: '', account: '' }] = own
-    const place = placeOf(vault)
+    const place = placeOf(chain, vault, reading)
+    if (!place) return []
     const held = own.map(row => ({ ...row, units: BigInt(row.shares) }))
     const paid = (flowsOf.get(key) ?? []).map(({ block, at, deposited, withdrawn }) => {
       return { block, at, paid: { in: BigInt(deposited), out: BigInt(withdrawn) } }
     })
-    const steps = place && stepsOf(held, paid)
+    const steps = stepsOf(held, paid)
     if (!steps) return []
     const values: Stake['values'] = async times => {
       const stateAt = await evkStatesAt(chain, vault, times, reading)
@@ -111,20 +119,24 @@ export async function evkStakes(
   return [...owed, ...lent]
 }
 
-/** What is said of a vault: a market is a pair of them, and each may be in several. */
-function placesOf(markets: readonly EvkLendingMarket[]) {
-  const places = new Map<string, { market: EvkLendingMarket; asset: LendingAsset; isVouched: boolean }>()
-  for (const market of markets)
-    for (const asset of market.assets) {
-      const vault = asset.side === 'loan' ? market.lender.vault : market.collateral.vault
-      const isVouched = isVouchedFor(market) || (places.get(vault)?.isVouched ?? false)
-      places.set(vault, { market, asset, isVouched })
+/** Every vault that anybody may have lent to or borrowed from: markets come and go, and what is in a vault stays. */
+const knownVaults = perMoment(async ({ deps, catalogue }: Reading, chain) => {
+  const p = catalogue.chain(chain, 'lending')?.position ?? 0
+  return (await ask(deps.clickhouse, evkKnownVaults, { chain, p })).map(({ vault }) => vault)
+})
+
+/** What is said of a vault, of its shares as of its debts; undefined where it is not described. */
+function placeOf(chainId: number, vault: string, { catalogue }: Reading) {
+  const known = catalogue.find(chainId, vault)
+  return (
+    known && {
+      chainId,
+      protocol: protocolOf({ protocol: 'euler-v2' }),
+      id: vault,
+      address: vault,
+      name: `Euler v2 ${known.asset.symbol}`,
+      asset: known.asset,
+      isVouchedFor: known.standing !== 'found',
     }
-  return (vault: string) => {
-    const place = places.get(vault)
-    if (!place) return undefined
-    const { market, asset, isVouched } = place
-    const name = `Euler v2 ${asset.info.symbol}`
-    return { ...stakeIn(market, asset, vault), id: vault, name, isVouchedFor: isVouched }
-  }
+  )
 }

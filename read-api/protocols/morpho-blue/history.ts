@@ -72,7 +72,7 @@ function stateOf(
   return morphoStateAt({ ...row, ...model }, at)
 }
 
-/** A market at these moments (unix seconds, ascending), with interest up to each. */
+/** A market at these moments (unix seconds, ascending), with interest up to each; undefined where that is not known. */
 export async function morphoMarketAt(
   { id, chainId, params }: MorphoLendingMarket,
   times: readonly number[],
@@ -81,7 +81,10 @@ export async function morphoMarketAt(
   const stateAt = await readStatesAt(chainId, morphoStates, OTHERS, { market: id }, times, reading)
   return (at: number) => {
     const found = stateAt(at)
-    return found && stateOf(params, found.state, found.also, at).state
+    if (!found) return undefined
+    const { stored, rate, state } = stateOf(params, found.state, found.also, at)
+    const hasAccrued = stored.borrowAssets > 0n && at > stored.lastUpdate
+    return rate === undefined && hasAccrued ? undefined : state
   }
 }
 

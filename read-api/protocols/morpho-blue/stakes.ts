@@ -22,6 +22,7 @@ export async function morphoStakes(
   asked: StakesAsked,
   reading: Reading,
 ): Promise<Stake[]> {
+  if (markets.length === 0) return []
   const [rows, flowsOf] = await Promise.all([
     ask(reading.deps.clickhouse, positionsByBlock, pinnedTo(asked, reading), reading.signal),
     readOwnFlows('morpho-blue', asked, reading),

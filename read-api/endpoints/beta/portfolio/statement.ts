@@ -39,7 +39,7 @@ export default defineEndpoint({
   path: '/portfolio/statement',
   summary: 'Statement of account of one or several wallets between two moments',
   description:
-    'What the wallets together held of vaults, lent, owed, pledged, and held of fixed terms and of vaults of liquidity when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit, of each position and of their sums; statements of periods that follow each other add up. Debts count below zero: what is borrowed is paid out of them, what is repaid is paid in, and what a liquidation takes and repays is among the transfers. Movements at the first moment are before the period, those at the last are in it; shares of a vault that move between the wallets are no transfer. Amounts are those after the last block at or before a moment: vaults at the last share price that was read by then, lending with interest up to the moment, principal tokens at the rate of the last trade, liquidity as it was last read. No log says what was paid in the asset for principal tokens and for shares of liquidity: they count at what they were worth at the end of the block, and as paid where a pool or the vault gave or took as many in it. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest first, average all at their average; what was received cost what it was worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. Nothing of Solana is in it, whose wallets have other addresses; `incompleteNetworks` names those whose blocks up to the end are not all read yet, of which a statement that begins there would lack the rest.',
+    'What the wallets together held of vaults, lent, owed, pledged, and held of fixed terms and of vaults of liquidity when the period began and ended, what they paid in and out, and what they gained: yield and effect of the price apart, realised and not. opening + deposits − withdrawals + transfersIn − transfersOut + gain = closing, and realised + unrealisedClosing − unrealisedOpening = gain, to the last digit, of each position and of their sums; statements of periods that follow each other add up. Debts count below zero: what is borrowed is paid out of them, what is repaid is paid in, and what a liquidation takes and repays is among the transfers. Movements at the first moment are before the period, those at the last are in it; shares of a vault that move between the wallets are no transfer. Amounts are those after the last block at or before a moment: vaults at the last share price that was read by then, lending with interest up to the moment, principal tokens at the rate of the last trade, liquidity as it was last read. No log says what was paid in the asset for principal tokens and for shares of liquidity: they count at what they were worth at the end of the block, and as paid where a pool or the vault gave or took as many in it. Costs are reckoned from the first deposit of all, whenever the period begins: fifo takes the oldest first, average all at their average; what was received cost what it was worth then. In USD each flow counts at the price of its block, and yield at the price of the end of its day (UTC), or of the period. Nothing of Solana is in it, whose wallets have other addresses, and, as `notIncluded` says, no yield tokens and no liquidity of fixed terms, no deposits and redemptions that were asked for and are not carried out, and no rewards that were not claimed; `incompleteNetworks` names those whose blocks up to the end are not all read yet, of which a statement that begins there would lack the rest.',
   query: z.object({
     wallets: addresses('The wallets.', MOST_WALLETS),
     fromTimestamp: timestamp().openapi({ description: 'Unix seconds: the period begins after it.' }),
@@ -95,13 +95,16 @@ export default defineEndpoint({
         stake => {
           if (!passes(stake)) return false
           const isShown = stake.isVouchedFor || shown.withUnlisted
-          if (!isShown) leftOut.add(`${stake.chainId} ${stake.id}`)
+          if (!isShown) leftOut.add(keyOf(stake.chainId, stake.id))
           return isShown
         },
         context,
       ),
       readRewards({ wallets, ...period }, wants, context),
     ])
+    // What is lent to a market is shown, though its contract is no vault that anybody vouches for.
+    for (const { stake } of stakes)
+      if (stake.kind === 'supplied') leftOut.delete(keyOf(stake.chainId, stake.address))
     const positions = unsorted.sort((a, b) => byIdentity(a.vault, b.vault))
     const all = [
       ...positions.map(({ vault, account }) => ({ asset: vault.asset, account })),
