@@ -93,6 +93,13 @@ export const ammStatesAt = statesAtTimes({
   row: state,
 })
 
+/** Those of {vaults} of which any of {accounts} ever held shares. */
+export const ammHeld = defineQuery({
+  name: 'amm_held',
+  sql: `SELECT DISTINCT vault FROM amm_share WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)}`,
+  row: z.object({ vault: z.string() }),
+})
+
 /**
  * By block up to {to} how many shares of {vaults} each account held after it. `is_paid`: as many as it moved came to be, or
  * were given back, in that block.

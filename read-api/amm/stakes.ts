@@ -8,7 +8,7 @@ import { ask } from '../moment/query.ts'
 import { inTimes } from '../moment/states-at.ts'
 import { ROW_LIMIT, refuseTooMany, type Stake, type StakeStep } from '../portfolio/stake.ts'
 import { ammVaultsOf, stateOf } from './book.ts'
-import { ammSharesByBlock, ammStatesAt } from './queries.ts'
+import { ammHeld, ammSharesByBlock, ammStatesAt } from './queries.ts'
 import type { AmmVault } from './vault.ts'
 
 /** What accounts held of vaults of liquidity up to a moment (unix seconds), for statements: of each a position in either token. */
@@ -19,8 +19,18 @@ export async function ammStakes(
   const vaults = new Map((await ammVaultsOf(context, chain)).map(vault => [vault.address, vault]))
   const p = context.catalogue.chain(chain, 'amm')?.position ?? 0
   const asked = { chain, p, accounts: [...accounts], to, limit: ROW_LIMIT }
-  const rows = await inChunks([...vaults.keys()], names =>
-    ask(context.deps.clickhouse, ammSharesByBlock, { ...asked, vaults: names }, context.signal),
+  // What was paid for shares that nobody held is not read.
+  const held = await inChunks([...vaults.keys()], names =>
+    ask(
+      context.deps.clickhouse,
+      ammHeld,
+      { chain, p, accounts: [...accounts], vaults: names },
+      context.signal,
+    ),
+  )
+  const rows = await inChunks(
+    held.map(({ vault }) => vault),
+    names => ask(context.deps.clickhouse, ammSharesByBlock, { ...asked, vaults: names }, context.signal),
   )
   refuseTooMany(rows.length)
   return [...groupBy(rows, ({ vault, account }) => `${vault} ${account}`).values()].flatMap(own => {

@@ -81,6 +81,15 @@ export const fixedTermStatesAt = statesAtTimes({
   },
 })
 
+/** Those of the principal tokens {pts} that any of {accounts} ever held. */
+export const principalHeld = defineQuery({
+  name: 'principal_held',
+  sql: `SELECT DISTINCT pt FROM pt_balance WHERE ${VISIBLE} AND pt IN {pts:Array(String)} AND holder IN {accounts:Array(String)}`,
+  row: z.object({ pt: z.string() }),
+})
+
+const MARKETS_OF_PTS = `SELECT market, pt FROM fixed_term_market WHERE ${VISIBLE} AND pt IN {pts:Array(String)}`
+
 /**
  * By block up to {to} how many of the principal tokens {pts} each account held after it. `is_traded`: as many as it moved
  * were bought from a pool in that block, or sold to one.
@@ -89,8 +98,8 @@ export const principalByBlock = defineQuery({
   name: 'principal_by_block',
   sql: `SELECT pt, account, block, at, toString(held) AS balance, (pt, block, abs(moved)) IN (
       SELECT m.pt, t.block_number, abs(t.pt_out) FROM fixed_term_trade AS t
-      INNER JOIN (SELECT market, pt FROM fixed_term_market WHERE ${VISIBLE} AND pt IN {pts:Array(String)}) AS m ON t.market = m.market
-      WHERE t.kind = 'swap' AND ${VISIBLE.replace('chain_id', 't.chain_id').replace('position', 't.position')}) AS is_traded
+      INNER JOIN (${MARKETS_OF_PTS}) AS m ON t.market = m.market
+      WHERE t.market IN (SELECT market FROM (${MARKETS_OF_PTS})) AND t.kind = 'swap' AND ${VISIBLE.replace('chain_id', 't.chain_id').replace('position', 't.position')}) AS is_traded
     FROM (
       SELECT pt, holder AS account, block_number AS block, toUnixTimestamp(max(timestamp)) AS at, argMax(s.balance, position) AS held,
         sum(delta) AS moved

@@ -8,7 +8,7 @@ import { inTimes } from '../moment/states-at.ts'
 import { ROW_LIMIT, refuseTooMany, type Stake, type StakeStep } from '../portfolio/stake.ts'
 import { fixedTermMarketsOf, stateOf } from './book.ts'
 import { type FixedTermMarket, rescaled } from './market.ts'
-import { fixedTermStatesAt, principalByBlock } from './queries.ts'
+import { fixedTermStatesAt, principalByBlock, principalHeld } from './queries.ts'
 import { protocolOf } from './wire.ts'
 
 /** What accounts held of principal tokens from the beginning up to a moment (unix seconds), for statements. */
@@ -20,8 +20,13 @@ export async function fixedTermStakes(
   const p = context.catalogue.chain(chain, 'fixed-term')?.position ?? 0
   const asked = { chain, p, accounts: [...accounts], to, limit: ROW_LIMIT }
   const tokens = [...new Set(markets.map(({ pt }) => pt.address))]
-  const rows = await inChunks(tokens, pts =>
-    ask(context.deps.clickhouse, principalByBlock, { ...asked, pts }, context.signal),
+  // Trades of what nobody held are not read.
+  const held = await inChunks(tokens, pts =>
+    ask(context.deps.clickhouse, principalHeld, { chain, p, accounts: [...accounts], pts }, context.signal),
+  )
+  const rows = await inChunks(
+    held.map(({ pt }) => pt),
+    pts => ask(context.deps.clickhouse, principalByBlock, { ...asked, pts }, context.signal),
   )
   refuseTooMany(rows.length)
   return [...groupBy(rows, ({ pt, account }) => `${pt} ${account}`).values()].flatMap((own): Stake[] => {

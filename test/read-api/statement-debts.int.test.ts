@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { asking } from './ask.ts'
 import { ETH, USD } from './debts-markets.ts'
 import * as d from './debts-world.ts'
@@ -149,6 +149,19 @@ it.each(cases)('of adjacent periods add up: %o', async ({ of, from, middle, to }
       if (one && two) expect(one.native.closing).toBe(two.native.opening)
     }
   }
+})
+
+it('read what was traded and paid of what the wallets held alone', async () => {
+  const asking = vi.spyOn(api.clickhouse, 'query')
+  const readsOf = async (wallet: string) => {
+    asking.mockClear()
+    await asked([wallet], w.START, w.START + d.HOURS * w.HOUR - 1)
+    const texts = asking.mock.calls.map(([{ query }]) => query)
+    return ['fixed_term_trade', 'amm_flow'].filter(table => texts.some(text => text.includes(table)))
+  }
+  expect(await readsOf(WALLETS[1] ?? '')).toEqual(['fixed_term_trade', 'amm_flow'])
+  expect(await readsOf(`0x${'9'.repeat(40)}`)).toEqual([])
+  asking.mockRestore()
 })
 
 it('close at what the endpoints of positions say of that moment, and of the past say the same later', async () => {
