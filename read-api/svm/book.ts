@@ -77,8 +77,8 @@ function vaultOf(
 }
 
 /** The program vouches for what a vault does, and what lies in it that somebody uses it. */
-function standingOf(
-  { protocol, idle_assets: idle }: SvmVaultRow,
+export function standingOf(
+  { protocol, idle_assets: idle }: Pick<SvmVaultRow, 'protocol' | 'idle_assets'>,
   totalAssets: bigint | undefined,
   asset: SvmAsset,
 ): Standing {

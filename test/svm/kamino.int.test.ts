@@ -1,9 +1,10 @@
 import type { Instruction, KeyPairSigner } from '@solana/kit'
 import { afterAll, expect, it } from 'vitest'
 import { fromBase58 } from '../../db/base58.ts'
-import { openFailover } from '../../db/chain/failover.ts'
+import { type Ask, openFailover } from '../../db/chain/failover.ts'
 import { readEvents, type StoredEvent } from '../../db/events/event-store.ts'
 import { groupBy } from '../../db/group-by.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { openPortal } from '../../processors/source/portal-client.ts'
 import { compareSlots, firstSlot } from '../../processors/svm/compare.ts'
@@ -139,11 +140,17 @@ async function indexed(
     node,
     signal,
     store,
-  }: { source?: SvmSource; node?: RpcNode; signal?: AbortSignal; store?: TestPostgres },
+    ask = node && openFailover([node.url]),
+  }: {
+    source?: SvmSource
+    node?: RpcNode
+    signal?: AbortSignal
+    store?: TestPostgres
+    ask?: Ask | undefined
+  },
 ): Promise<TestPostgres> {
   const into = store ?? (await createPostgres())
   if (!store) opened.push(into.drop)
-  const ask = node && openFailover([node.url])
   const from = source ?? (ask && openRpcSource(ask))
   if (!from) throw new TypeError('there is no source')
   await runSvm({
@@ -256,6 +263,40 @@ it('what was moved, who has what, staked or not, at every slot: by node and by P
   )
   expect(compared).toMatchObject({ equal: true, differences: [] })
   expect(compared.chain.events).toBeGreaterThan(100)
+})
+
+it('a stake that was moved before the process ended is read after it, and what a node said before it failed is kept', async () => {
+  const world = await new World(7).begin({})
+  const [vault] = world.vaults
+  const [wallet] = world.wallets
+  if (!vault || !wallet) return expect.unreachable()
+  const stake = [await vault.initializeUser(wallet), await vault.stake(wallet)]
+  await world.flow(vault, wallet, [await vault.deposit(wallet, 5_000_000n), ...stake])
+  const node = await serveRpc(world.chain)
+  opened.push(node.close)
+  const ask = openFailover([node.url])
+  // Without a node to ask nobody reads what was moved.
+  const store = await indexed(world.chain, { source: openRpcSource(ask) })
+  expect(await eventsOf(store, 'SvmStakeChanged')).toHaveLength(1)
+  world.chain.mine([], 60)
+  // Vaults, what they want, stakes: asked in this order.
+  let asked = 0
+  const failing: Ask = (method, ...more) => {
+    if (method === 'getMultipleAccounts' && ++asked === 3) throw new UnavailableError('the node is gone')
+    return ask(method, ...more)
+  }
+  await indexed(world.chain, { source: openRpcSource(ask), ask: failing, store })
+  expect(asked).toBe(3)
+  expect(await eventsOf(store, 'SvmFarmNamed')).toHaveLength(1)
+  expect(await eventsOf(store, 'SvmStakeSampled')).toEqual([])
+  world.chain.mine([], 60)
+  await indexed(world.chain, { node, store })
+  const sampled = await eventsOf(store, 'SvmStakeSampled')
+  const { staked } = await vault.sharesOf(wallet.address)
+  expect(staked).toBeGreaterThan(0n)
+  const stakeAccount = hex(await vault.stakeAccountOf(wallet.address))
+  const told = { farm: hex(vault.is.farm), stakeAccount, owner: hex(wallet.address), amount: `${staked}` }
+  expect(sampled.map(({ data }) => data)).toEqual([told])
 })
 
 it('a share is worth what the accounts of vault and reserves say, interest up to the slot with it', async () => {

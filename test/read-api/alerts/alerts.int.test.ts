@@ -207,6 +207,26 @@ it('a process that is behind what was seen fires nothing', async () => {
   await block(unpaused)
 })
 
+it('says unknown of what is a dollar by decree, and of assets that were not read lately', async () => {
+  await api.recordFacts([{ subject: `asset:1:${w.ODD_ASSET}`, kind: 'peg', value: { usd: '1' } }], w.START)
+  await block(priceOf(100_000_000n), sampleOf(100n))
+  const hook = await watching([
+    { kind: 'depeg', network: 'mainnet', assetAddress: w.ODD_ASSET, threshold: '0.02' },
+    { kind: 'depeg', network: 'mainnet', assetAddress: w.USD_ASSET, threshold: '0.02' },
+    { kind: 'tvl-outflow', network: 'mainnet', vaultId: vault, threshold: '0.99' },
+  ])
+  const { body } = await request(api.app)
+    .get('/v2/vaults')
+    .query({ allowedAssets: w.ODD_ASSET })
+    .set('x-api-key', api.apiKey)
+  expect(body.data).not.toEqual([])
+  await expect.poll(hook.states).toEqual(['unknown', 'clear', 'clear'])
+  last.timestamp += 7 * w.HOUR
+  await block(priceOf(100_000_000n))
+  await expect.poll(hook.states).toEqual(['unknown', 'clear', 'unknown'])
+  expect(hook.told()).toEqual([])
+})
+
 it('lending: utilisation and health factor are those that the API shows', async () => {
   const get = async (path: string) => (await request(api.app).get(path).set('x-api-key', api.apiKey)).body
   const market = await get(`/beta/borrow/markets/mainnet/${MORPHO_MARKET}`)

@@ -210,20 +210,18 @@ describe('a deposit', () => {
   it('leaves the shares in the wallet where nobody vouches for the vault: who runs its farm may change its terms', async () => {
     const other = await chain.wallet(SOL)
     usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, K)
-    const { after, moved, said } = await carryOut(other, usd, 'deposit', {
-      assetAddress: usd.is.mint,
-      amount: `${K}`,
-    })
+    const query = { assetAddress: usd.is.mint, amount: `${K}` }
+    const { after, moved, said } = await carryOut(other, usd, 'deposit', query)
     expect([after.held, after.staked, said('kUSD')]).toEqual([moved.shares, 0n, moved.shares])
     expect(moved.shares).toBeGreaterThan(0n)
-    const link = 'https://steady.example'
+    const [lendUrl, protocolVaultUrl] = ['https://steady.example', 'https://steady.example']
     const subject = `vault:${SOLANA.id}:${fromBase58(usd.is.vault)}`
-    const value = { protocol: 'kamino', description: 'Lends.', lendUrl: link, protocolVaultUrl: link }
+    const value = { protocol: 'kamino', description: 'Lends.', lendUrl, protocolVaultUrl }
     await api.recordFacts([dollar, { subject, kind: 'listed', value }], chain.time)
     await index()
     // Those that were loose already stay so.
     usd.fund(await tokenAccountOf(other.address, usd.is.mint), usd.is.mint, other.address, K)
-    const again = await carryOut(other, usd, 'deposit', { assetAddress: usd.is.mint, amount: `${K}` })
+    const again = await carryOut(other, usd, 'deposit', query)
     expect([again.after.held, again.after.staked]).toEqual([moved.shares + again.moved.shares, 0n])
   })
 
@@ -382,10 +380,8 @@ describe('what is refused or not counted', () => {
     usd.patch(usd.is.vault, data => void data.writeBigUInt64LE(0n, 58_408))
     expect((await ask('deposit', user.address, usd, { ...query, amount: `${K}` })).status).toBe(200)
     await carryOut(user, usd, 'deposit', { ...query, amount: `${K}` })
-    expect(await refused('redeem', { ...query, amount: '1500' })).toEqual([
-      422,
-      expect.stringContaining('below 2001 base units'),
-    ])
+    const small = await refused('redeem', { ...query, amount: '1500' })
+    expect(small).toEqual([422, expect.stringContaining('below 2001 base units')])
     const poor = address(await newKey())
     expect(await refused('deposit', query, poor)).toEqual([422, expect.stringContaining('lamports')])
   })
@@ -393,9 +389,12 @@ describe('what is refused or not counted', () => {
   it('shares in a farm that gives them back after a time only', async () => {
     const { held, staked } = await usd.sharesOf(user.address)
     usd.patch(usd.is.farm, data => void data.writeUInt32LE(3_600, 7_404))
+    usd.patch(usd.is.vault, data => void data.writeBigUInt64LE(25n, 58_688))
     const { lpToken, warnings } = await contextOf(user.address, usd)
     expect(lpToken.balanceNative).toBe(`${held}`)
-    expect(warnings).toContainEqual(expect.stringContaining(`${staked} shares are staked`))
+    for (const words of [`${staked} shares are staked`, 'keeps 0.25 % of a redemption'])
+      expect(warnings).toContainEqual(expect.stringContaining(words))
+    usd.patch(usd.is.vault, data => void data.writeBigUInt64LE(0n, 58_688))
     usd.patch(usd.is.farm, data => void data.writeUInt32LE(0, 7_404))
   })
 
@@ -406,12 +405,13 @@ describe('what is refused or not counted', () => {
     ['gives back after a time', 7_404, 4],
     ['is locked', 7_496, 8],
   ])('a farm that %s gets no shares: they stay in the wallet', async (_, at, bytes) => {
+    // Who has others loose keeps these loose anyway.
+    await chain.send(user, [await usd.stake(user)])
     usd.patch(usd.is.farm, data => void data.fill(1, at, at + bytes))
     const before = await holds(usd, user.address)
-    const { moved, after } = await carryOut(user, usd, 'deposit', {
-      assetAddress: usd.is.mint,
-      amount: `${K}`,
-    })
+    expect(before.held).toBe(0n)
+    const query = { assetAddress: usd.is.mint, amount: `${K}` }
+    const { moved, after } = await carryOut(user, usd, 'deposit', query)
     expect(moved.shares).toBeGreaterThan(0n)
     expect([after.held, after.staked]).toEqual([before.held + moved.shares, before.staked])
     usd.patch(usd.is.farm, data => void data.fill(0, at, at + bytes))
