@@ -223,4 +223,16 @@ export function createWebhookBook(pool: pg.Pool) {
   }
 }
 
+/** Events that a webhook has not come to yet, of chains that end at these positions. */
+export function behindOf(
+  { filter: { networks, events = true }, cursor }: Webhook,
+  ends: Iterable<readonly [chainId: number, position: number]>,
+): number {
+  if (!events) return 0
+  let behind = 0
+  for (const [chainId, end] of ends)
+    if (networks?.includes(chainId) ?? true) behind += Math.max(0, end - (cursor.get(chainId) ?? 0))
+  return behind
+}
+
 export type WebhookBook = ReturnType<typeof createWebhookBook>

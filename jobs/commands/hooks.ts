@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import type pg from 'pg'
 import { ConfigError } from '../../db/process/errors.ts'
-import { createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
+import { behindOf, createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
 import { createPoster } from '../../db/webhooks/post.ts'
 import { sendTest } from '../../db/webhooks/test-message.ts'
 import { print, withEventStore } from '../command.ts'
@@ -32,15 +32,6 @@ async function readHeads(pool: pg.Pool): Promise<Map<number, number>> {
   )
   return new Map(rows.map(({ id, head }) => [id, Number(head)]))
 }
-
-/** Events that a webhook has not come to yet. */
-const behindOf = (
-  { filter: { networks, events = true }, cursor }: Webhook,
-  heads: ReadonlyMap<number, number>,
-) =>
-  [...heads]
-    .filter(([id]) => events && (networks?.includes(id) ?? true))
-    .reduce((sum, [id, head]) => sum + Math.max(0, head - (cursor.get(id) ?? 0)), 0)
 
 /** @throws ConfigError a position is beyond what is stored */
 function assertStored(heads: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): void {

@@ -1,6 +1,6 @@
 import { type Key, STAKE_PROGRAM, SYSTEM_PROGRAM } from '../../abi/svm/programs.ts'
 import { isTokenProgram } from '../../abi/svm/token.ts'
-import type { SvmInstruction } from './block.ts'
+import { below, type SvmInstruction, type SvmTransaction } from './block.ts'
 
 /** What an instruction moved. Lamports have no mint; a plain transfer of tokens does not say of which mint they are. */
 export interface Movement {
@@ -25,8 +25,12 @@ const [TRANSFER_FEE, WITH_FEE] = [26, 1]
 /** @see solana-program/system, instruction.rs; solana-program/stake, instruction.rs */
 const [SYSTEM_TRANSFER, STAKE_SPLIT, STAKE_WITHDRAW] = [2, 3, 4]
 
+/** What the instructions below one moved. */
+export const movementsBelow = (instruction: SvmInstruction, transaction: SvmTransaction): Movement[] =>
+  below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
+
 /** Undefined where it moves nothing that is understood. */
-export function movementOf({ program, accounts, data }: SvmInstruction): Movement | undefined {
+function movementOf({ program, accounts, data }: SvmInstruction): Movement | undefined {
   if (isTokenProgram(program)) return tokenMovement(accounts, data)
   if ((program !== SYSTEM_PROGRAM && program !== STAKE_PROGRAM) || data.length < 12) return undefined
   const [number, amount, [from, to]] = [data.readUInt32LE(0), data.readBigUInt64LE(4), accounts]

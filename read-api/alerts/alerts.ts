@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { findNetwork } from '../../db/networks.ts'
+import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { within } from '../../db/process/within.ts'
 import type { TakenWebhook } from '../../db/webhooks/book.ts'
 import type { RuleBook, RuleState } from '../../db/webhooks/rules.ts'
 import type { Catalogue, CatalogueSource } from '../catalogue/catalogue.ts'
@@ -19,6 +21,8 @@ export interface AlertDeps {
 }
 
 const NOTE_MS = 5_000
+/** How long reading a figure may take: others wait for their turn. */
+const READ_MS = 5_000
 
 type AlertType = 'alert.fired' | 'alert.cleared' | 'alert.retracted'
 
@@ -107,8 +111,13 @@ export class Alerts {
     const least = this.reached.get(number) ?? before.seenTo ?? 0
     if (!kind || !chain || chain.position < least || this.reached.get(number) === chain.position)
       return before
-    const reading = { catalogue, deps: this.deps, signal: this.signal, touch() {} }
-    const value = await kind.read(rule, reading, chainId)
+    const value = await within(
+      { ms: READ_MS, signal: this.signal },
+      signal => kind.read(rule, { catalogue, deps: this.deps, signal, touch() {} }, chainId),
+      () => {
+        throw new UnavailableError(`It took more than ${READ_MS / 1000} s to read.`)
+      },
+    )
     const isCrossed =
       value !== undefined && value !== NOTHING && kind.isCrossed(value, rule['threshold'] ?? '0')
     const { after, told } = nextOf(

@@ -1,7 +1,7 @@
 const PLACES = 24
 
-/** A plain decimal as an integer of 10^-24: what is compared is exact. */
-function scaled(decimal: string): bigint {
+/** A plain decimal as an integer of 10^-24: what is compared is exact. @throws RangeError it is no decimal */
+export function exactly(decimal: string): bigint {
   const found = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal)
   if (!found) throw new RangeError(`${decimal} is no decimal`)
   const [, sign = '', whole = '', part = ''] = found
@@ -9,11 +9,8 @@ function scaled(decimal: string): bigint {
   return sign ? -value : value
 }
 
-export const isBelow = (value: string, threshold: string): boolean => scaled(value) < scaled(threshold)
-export const isAbove = (value: string, threshold: string): boolean => scaled(value) > scaled(threshold)
-
-/** The same in whole units of 10^-24. @throws RangeError it is no decimal */
-export const exactly = scaled
+export const isBelow = (value: string, threshold: string): boolean => exactly(value) < exactly(threshold)
+export const isAbove = (value: string, threshold: string): boolean => exactly(value) > exactly(threshold)
 
 /** part / whole as a decimal, cut after 18 places; undefined of nothing. */
 export function quotientOf(part: bigint, whole: bigint): string | undefined {

@@ -131,6 +131,11 @@ export class Feed {
     await this.rest()
   }
 
+  /** How far somebody may read each chain, as last heard. */
+  ends(mode: Mode): [chainId: number, position: number][] {
+    return [...this.chains.keys()].map(chainId => [chainId, this.reach(chainId, mode)])
+  }
+
   /** How far somebody may read a chain. */
   reach(chainId: number, mode: Mode, chains = this.chains): number {
     const chain = chains.get(chainId)

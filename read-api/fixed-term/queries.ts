@@ -99,7 +99,7 @@ export const principalByBlock = defineQuery({
   sql: `SELECT pt, account, block, at, toString(held) AS balance, (pt, block, abs(moved)) IN (
       SELECT m.pt, t.block_number, abs(t.pt_out) FROM fixed_term_trade AS t
       INNER JOIN (${MARKETS_OF_PTS}) AS m ON t.market = m.market
-      WHERE t.market IN (SELECT market FROM (${MARKETS_OF_PTS})) AND t.kind = 'swap' AND ${VISIBLE.replace('chain_id', 't.chain_id').replace('position', 't.position')}) AS is_traded
+      WHERE t.market IN (SELECT market FROM (${MARKETS_OF_PTS})) AND t.kind = 'swap' AND ${VISIBLE}) AS is_traded
     FROM (
       SELECT pt, holder AS account, block_number AS block, toUnixTimestamp(max(timestamp)) AS at, argMax(s.balance, position) AS held,
         sum(delta) AS moved

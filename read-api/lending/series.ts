@@ -52,16 +52,15 @@ interface Series<R extends z.ZodType<{ at: number; block: number }>> {
 }
 type Row<S> = S extends Series<infer R> ? z.output<R> : never
 
+type AnySeries = Series<z.ZodType<{ at: number; block: number }>>
+
 /**
  * The states of one market that buckets of a window begin with. The first series decides when the market began, and those
  * that are needed do too; of the others there may be none yet.
  */
 export async function readStates<
-  M extends Series<z.ZodType<{ at: number; block: number }>>,
-  O extends Record<
-    string,
-    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string>; isNeeded?: boolean }
-  >,
+  M extends AnySeries,
+  O extends Record<string, { of: AnySeries; key?: Record<string, string>; isNeeded?: boolean }>,
 >(
   chain: number,
   main: M,
@@ -115,11 +114,8 @@ export async function readStates<
  * series that are needed.
  */
 export async function readStatesAt<
-  M extends Series<z.ZodType<{ at: number; block: number }>>,
-  O extends Record<
-    string,
-    { of: Series<z.ZodType<{ at: number; block: number }>>; key?: Record<string, string>; isNeeded?: boolean }
-  >,
+  M extends AnySeries,
+  O extends Record<string, { of: AnySeries; key?: Record<string, string>; isNeeded?: boolean }>,
 >(
   chain: number,
   main: M,
@@ -131,7 +127,7 @@ export async function readStatesAt<
   (at: number) => { state: Row<M>; also: { [K in keyof O]: Row<O[K]['of']> | undefined } } | undefined
 > {
   const { position: p = 0 } = catalogue.chain(chain, 'lending') ?? {}
-  const read = async (of: Series<z.ZodType<{ at: number; block: number }>>, more: Record<string, string>) => {
+  const read = async (of: AnySeries, more: Record<string, string>) => {
     const rows = await inTimes(times, some =>
       ask(deps.clickhouse, of.statesAt, { chain, p, ...key, ...more, ...some }, signal),
     )

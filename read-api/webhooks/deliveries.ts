@@ -2,14 +2,13 @@ import type pg from 'pg'
 import type { CreditMeter } from '../../db/keys/credits.ts'
 import { inLanes } from '../../db/process/lanes.ts'
 import { log } from '../../db/process/log.ts'
-import { createWebhookBook } from '../../db/webhooks/book.ts'
+import { behindOf, createWebhookBook } from '../../db/webhooks/book.ts'
 import type { Poster } from '../../db/webhooks/post.ts'
 import { createRuleBook } from '../../db/webhooks/rules.ts'
 import type { AlertDeps } from '../alerts/alerts.ts'
 import type { Feed } from '../feed/feed.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { observeSubscriptions } from './metrics.ts'
-import { behindOf } from './schemas.ts'
 
 /** How soon a new subscription is delivered, one that was replayed begins anew, and one of a process that ended is taken over. */
 const SWEEP_MS = 1_000
@@ -99,7 +98,10 @@ export class Deliveries {
     if (open.length > 0) await this.take(open.slice(0, MOST_TAKEN))
     const hooks = [...this.running.values()].map(({ hook }) => hook)
     const failing = hooks.filter(({ failures }) => failures > 0).length
-    const most = hooks.reduce((most, hook) => Math.max(most, behindOf(hook, this.options.feed)), 0)
+    const most = hooks.reduce(
+      (most, hook) => Math.max(most, behindOf(hook, this.options.feed.ends(hook.mode))),
+      0,
+    )
     observeSubscriptions({ well: hooks.length - failing, failing, most })
     if (this.running.size > 0)
       this.unfollow ??= this.options.feed.follow(() => {

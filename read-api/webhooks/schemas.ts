@@ -1,4 +1,4 @@
-import type { Webhook } from '../../db/webhooks/book.ts'
+import { behindOf, type Webhook } from '../../db/webhooks/book.ts'
 import type { RuleState } from '../../db/webhooks/rules.ts'
 import { MOST_RULES, Rule, RuleShape, ruleOf } from '../alerts/schemas.ts'
 import { nameOfChain } from '../feed/chains.ts'
@@ -113,15 +113,6 @@ export const MadeWebhookShape = z
 
 const secondsOf = (date: Date | null) => (date ? Math.floor(date.getTime() / 1000) : undefined)
 
-/** Events that a subscription has not come to yet, by where the chains stand. */
-export function behindOf({ filter, mode, cursor }: Webhook, feed: Feed): number {
-  if (filter.events === false) return 0
-  const follows = (chainId: number) => filter.networks?.includes(chainId) ?? true
-  return [...feed.current.keys()]
-    .filter(follows)
-    .reduce((sum, id) => sum + Math.max(0, feed.reach(id, mode) - (cursor.get(id) ?? 0)), 0)
-}
-
 /** A subscription, as its owner sees it. */
 export function webhookOf(
   hook: Webhook,
@@ -143,7 +134,7 @@ export function webhookOf(
     reason: hook.disabled ?? undefined,
     createdAt: secondsOf(hook.createdAt) ?? 0,
     after: formatCursor(hook.cursor),
-    behind: behindOf(hook, feed),
+    behind: behindOf(hook, feed.ends(hook.mode)),
     delivered: hook.delivered,
     lastDeliveredAt: secondsOf(hook.deliveredAt),
     failures: hook.failures,

@@ -45,12 +45,11 @@ export async function findWebhook({ book }: Webhooks, id: string, key: ApiKey | 
   return hook
 }
 
-/** As its owner sees it, with its rules. */
+/** As its owner sees it, with its rules; how far behind it is, by where the feed last saw the chains. */
 export async function showWebhook(
   { rules }: Webhooks,
   hook: Webhook,
   feed: Feed,
 ): Promise<z.input<typeof WebhookShape>> {
-  await feed.look()
   return webhookOf(hook, feed, (await rules.of([hook.id])).get(hook.id))
 }

@@ -18,8 +18,8 @@ import { sharePriceAt } from '../../../abi/jupiter-lend/math.ts'
 import { decodeClock } from '../../../abi/svm/clock.ts'
 import { discriminator } from '../../../abi/svm/discriminator.ts'
 import { CLOCK, type Key } from '../../../abi/svm/programs.ts'
-import { movementOf, sumOf } from '../amounts.ts'
-import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
+import { movementsBelow, sumOf } from '../amounts.ts'
+import { accountAt, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
 import type { SvmAccount, SvmProgram, Told } from '../program.ts'
 
 /** Places of accounts. @see npm @jup-ag/lend, interface of the lending program */
@@ -116,7 +116,7 @@ function flowOf(
   transaction: SvmTransaction,
 ): Told['events'][number] {
   const { accounts, path } = instruction
-  const movements = below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
+  const movements = movementsBelow(instruction, transaction)
   const [signer, from, to] = [accountAt(accounts, SIGNER), accountAt(accounts, FROM), accountAt(accounts, TO)]
   const mint = accountAt(accounts, shape.share)
   const common = { instructionIndex: path[0] ?? 0, path: path.join('.') }

@@ -10,8 +10,8 @@ import {
 } from '../../../abi/kamino/vault.ts'
 import { discriminator } from '../../../abi/svm/discriminator.ts'
 import type { Key } from '../../../abi/svm/programs.ts'
-import { movementOf, sumOf } from '../amounts.ts'
-import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
+import { movementsBelow, sumOf } from '../amounts.ts'
+import { accountAt, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
 import type { SvmFarms, SvmProgram, Told } from '../program.ts'
 
 /** Places of accounts. @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json */
@@ -145,9 +145,6 @@ function payableOf(state: KaminoVault, reserves: ReadonlyMap<string, KaminoReser
     return sum + (reserve && reserve.available < invested ? reserve.available : invested)
   }, state.available)
 }
-
-const movementsBelow = (instruction: SvmInstruction, transaction: SvmTransaction) =>
-  below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
 
 function flowOf(
   shape: Shape,

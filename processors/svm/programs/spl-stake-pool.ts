@@ -1,7 +1,7 @@
 import { decodeStakePool, STAKE_POOL_PROGRAMS, withdrawAuthority } from '../../../abi/spl-stake-pool/pool.ts'
 import { type Key, STAKE_PROGRAM, WRAPPED_SOL } from '../../../abi/svm/programs.ts'
-import { type Movement, movementOf, sumOf } from '../amounts.ts'
-import { accountAt, below, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
+import { type Movement, movementsBelow, sumOf } from '../amounts.ts'
+import { accountAt, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
 import type { SvmProgram, Told } from '../program.ts'
 
 /**
@@ -123,7 +123,7 @@ function flowOf(
   transaction: SvmTransaction,
 ): Told['events'][number] {
   const { accounts, path } = instruction
-  const movements = below(instruction, transaction).flatMap(each => movementOf(each) ?? [])
+  const movements = movementsBelow(instruction, transaction)
   const tokens = accountAt(accounts, shape.shares ?? -1)
   const mint = accountAt(accounts, shape.mint)
   const owner = ownerOf(tokens, transaction)

@@ -15,6 +15,7 @@ export default defineEndpoint({
   cache: 'none',
   async handler({ params }, { deps, key }) {
     const hook = await findWebhook(deps.webhooks, params.webhookId, key)
+    await deps.feed.look()
     return showWebhook(deps.webhooks, hook, deps.feed)
   },
 })
