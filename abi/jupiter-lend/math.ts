@@ -53,17 +53,27 @@ export function sharePriceAt(
     return undefined
   const assets = (lending.price * supply) / PRICE_PRECISION
   const earned = ((liquidityPrice - lending.liquidityPrice) * WHOLE) / lending.liquidityPrice
-  const total = earned + rewardsSince(lending.updatedAt, assets, rewards, now)
+  const rewarded = rewardsSince(lending.updatedAt, assets, rewards, now)
+  if (rewarded === undefined) return undefined
+  const total = earned + rewarded
   return lending.price + (lending.price * total) / WHOLE
 }
 
-/** Of 1e14, what rewards were paid between an update and `now`: of the phase that runs, and of the next one after its end. */
-function rewardsSince(updatedAt: bigint, assets: bigint, model: RewardsModel, now: bigint): bigint {
+/**
+ * Of 1e14, what rewards were paid between an update and `now`: of the phase that runs, and of the next one after its end. Undefined where
+ * the program divides by nothing, and fails.
+ */
+function rewardsSince(
+  updatedAt: bigint,
+  assets: bigint,
+  model: RewardsModel,
+  now: bigint,
+): bigint | undefined {
   const { startTime, duration, nextDuration } = model
-  if (startTime === 0n || now < startTime || assets === 0n || assets < model.startTvl) return 0n
+  if (startTime === 0n || now < startTime || assets < model.startTvl) return 0n
+  if (assets === 0n || (model.nextRewardAmount > 0n && nextDuration === 0n)) return undefined
   const end = startTime + duration
-  const nextYearly =
-    model.nextRewardAmount > 0n && nextDuration > 0n ? (model.nextRewardAmount * YEAR) / nextDuration : 0n
+  const nextYearly = nextDuration > 0n ? (model.nextRewardAmount * YEAR) / nextDuration : 0n
   return (
     paidIn(rateOf(model.yearlyReward, assets), most(updatedAt, startTime), least(now, end)) +
     paidIn(rateOf(nextYearly, assets), most(updatedAt, end), least(now, end + nextDuration))
@@ -91,4 +101,9 @@ export const sharesOfWithdrawal = (assets: bigint, price: bigint): bigint =>
   (assets * PRICE_PRECISION + price - 1n) / price
 
 export const assetsOfShares = (shares: bigint, price: bigint): bigint => (shares * price) / PRICE_PRECISION
-export const sharesOfDeposit = (assets: bigint, price: bigint): bigint => (assets * PRICE_PRECISION) / price
+
+/** What a deposit gives: of what the liquidity layer counts of it, rounded down to its own price. */
+export function sharesOfDeposit(assets: bigint, supplyPrice: bigint, price: bigint): bigint {
+  const counted = (assets * PRICE_PRECISION) / supplyPrice
+  return (((counted * supplyPrice) / PRICE_PRECISION) * PRICE_PRECISION) / price
+}

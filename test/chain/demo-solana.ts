@@ -12,7 +12,8 @@ import { TestChain } from '../svm/chain.ts'
 import { ALL, TestKamino } from '../svm/kamino.ts'
 import { TestLending } from '../svm/lend.ts'
 import { type RpcNode, serveRpc } from '../svm/rpc-server.ts'
-import { TestPool, tokenAccountOf } from '../svm/stake-pool.ts'
+import { TestPool } from '../svm/stake-pool.ts'
+import { tokenAccountOf } from '../svm/tokens.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -111,7 +112,7 @@ export class DemoSolana {
     // They end before the demo begins: what a share is worth stays what the vault wrote down then.
     const duration = BigInt(days * DAY - 4 * HOUR)
     lending.setRewards({ startTime: BigInt(chain.time), duration, yearlyReward: REWARDS })
-    lending.fund(lending.is.vault, lending.mint, lending.is.admin, 100_000n * MILLION)
+    lending.setLying(100_000n * MILLION)
     for (const [i, wallet] of this.wallets.entries()) {
       const [assets, shares] = await this.accountsOf(wallet)
       lending.fund(assets, lending.mint, wallet.address, 100_000n * MILLION)

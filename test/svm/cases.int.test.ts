@@ -9,9 +9,13 @@ import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { TestChain } from './chain.ts'
+import { standsOn } from './programs/dumps.ts'
 import { routed } from './router.ts'
 import { serveRpc } from './rpc-server.ts'
-import { TestPool, TOKEN_PROGRAM, tokenAccountOf, tokenInstruction } from './stake-pool.ts'
+import { STAKE_POOL_PROGRAM, TestPool, tokenInstruction } from './stake-pool.ts'
+import { TOKEN_PROGRAM, tokenAccountOf } from './tokens.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 const hex = (address: string, bytes = 32) => fromBase58(address, bytes) ?? ''
 const opened: (() => Promise<void>)[] = []

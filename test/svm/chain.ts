@@ -18,6 +18,8 @@ import {
   type Transaction,
 } from '@solana/kit'
 import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
+import { builtProgram, type ProgramName } from './programs/build.ts'
+import { dumpOf } from './programs/dumps.ts'
 
 const base58 = getBase58Decoder()
 const base58Bytes = getBase58Encoder()
@@ -60,9 +62,13 @@ export class TestChain {
   slot: number
   time: number
 
-  constructor({ slot = 250_000_000, time = 1_700_000_000 } = {}) {
+  private readonly dumps: typeof dumpOf
+  private readonly programs = new Set<Address>()
+
+  constructor({ slot = 250_000_000, time = 1_700_000_000, dumps = dumpOf } = {}) {
     this.slot = slot
     this.time = time
+    this.dumps = dumps
     this.svm.withTransactionHistory(0n).withNativeMints()
     this.tick(0)
     this.blocks.push(this.block(slot, []))
@@ -80,6 +86,14 @@ export class TestChain {
     const signer = await generateKeyPairSigner()
     this.setAccount(signer.address, '11111111111111111111111111111111', new Uint8Array(), lamports)
     return signer
+  }
+
+  /** Loads a program: the chain's own where there are dumps of it and of its caller, if it takes calls of one alone; else ours. */
+  addProgram(program: Address, ours: ProgramName, caller: Address = program): void {
+    if (this.programs.has(program)) return
+    this.programs.add(program)
+    const dump = this.dumps(caller) && this.dumps(program)
+    this.svm.addProgram(program, dump ?? builtProgram(ours).bytes)
   }
 
   /** Writes an account past the rules, as no transaction does: for what a world begins with, and for yields. */
@@ -168,13 +182,13 @@ export class TestChain {
     const writable = lookups.flatMap(of => this.lookedUp(of.lookupTableAddress, of.writableIndexes))
     const readonly = lookups.flatMap(of => this.lookedUp(of.lookupTableAddress, of.readonlyIndexes))
     const keys = [...message.staticAccounts, ...writable, ...readonly]
-    const lamports = () => keys.map(key => Number(this.svm.getBalance(key) ?? 0n))
-    const [preBalances, preTokenBalances] = [lamports(), this.holdings(keys)]
+    const before = this.held(keys)
     // What was signed for an older blockhash is still good here.
     this.svm.withBlockhashCheck(false)
     const result = this.svm.sendTransaction(transaction)
     const failed = result instanceof FailedTransactionMetadata ? errorOf(result) : undefined
     const meta: TransactionMetadata = result instanceof FailedTransactionMetadata ? result.meta() : result
+    const after = this.held(keys)
     const signatures = Object.values(transaction.signatures).map(bytes => base58.decode(bytes as Uint8Array))
     const shown = {
       version: 0,
@@ -205,10 +219,10 @@ export class TestChain {
         err: failed ?? null,
         status: failed ? { Err: failed } : { Ok: null },
         fee: 5000 * signatures.length,
-        preBalances,
-        postBalances: lamports(),
-        preTokenBalances,
-        postTokenBalances: this.holdings(keys),
+        preBalances: before.lamports,
+        postBalances: after.lamports,
+        preTokenBalances: before.tokens,
+        postTokenBalances: after.tokens,
         innerInstructions: meta.innerInstructions().flatMap((list, index) =>
           list.length === 0
             ? []
@@ -253,10 +267,10 @@ export class TestChain {
     return indexes.map(i => address(base58.decode(found.data.subarray(56 + 32 * i, 88 + 32 * i))))
   }
 
-  /** What the token accounts among these hold. */
-  private holdings(keys: readonly Address[]): TokenHolding[] {
-    return keys.flatMap((key, accountIndex) => {
-      const account = this.svm.getAccount(key)
+  /** Lamports of these accounts, and the tokens of those that are token accounts. */
+  private held(keys: readonly Address[]): { lamports: number[]; tokens: TokenHolding[] } {
+    const accounts = keys.map(key => this.svm.getAccount(key))
+    const tokens = accounts.flatMap((account, accountIndex) => {
       if (!account.exists || !TOKEN_PROGRAMS.includes(account.programAddress)) return []
       const data = Buffer.from(account.data)
       if (data.length < 165 || data[108] === 0 || (data.length > 165 && data[165] !== 2)) return []
@@ -270,10 +284,11 @@ export class TestChain {
           mint,
           owner: base58.decode(data.subarray(32, 64)),
           programId: account.programAddress,
-          uiTokenAmount: { amount, decimals, uiAmount: null, uiAmountString: amount },
+          uiTokenAmount: { amount, decimals, uiAmount: null, uiAmountString: amount } as const,
         },
       ]
     })
+    return { lamports: accounts.map(account => (account.exists ? Number(account.lamports) : 0)), tokens }
   }
 }
 

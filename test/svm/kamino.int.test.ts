@@ -17,11 +17,14 @@ import { seededRandom } from '../chain/random.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
-import { ALL, type KaminoOptions, LENDING, TestKamino } from './kamino.ts'
+import { ALL, FARMS, type KaminoOptions, LENDING, TestKamino, VAULTS } from './kamino.ts'
 import { svmDataset } from './portal-server.ts'
+import { standsOn } from './programs/dumps.ts'
 import { routed } from './router.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
-import { tokenAccountOf } from './stake-pool.ts'
+import { tokenAccountOf } from './tokens.ts'
+
+standsOn(VAULTS, LENDING, FARMS)
 
 const hex = (text: string, bytes = 32) => fromBase58(text, bytes) ?? ''
 const opened: (() => Promise<void>)[] = []

@@ -1,38 +1,27 @@
-import { createHash } from 'node:crypto'
-import {
-  AccountRole,
-  type Address,
-  address,
-  generateKeyPairSigner,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  type Instruction,
-  type KeyPairSigner,
-} from '@solana/kit'
+import { AccountRole, type Address, address, type Instruction, type KeyPairSigner } from '@solana/kit'
 import type { TestChain } from './chain.ts'
-import { describeMint } from './lend.ts'
-import { builtProgram } from './programs/build.ts'
-import { TOKEN_PROGRAM, tokenAccountOf } from './stake-pool.ts'
+import {
+  anyAddress,
+  bytesOf,
+  derived,
+  derivedWithBump,
+  describeMint,
+  SYSTEM,
+  setMint,
+  setTokens,
+  TOKEN_PROGRAM,
+  tagOf,
+  tokenAccountOf,
+} from './tokens.ts'
 
 /** A vault of the tests' own program, with reserves and a farm, set up and used as the published interfaces have it. */
 
-const VAULTS = address('KvauGMspG5k6rtzrqqn7WNn3oZdyKqLKwK2XWQ8FLjd')
+export const VAULTS = address('KvauGMspG5k6rtzrqqn7WNn3oZdyKqLKwK2XWQ8FLjd')
 export const LENDING = address('KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD')
-const FARMS = address('FarmsPZpWu9i7Kky8tPN37rs2TpmMrAZrC7S7vJa91Hr')
-const SYSTEM = address('11111111111111111111111111111111')
+export const FARMS = address('FarmsPZpWu9i7Kky8tPN37rs2TpmMrAZrC7S7vJa91Hr')
 const INSTRUCTIONS = address('Sysvar1nstructions1111111111111111111111111')
 const RENT = address('SysvarRent111111111111111111111111111111111')
 const { READONLY, WRITABLE, READONLY_SIGNER, WRITABLE_SIGNER } = AccountRole
-const bytesOf = (key: Address) => Buffer.from(getAddressEncoder().encode(key))
-const tagOf = (kind: string) => createHash('sha256').update(kind).digest().subarray(0, 8)
-const derived = async (programAddress: Address, ...seeds: (string | Address)[]) =>
-  (
-    await getProgramDerivedAddress({
-      programAddress,
-      seeds: seeds.map(seed => (seed.length < 32 ? seed : bytesOf(seed as Address))),
-    })
-  )[0]
-const anyAddress = async () => (await generateKeyPairSigner()).address
 /** Of a number with 60 fractional bits. */
 const wholeAt = (data: Buffer, at: number) =>
   (data.readBigUInt64LE(at) >> 60n) | (data.readBigUInt64LE(at + 8) << 4n)
@@ -44,7 +33,16 @@ export const ALL = 2n ** 64n - 1n
 /** Places of fields. @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json, klend.json; farms-sdk 4.0.1, accounts */
 const VAULT = { available: 224, issued: 232, allocations: 312, allocation: 2_160, ctokens: 1_104 } as const
 const RESERVE = { size: 8_624, available: 224, borrowed: 232, ctokenSupply: 2_592 } as const
-const FARM = { size: 8_336, mint: 72, vault: 7_256, authority: 7_288 } as const
+const FARM = {
+  size: 8_336,
+  mint: 72,
+  decimals: 104,
+  tokenProgram: 112,
+  vault: 7_256,
+  authority: 7_288,
+  bump: 7_320,
+  prices: 7_568,
+} as const
 const STAKE = { active: 408, unstaked: 448 } as const
 
 export interface TestReserve {
@@ -92,22 +90,26 @@ export class TestKamino {
   readonly is: Accounts
   readonly reserves: TestReserve[] = []
   private readonly decimals: number
+  private readonly farmBump: number
 
-  private constructor(chain: TestChain, is: Accounts, decimals: number) {
+  private constructor(chain: TestChain, is: Accounts, decimals: number, farmBump: number) {
     this.chain = chain
     this.is = is
     this.decimals = decimals
+    this.farmBump = farmBump
   }
 
   static async create(
     chain: TestChain,
     { reserves = 2, hasFarm = true, decimals = 6, mint }: KaminoOptions = {},
   ): Promise<TestKamino> {
-    const { bytes } = builtProgram('kamino')
-    for (const program of [VAULTS, LENDING, FARMS]) chain.svm.addProgram(program, bytes)
+    chain.addProgram(VAULTS, 'kamino')
+    chain.addProgram(LENDING, 'kamino', VAULTS)
+    chain.addProgram(FARMS, 'kamino')
     const [vault, asset, farm] = [await anyAddress(), mint ?? (await anyAddress()), await anyAddress()]
     const of = (word: string) => derived(VAULTS, word, vault)
     const shareMint = await of('shares')
+    const [farmAuthority, farmBump] = await derivedWithBump(FARMS, 'authority', farm)
     const made = new TestKamino(
       chain,
       {
@@ -120,9 +122,10 @@ export class TestKamino {
         settings: await derived(VAULTS, 'global_config'),
         events: await derived(VAULTS, '__event_authority'),
         farmVault: await derived(FARMS, 'fvault', farm, shareMint),
-        farmAuthority: await derived(FARMS, 'authority', farm),
+        farmAuthority,
       },
       decimals,
+      farmBump,
     )
     if (!mint) made.makeMint(asset, made.is.authority)
     made.makeMint(shareMint, made.is.authority)
@@ -135,27 +138,22 @@ export class TestKamino {
   }
 
   private makeMint(mint: Address, authority: Address): void {
-    const bytes = Buffer.alloc(82)
-    bytes.writeUInt32LE(1, 0)
-    bytesOf(authority).copy(bytes, 4)
-    bytes[44] = this.decimals
-    bytes[45] = 1
-    this.chain.setAccount(mint, TOKEN_PROGRAM, bytes)
+    setMint(this.chain, mint, authority, { decimals: this.decimals })
   }
 
   private async makeReserve(): Promise<TestReserve> {
-    const [at, market, supply, ctokenMint] = await Promise.all([
-      anyAddress(),
-      anyAddress(),
-      anyAddress(),
-      anyAddress(),
-    ])
-    const marketAuthority = await derived(LENDING, 'lma', market)
+    const [at, market] = [await anyAddress(), await anyAddress()]
+    const [supply, ctokenMint] = [await anyAddress(), await anyAddress()]
+    const [marketAuthority, bump] = await derivedWithBump(LENDING, 'lma', market)
     const ctokenVault = await derived(VAULTS, 'ctoken_vault', this.is.vault, at)
     this.makeMint(ctokenMint, marketAuthority)
     this.fund(supply, this.is.mint, marketAuthority, 0n)
     this.fund(ctokenVault, ctokenMint, this.is.authority, 0n)
-    this.chain.setAccount(market, LENDING, new Uint8Array(8))
+    const settings = Buffer.alloc(4_664)
+    tagOf('account:LendingMarket').copy(settings, 0)
+    settings[8] = 1
+    settings[16] = bump
+    this.chain.setAccount(market, LENDING, settings)
     const data = Buffer.alloc(RESERVE.size)
     tagOf('account:Reserve').copy(data, 0)
     data.writeBigUInt64LE(BigInt(this.chain.slot), 16)
@@ -202,20 +200,20 @@ export class TestKamino {
     const data = Buffer.alloc(FARM.size)
     tagOf('account:FarmState').copy(data, 0)
     bytesOf(shareMint).copy(data, FARM.mint)
+    data.writeBigUInt64LE(BigInt(this.decimals), FARM.decimals)
+    bytesOf(TOKEN_PROGRAM).copy(data, FARM.tokenProgram)
     bytesOf(farmVault).copy(data, FARM.vault)
     bytesOf(farmAuthority).copy(data, FARM.authority)
+    data.writeBigUInt64LE(BigInt(this.farmBump), FARM.bump)
+    // No prices decide what is staked.
+    data.writeBigUInt64LE(ALL, FARM.prices)
     this.chain.setAccount(farm, FARMS, data)
     this.fund(farmVault, shareMint, farmAuthority, 0n)
   }
 
   /** Puts a token account there, with tokens of nowhere. */
   fund(account: Address, mint: Address, owner: Address, amount: bigint): void {
-    const bytes = Buffer.alloc(165)
-    bytesOf(mint).copy(bytes, 0)
-    bytesOf(owner).copy(bytes, 32)
-    bytes.writeBigUInt64LE(amount, 64)
-    bytes[108] = 1
-    this.chain.setAccount(account, TOKEN_PROGRAM, bytes)
+    setTokens(this.chain, account, { mint, owner, amount })
   }
 
   /** A wallet's accounts of asset and share. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSigner, type Instruction } from '@solana/kit'
+import type { Instruction } from '@solana/kit'
 import { afterAll, expect, it } from 'vitest'
 import { fromBase58 } from '../../db/base58.ts'
 import { openFailover } from '../../db/chain/failover.ts'
@@ -12,10 +12,13 @@ import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres } from '../databases.ts'
 import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
-import { TestLending } from './lend.ts'
+import { LENDING_PROGRAM, TestLending } from './lend.ts'
 import { svmDataset } from './portal-server.ts'
+import { standsOn } from './programs/dumps.ts'
 import { routed } from './router.ts'
 import { serveRpc } from './rpc-server.ts'
+
+standsOn(LENDING_PROGRAM)
 
 const hex = (text: string) => fromBase58(text) ?? ''
 const opened: (() => Promise<void>)[] = []
@@ -27,7 +30,8 @@ it('a lending vault: what was moved, whatever was asked for, and its price as it
   const chain = new TestChain()
   const lending = await TestLending.create(chain)
   const wallet = await chain.wallet()
-  const [assets, shares] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address]
+  const assets = await lending.tokenAccountOf(wallet.address, lending.mint)
+  const shares = await lending.tokenAccountOf(wallet.address, lending.shareMint)
   lending.fund(assets, lending.mint, wallet.address, 1_000_000_000n)
   lending.fund(shares, lending.shareMint, wallet.address, 0n)
   const expected: [string, bigint, bigint][] = []
@@ -41,7 +45,7 @@ it('a lending vault: what was moved, whatever was asked for, and its price as it
   await act(lending.deposit(wallet, assets, shares, 300_000_000n))
   chain.mine([], 3600)
   lending.setPrice(1_073_210_000_007n)
-  lending.fund(lending.is.vault, lending.mint, lending.is.admin, 400_000_000n)
+  lending.setLying(400_000_000n)
   await act(routed(chain, lending.deposit(wallet, assets, shares, 100_000_000n)))
   await act(lending.take('withdraw', wallet, shares, assets, 7_000_001n))
   await act(lending.take('redeem', wallet, shares, assets, 1_234_567n))
@@ -97,7 +101,8 @@ it('the past has the prices that the vault wrote down, by node and by Portal, an
   const chain = new TestChain()
   const lending = await TestLending.create(chain)
   const wallet = await chain.wallet()
-  const [assets, shares] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address]
+  const assets = await lending.tokenAccountOf(wallet.address, lending.mint)
+  const shares = await lending.tokenAccountOf(wallet.address, lending.shareMint)
   lending.fund(assets, lending.mint, wallet.address, 1_000_000_000n)
   lending.fund(shares, lending.shareMint, wallet.address, 0n)
   const start = { startTime: BigInt(chain.time), duration: 31_536_000n, yearlyReward: 40_000_000n }

@@ -1,61 +1,36 @@
-import { createHash } from 'node:crypto'
-import {
-  AccountRole,
-  type Address,
-  address,
-  generateKeyPairSigner,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  type Instruction,
-  type KeyPairSigner,
-} from '@solana/kit'
+import { AccountRole, type Address, address, type Instruction, type KeyPairSigner } from '@solana/kit'
 import type { TestChain } from './chain.ts'
-import { builtProgram } from './programs/build.ts'
-import { TOKEN_PROGRAM } from './stake-pool.ts'
-
-const WRAPPED_SOL = address('So11111111111111111111111111111111111111112')
-const TOKEN_RENT = 2_039_280n
+import {
+  ASSOCIATED,
+  anyAddress,
+  bytesOf,
+  derived,
+  derivedWithBump,
+  describeMint,
+  SYSTEM,
+  setMint,
+  setTokens,
+  setTransferFee,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  tagOf,
+  tokenAccountOf,
+} from './tokens.ts'
 
 /** A lending vault of the tests' own program, set up and used as the published interface has it. */
 
-const LENDING_PROGRAM = address('jup3YeL8QhtSx1e253b2FDvsMNC87fDrgQZivbrndc9')
-const LIQUIDITY_PROGRAM = address('jupeiUmn818Jg1ekPURTpr4mFo29p46vygyykFJ3wZC')
+export const LENDING_PROGRAM = address('jup3YeL8QhtSx1e253b2FDvsMNC87fDrgQZivbrndc9')
+export const LIQUIDITY_PROGRAM = address('jupeiUmn818Jg1ekPURTpr4mFo29p46vygyykFJ3wZC')
 const REWARDS_PROGRAM = address('jup7TthsMgcR9Y3L277b8Eo9uboVSmu1utkuXHNUKar')
-export const TOKEN_2022_PROGRAM = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
-const ASSOCIATED = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
-const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
-const SYSTEM = address('11111111111111111111111111111111')
 const { READONLY, WRITABLE, WRITABLE_SIGNER } = AccountRole
-const bytesOf = (key: Address) => Buffer.from(getAddressEncoder().encode(key))
-const tagOf = (kind: string) => createHash('sha256').update(kind).digest().subarray(0, 8)
-const derived = async (programAddress: Address, ...seeds: (string | Uint8Array)[]) =>
-  (await getProgramDerivedAddress({ programAddress, seeds }))[0]
-
-/** Gives shares or an asset a name, as their metadata have it. */
-export async function describeMint(
-  chain: TestChain,
-  mint: Address,
-  authority: Address,
-  name: string,
-  symbol: string,
-): Promise<void> {
-  const metadata = await derived(METADATA, 'metadata', bytesOf(METADATA), bytesOf(mint))
-  const text = (value: string, length: number) => {
-    const bytes = Buffer.alloc(4 + length)
-    bytes.writeUInt32LE(length, 0)
-    bytes.write(value, 4)
-    return bytes
-  }
-  const head = [Buffer.of(4), bytesOf(authority), bytesOf(mint), text(name, 32), text(symbol, 10)]
-  chain.setAccount(metadata, METADATA, Buffer.concat([...head, text('', 200), Buffer.alloc(100)]))
-}
+const u16 = (...values: number[]) => Buffer.from(Uint16Array.from(values).buffer)
 
 export interface LendingOptions {
   decimals?: number
   /** An asset that is there; absent: one is made. */
   mint?: Address
-  /** In basis points, of every transfer of the asset: it is of Token-2022 then. */
-  transferFee?: number
+  /** The asset is of Token-2022, and can come to keep a part of transfers. */
+  hasFee?: boolean
 }
 
 /** Rewards of a phase, and of one that follows it. */
@@ -88,13 +63,22 @@ export class TestLending {
   readonly is: Accounts
   readonly tokenProgram: Address
   private readonly decimals: number
+  private readonly hasFee: boolean
+  private readonly bump: number
   private liquidityPrice = 10n ** 12n
 
-  private constructor(chain: TestChain, is: Accounts, { decimals = 6, transferFee }: LendingOptions) {
+  private constructor(
+    chain: TestChain,
+    is: Accounts,
+    bump: number,
+    { decimals = 6, hasFee = false }: LendingOptions,
+  ) {
     this.chain = chain
     this.is = is
+    this.bump = bump
     this.decimals = decimals
-    this.tokenProgram = transferFee === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+    this.hasFee = hasFee
+    this.tokenProgram = hasFee ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM
   }
 
   get mint(): Address {
@@ -108,14 +92,15 @@ export class TestLending {
   }
 
   static async create(chain: TestChain, options: LendingOptions = {}): Promise<TestLending> {
-    chain.svm.addProgram(LENDING_PROGRAM, builtProgram('lend').bytes)
-    const mint = options.mint ?? (await generateKeyPairSigner()).address
-    const shareMint = await derived(LENDING_PROGRAM, 'f_token_mint', bytesOf(mint))
-    const lending = await derived(LENDING_PROGRAM, 'lending', bytesOf(mint), bytesOf(shareMint))
-    const admin = await derived(LENDING_PROGRAM, 'lending_admin')
-    const liquidity = await derived(LIQUIDITY_PROGRAM, 'liquidity')
-    const of = (word: string, ...keys: Address[]) => derived(LIQUIDITY_PROGRAM, word, ...keys.map(bytesOf))
-    const tokenProgram = options.transferFee === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+    for (const program of [LENDING_PROGRAM, LIQUIDITY_PROGRAM, REWARDS_PROGRAM])
+      chain.addProgram(program, 'lend')
+    const mint = options.mint ?? (await anyAddress())
+    const shareMint = await derived(LENDING_PROGRAM, 'f_token_mint', mint)
+    const [lending, bump] = await derivedWithBump(LENDING_PROGRAM, 'lending', mint, shareMint)
+    const [admin, adminBump] = await derivedWithBump(LENDING_PROGRAM, 'lending_admin')
+    const [liquidity, liquidityBump] = await derivedWithBump(LIQUIDITY_PROGRAM, 'liquidity')
+    const of = (word: string, ...keys: Address[]) => derived(LIQUIDITY_PROGRAM, word, ...keys)
+    const tokenProgram = options.hasFee ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM
     const made = new TestLending(
       chain,
       {
@@ -124,20 +109,37 @@ export class TestLending {
         lending,
         admin,
         liquidity,
-        vault: await derived(ASSOCIATED, bytesOf(liquidity), bytesOf(tokenProgram), bytesOf(mint)),
+        vault: await tokenAccountOf(liquidity, mint, tokenProgram),
         reserve: await of('reserve', mint),
         position: await of('user_supply_position', mint, lending),
         rateModel: await of('rate_model', mint),
         claim: await of('user_claim', admin, mint),
-        model: await derived(REWARDS_PROGRAM, 'lending_rewards_rate_model', bytesOf(mint)),
+        model: await derived(REWARDS_PROGRAM, 'lending_rewards_rate_model', mint),
       },
+      bump,
       options,
     )
-    if (!options.mint) made.makeMint(mint, options.transferFee)
-    made.makeMint(shareMint)
-    made.fund(made.is.vault, mint, admin, 0n)
-    for (const each of [liquidity, made.is.rateModel, made.is.claim])
-      chain.setAccount(each, LIQUIDITY_PROGRAM, new Uint8Array(8))
+    const { decimals, hasFee } = made
+    const isOf = { decimals, program: tokenProgram }
+    if (!options.mint) setMint(chain, mint, admin, { ...isOf, hasFee })
+    setMint(chain, shareMint, admin, isOf)
+    made.setLying(0n)
+    const set = (at: Address, owner: Address, kind: string, ...fields: Uint8Array[]) =>
+      chain.setAccount(at, owner, Buffer.concat([tagOf(`account:${kind}`), ...fields]))
+    const [none, noKey] = [Buffer.alloc(329), bytesOf(SYSTEM)]
+    none[6] = adminBump
+    set(admin, LENDING_PROGRAM, 'LendingAdmin', noKey, bytesOf(LIQUIDITY_PROGRAM), noKey, none)
+    set(liquidity, LIQUIDITY_PROGRAM, 'Liquidity', noKey, noKey, Buffer.of(0, liquidityBump))
+    // Nothing is paid for loans, up to 80 % of utilization and beyond.
+    set(
+      made.is.rateModel,
+      LIQUIDITY_PROGRAM,
+      'RateModel',
+      bytesOf(mint),
+      Buffer.of(1),
+      u16(0, 8_000, 0, 0, 0, 0),
+    )
+    set(made.is.claim, LIQUIDITY_PROGRAM, 'UserClaim', bytesOf(admin), Buffer.alloc(8), bytesOf(mint))
     made.setPosition({ amount: 10n ** 18n })
     made.setReserve({})
     made.setRewards({ startTime: 0n, duration: 0n, yearlyReward: 0n })
@@ -145,22 +147,9 @@ export class TestLending {
     return made
   }
 
-  private makeMint(mint: Address, transferFee?: number): void {
-    const bytes = Buffer.alloc(transferFee === undefined ? 82 : 278)
-    bytes.writeUInt32LE(1, 0)
-    bytesOf(this.is.admin).copy(bytes, 4)
-    bytes[44] = this.decimals
-    bytes[45] = 1
-    if (transferFee !== undefined) {
-      bytes[165] = 1
-      bytes.writeUInt16LE(1, 166)
-      bytes.writeUInt16LE(108, 168)
-      for (const at of [170 + 72, 170 + 90]) {
-        bytes.writeBigUInt64LE(2n ** 64n - 1n, at + 8)
-        bytes.writeUInt16LE(transferFee, at + 16)
-      }
-    }
-    this.chain.setAccount(mint, this.tokenProgram, bytes)
+  /** What a transfer of the asset keeps from now on, in basis points. */
+  setTransferFee(fee: number): void {
+    setTransferFee(this.chain, this.mint, fee)
   }
 
   /** What accrues: interest and rewards, as an update writes them down. */
@@ -176,6 +165,7 @@ export class TestLending {
     data.writeBigUInt64LE(BigInt(this.chain.time), 123)
     bytesOf(this.is.reserve).copy(data, 131)
     bytesOf(this.is.position).copy(data, 163)
+    data[195] = this.bump
     this.chain.setAccount(this.lending, LENDING_PROGRAM, data)
   }
 
@@ -191,6 +181,11 @@ export class TestLending {
     return found.exists ? Buffer.from(found.data).readBigUInt64LE(36) : 0n
   }
 
+  /** Assets that nobody has borrowed. */
+  setLying(amount: bigint): void {
+    this.fund(this.is.vault, this.mint, this.is.liquidity, amount)
+  }
+
   /** The books of the liquidity layer. Its program is not here: who sets the price says what has accrued. */
   setReserve({ supplyPrice = 10n ** 12n }: { supplyPrice?: bigint }): void {
     this.liquidityPrice = supplyPrice
@@ -201,6 +196,7 @@ export class TestLending {
     data.writeBigUInt64LE(BigInt(this.chain.time), 78)
     data.writeBigUInt64LE(supplyPrice, 86)
     data.writeBigUInt64LE(10n ** 12n, 94)
+    data.writeUInt16LE(10_000, 102)
     this.chain.setAccount(this.is.reserve, LIQUIDITY_PROGRAM, data)
   }
 
@@ -209,7 +205,8 @@ export class TestLending {
     tagOf('account:LendingRewardsRateModel').copy(data, 0)
     bytesOf(this.mint).copy(data, 8)
     const {
-      startTvl = 0n,
+      // Without assets there is nothing to reward, and the program divides by them.
+      startTvl = 1n,
       duration,
       startTime,
       yearlyReward,
@@ -241,27 +238,13 @@ export class TestLending {
   }
 
   tokenAccountOf(owner: Address, mint: Address): Promise<Address> {
-    return derived(ASSOCIATED, bytesOf(owner), bytesOf(this.tokenProgram), bytesOf(mint))
+    return tokenAccountOf(owner, mint, this.tokenProgram)
   }
 
   /** Puts a token account there, with tokens of nowhere. */
   fund(account: Address, mint: Address, owner: Address, amount: bigint): void {
-    const hasFee = this.tokenProgram === TOKEN_2022_PROGRAM && mint === this.mint
-    const bytes = Buffer.alloc(hasFee ? 178 : 165)
-    bytesOf(mint).copy(bytes, 0)
-    bytesOf(owner).copy(bytes, 32)
-    bytes.writeBigUInt64LE(amount, 64)
-    bytes[108] = 1
-    if (hasFee) {
-      bytes[165] = 2
-      bytes.writeUInt16LE(2, 166)
-      bytes.writeUInt16LE(8, 168)
-    }
-    // What is wrapped is lamports of the account itself, beside its rent.
-    const isWrapped = mint === WRAPPED_SOL
-    if (isWrapped) bytes.writeUInt32LE(1, 109)
-    if (isWrapped) bytes.writeBigUInt64LE(TOKEN_RENT, 113)
-    this.chain.setAccount(account, this.tokenProgram, bytes, isWrapped ? amount + TOKEN_RENT : undefined)
+    const hasFee = this.hasFee && mint === this.mint
+    setTokens(this.chain, account, { mint, owner, amount }, { program: this.tokenProgram, hasFee })
   }
 
   amountOf(account: Address): bigint {

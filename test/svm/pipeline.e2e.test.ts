@@ -7,8 +7,12 @@ import { listStreams } from '../../jobs/checkpoints.ts'
 import { verify } from '../../jobs/verify.ts'
 import { vaultlog } from '../faults/command.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
+import { STAKE_POOL_PROGRAM } from './stake-pool.ts'
 import { SvmWorld } from './world.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 /** The processor's own process, killed again and again, and the read models that follow from what it stored. */
 

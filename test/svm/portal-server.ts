@@ -34,11 +34,8 @@ interface Balance {
   uiTokenAmount: { amount: string }
 }
 
-/** Blocks of one chunk, few so that there are several. */
-const MOST = 7
-
-/** A test chain behind a Portal. */
-export function svmDataset(chain: TestChain): Dataset {
+/** A test chain behind a Portal; `chunk`: blocks of one chunk, few so that there are several. */
+export function svmDataset(chain: Pick<TestChain, 'blocks' | 'head'>, { chunk = 7 } = {}): Dataset {
   return {
     name: 'solana-test',
     start: 0,
@@ -48,7 +45,7 @@ export function svmDataset(chain: TestChain): Dataset {
       if (query['type'] !== 'solana') throw new BadQuery('not of Solana')
       const asked = query as Query & SvmQuery
       for (let from = asked.fromBlock; from <= asked.toBlock; ) {
-        const lines = answer(chain, { ...asked, fromBlock: from })
+        const lines = answer(chain, { ...asked, fromBlock: from }, chunk)
         yield lines
         from =
           (JSON.parse(lines.at(-1) ?? '{"header":{"number":1e9}}') as { header: { number: number } }).header
@@ -59,8 +56,9 @@ export function svmDataset(chain: TestChain): Dataset {
 }
 
 function answer(
-  chain: TestChain,
+  chain: Pick<TestChain, 'blocks'>,
   { fromBlock, toBlock: last, instructions, tokenBalances = [] }: SvmQuery,
+  most: number,
 ): string[] {
   const blocks = chain.blocks.filter(({ slot }) => slot >= fromBlock && slot <= last)
   const programs = new Set(instructions.flatMap(({ programId }) => programId))
@@ -99,7 +97,7 @@ function answer(
           .reverse(),
       }),
     )
-    if (lines.length === MOST) break
+    if (lines.length === most) break
   }
   return lines
 }

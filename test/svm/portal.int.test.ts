@@ -12,8 +12,12 @@ import type { SvmSource } from '../../processors/svm/source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { startPortal, type TestPortal } from '../portal/server.ts'
 import { svmDataset } from './portal-server.ts'
+import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
+import { STAKE_POOL_PROGRAM } from './stake-pool.ts'
 import { SvmWorld } from './world.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 const world = new SvmWorld(23)
 let node: RpcNode

@@ -7,8 +7,12 @@ import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
+import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
+import { STAKE_POOL_PROGRAM } from './stake-pool.ts'
 import { SvmWorld } from './world.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 const hex = (address: string, bytes = 32) => fromBase58(address, bytes) ?? ''
 const world = new SvmWorld(11)

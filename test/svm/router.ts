@@ -1,12 +1,11 @@
 import { AccountRole, address, type Instruction } from '@solana/kit'
 import type { TestChain } from './chain.ts'
-import { builtProgram } from './programs/build.ts'
 
 const ROUTER = address('Router1111111111111111111111111111111111111')
 
 /** The same, carried out by a program that passes it on; `depth` times to itself before. */
 export function routed(chain: TestChain, instruction: Instruction, depth = 0): Instruction {
-  chain.svm.addProgram(ROUTER, builtProgram('router').bytes)
+  chain.addProgram(ROUTER, 'router')
   return {
     programAddress: ROUTER,
     accounts: [

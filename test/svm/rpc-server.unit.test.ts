@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { TestChain } from './chain.ts'
+import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
-import { TestPool, tokenAccountOf, tokenInstruction } from './stake-pool.ts'
+import { STAKE_POOL_PROGRAM, TestPool, tokenInstruction } from './stake-pool.ts'
+import { tokenAccountOf } from './tokens.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 const chain = new TestChain()
 let node: RpcNode

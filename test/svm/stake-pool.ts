@@ -1,23 +1,21 @@
-import {
-  AccountRole,
-  type Address,
-  address,
-  generateKeyPairSigner,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  type Instruction,
-  type KeyPairSigner,
-} from '@solana/kit'
+import { AccountRole, type Address, address, type Instruction, type KeyPairSigner } from '@solana/kit'
 import type { TestChain } from './chain.ts'
-import { builtProgram } from './programs/build.ts'
+import {
+  ASSOCIATED,
+  anyAddress,
+  bytesOf,
+  derivedWithBump,
+  describeMint,
+  SYSTEM,
+  setMint,
+  setTokens,
+  TOKEN_PROGRAM,
+  tokenAccountOf,
+} from './tokens.ts'
 
 /** A stake pool of the tests' own program, set up and used as the published layout has it. */
 
 export const STAKE_POOL_PROGRAM = address('SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy')
-export const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
-const ASSOCIATED = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
-const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
-const SYSTEM = address('11111111111111111111111111111111')
 const STAKE = address('Stake11111111111111111111111111111111111111')
 const CLOCK = address('SysvarC1ock11111111111111111111111111111111')
 const STAKE_HISTORY = address('SysvarStakeHistory1111111111111111111111111')
@@ -25,7 +23,6 @@ const STAKE_HISTORY = address('SysvarStakeHistory1111111111111111111111111')
 const RESERVE_RENT = 2_282_880n
 
 const { READONLY, WRITABLE, READONLY_SIGNER, WRITABLE_SIGNER } = AccountRole
-const bytesOf = (key: Address) => Buffer.from(getAddressEncoder().encode(key))
 
 interface Fee {
   numerator: bigint
@@ -45,12 +42,6 @@ export interface PoolOptions {
 }
 
 const NONE = { numerator: 0n, denominator: 0n }
-
-export async function tokenAccountOf(owner: Address, mint: Address): Promise<Address> {
-  const seeds = [owner, TOKEN_PROGRAM, mint].map(bytesOf)
-  const [found] = await getProgramDerivedAddress({ programAddress: ASSOCIATED, seeds })
-  return found
-}
 
 type Accounts = Record<
   'program' | 'pool' | 'mint' | 'reserve' | 'authority' | 'feeAccount' | 'validators' | 'manager',
@@ -83,12 +74,10 @@ export class TestPool {
   /** Puts a pool without deposits onto the chain. */
   static async create(chain: TestChain, options: PoolOptions = {}): Promise<TestPool> {
     const { program = STAKE_POOL_PROGRAM } = options
-    chain.svm.addProgram(program, builtProgram('stake-pool').bytes)
-    const fresh = async () => (await generateKeyPairSigner()).address
-    const [pool, mint, reserve] = [await fresh(), await fresh(), await fresh()]
-    const [validators, manager] = [await fresh(), await fresh()]
-    const seeds = [bytesOf(pool), 'withdraw']
-    const [authority, bump] = await getProgramDerivedAddress({ programAddress: program, seeds })
+    chain.addProgram(program, 'stake-pool')
+    const [pool, mint, reserve] = [await anyAddress(), await anyAddress(), await anyAddress()]
+    const [validators, manager] = [await anyAddress(), await anyAddress()]
+    const [authority, bump] = await derivedWithBump(program, pool, 'withdraw')
     const feeAccount = await tokenAccountOf(manager, mint)
     const made = new TestPool(chain, {
       program,
@@ -100,10 +89,11 @@ export class TestPool {
       validators,
       manager,
     })
-    chain.setAccount(mint, TOKEN_PROGRAM, mintBytes(authority, options.freezeAuthority))
-    chain.setAccount(feeAccount, TOKEN_PROGRAM, tokenAccountBytes(mint, manager))
+    setMint(chain, mint, authority, { decimals: 9, freezeAuthority: options.freezeAuthority })
+    setTokens(chain, feeAccount, { mint, owner: manager, amount: 0n })
     chain.setAccount(reserve, STAKE, stakeBytes(authority), RESERVE_RENT)
-    chain.setAccount(validators, program, new Uint8Array(64))
+    // A list of validators, for at most one, and of none.
+    chain.setAccount(validators, program, Buffer.concat([Buffer.of(2, 1, 0, 0, 0), Buffer.alloc(59)]))
     chain.setAccount(pool, program, made.poolBytes(bump, options))
     return made
   }
@@ -143,29 +133,8 @@ export class TestPool {
     return Buffer.concat([bytes, Buffer.alloc(611 - bytes.length)])
   }
 
-  /** Gives the shares a name, as their metadata have it: filled up with zero bytes. */
-  async describe(name: string, symbol: string): Promise<void> {
-    const seeds = [Buffer.from('metadata'), bytesOf(METADATA), bytesOf(this.mint)]
-    const [metadata] = await getProgramDerivedAddress({ programAddress: METADATA, seeds })
-    const text = (value: string, length: number) => {
-      const bytes = Buffer.alloc(4 + length)
-      bytes.writeUInt32LE(length, 0)
-      bytes.write(value, 4)
-      return bytes
-    }
-    this.chain.setAccount(
-      metadata,
-      METADATA,
-      Buffer.concat([
-        Buffer.of(4),
-        bytesOf(this.manager),
-        bytesOf(this.mint),
-        text(name, 32),
-        text(symbol, 10),
-        text('', 200),
-        Buffer.alloc(100),
-      ]),
-    )
+  describe(name: string, symbol: string): Promise<void> {
+    return describeMint(this.chain, this.mint, this.manager, name, symbol)
   }
 
   async openAccount(owner: Address, payer: KeyPairSigner): Promise<Instruction> {
@@ -239,7 +208,7 @@ export class TestPool {
         { address: this.mint, role: WRITABLE },
         { address: TOKEN_PROGRAM, role: READONLY },
       ],
-      data: Uint8Array.of(7, 0),
+      data: Uint8Array.of(7),
     }
   }
 
@@ -295,27 +264,6 @@ function u64(...values: bigint[]): Buffer {
 }
 
 const tagged = (tag: number, ...values: bigint[]) => Buffer.concat([Buffer.of(tag), u64(...values)])
-
-function mintBytes(authority: Address, freezeAuthority?: Address): Uint8Array {
-  const bytes = Buffer.alloc(82)
-  bytes.writeUInt32LE(1, 0)
-  bytesOf(authority).copy(bytes, 4)
-  bytes[44] = 9
-  bytes[45] = 1
-  if (freezeAuthority) {
-    bytes.writeUInt32LE(1, 46)
-    bytesOf(freezeAuthority).copy(bytes, 50)
-  }
-  return bytes
-}
-
-function tokenAccountBytes(mint: Address, owner: Address): Uint8Array {
-  const bytes = Buffer.alloc(165)
-  bytesOf(mint).copy(bytes, 0)
-  bytesOf(owner).copy(bytes, 32)
-  bytes[108] = 1
-  return bytes
-}
 
 function stakeBytes(authority: Address): Uint8Array {
   const bytes = Buffer.alloc(200)

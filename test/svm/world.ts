@@ -1,7 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit'
 import { seededRandom } from '../chain/random.ts'
 import { TestChain } from './chain.ts'
-import { TestPool, tokenAccountOf, tokenInstruction } from './stake-pool.ts'
+import { TestPool, tokenInstruction } from './stake-pool.ts'
+import { tokenAccountOf } from './tokens.ts'
 
 /** What was done, by what the wallets' own balances say of it. */
 export interface Done {

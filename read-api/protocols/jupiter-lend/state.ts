@@ -30,8 +30,9 @@ export interface LendingState {
   lending: Lending
   tokenProgram: Key
   asset: Mint
-  /** Of a share, in 1e12, as the program would reckon now. */
+  /** Of a share, and of what lies in the liquidity layer, in 1e12, as the programs would reckon now. */
   price: bigint
+  supplyPrice: bigint
   /** Asset base units that can be taken out at once. */
   withdrawable: bigint
   /** Token accounts of the wallet. */
@@ -72,7 +73,7 @@ export async function readLending(node: SolanaNode, vault: SvmVault, user: Key):
   const allowed = withdrawableAt(books.position, supplyPrice, time)
   const withdrawable = lying < allowed ? lying : allowed
   const own = { sharesAt, assetsAt, wallet, shares, assets }
-  return { slot, epoch, lending, tokenProgram, asset, price, withdrawable, ...own }
+  return { slot, epoch, lending, tokenProgram, asset, price, supplyPrice, withdrawable, ...own }
 }
 
 function lendingAt({ address, program, share, asset }: SvmVault, account: SvmAccount | undefined): Lending {

@@ -16,7 +16,7 @@ import {
   tokensIn,
   tooPoor,
 } from '../../svm/wallet.ts'
-import { WORDS } from './errors.ts'
+import { LEAST, WORDS } from './errors.ts'
 import { type LendingState, readLending } from './state.ts'
 
 /** What may come out less than was seen, in hundredths of a percent: prices only grow, and a deposit gives fewer shares by that. */
@@ -50,7 +50,6 @@ async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLo
   const wrapped = assets?.owner === user ? assets.amount : 0n
   const openShares = shares ? [] : [createTokenAccount(user, at.shareMint, at.tokenProgram)]
   const openAssets = assets ? [] : [createTokenAccount(user, at.mint, at.tokenProgram)]
-  const received = (amount: bigint) => amount - feeOfTransfer(asset, amount, epoch)
   return {
     slot: state.slot,
     assets: wrapped + (isSol ? above(held, kept) : 0n),
@@ -60,11 +59,12 @@ async function look(node: SolanaNode, vault: SvmVault, user: Key): Promise<SvmLo
       redeem: SIGNATURE_FEE + rentOf(0) + (assets ? 0n : TOKEN_ACCOUNT_RENT),
     }),
     redeemLimit: state.withdrawable,
+    least: { deposit: LEAST, redeem: LEAST },
     own: [user, sharesAt, assetsAt],
     deposit: amount => [
       ...openShares,
       ...(isSol ? [...openAssets, ...(amount > wrapped ? wrapSol(user, amount - wrapped) : [])] : []),
-      depositAssets(at, user, amount, lessSlippage(sharesOfDeposit(received(amount), price))),
+      depositAssets(at, user, amount, lessSlippage(sharesOfDeposit(amount, state.supplyPrice, price))),
       // What was opened for it alone gives its rent back.
       ...(isSol && !assets ? [unwrapSol(user)] : []),
     ],
@@ -96,7 +96,8 @@ function barredBy(
   needed: { deposit: bigint; redeem: bigint },
 ): SvmLook['barred'] {
   const own = sharesBarred(user, tokensIn(state.shares)) ?? assetsBarred(user, tokensIn(state.assets))
-  const deposit = own ?? tooPoor(held, needed.deposit)
+  const keepsPart = feeOfTransfer(state.asset, LEAST, state.epoch) > 0n
+  const deposit = own ?? (keepsPart ? WORDS[6033]?.text : undefined) ?? tooPoor(held, needed.deposit)
   const redeem = own ?? tooPoor(held, needed.redeem)
   return { ...(deposit ? { deposit } : {}), ...(redeem ? { redeem } : {}) }
 }

@@ -1,6 +1,8 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmDetailed, SvmEvents } from '../../../read-api/svm/schemas.ts'
+import { standsOn } from '../../svm/programs/dumps.ts'
+import { STAKE_POOL_PROGRAM } from '../../svm/stake-pool.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import * as w from '../world.ts'
 import {
@@ -13,6 +15,8 @@ import {
   WRAPPED_SOL,
   wrapSol,
 } from './world.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 /** What the API says of a stake pool and of wallets, read from the chain by the processor of Solana and from a node. */
 

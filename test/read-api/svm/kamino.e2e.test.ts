@@ -12,11 +12,14 @@ import { fromBase58 } from '../../../db/base58.ts'
 import { SOLANA } from '../../../db/streams.ts'
 import { SvmBundle, SvmContext, SvmDetailed } from '../../../read-api/svm/schemas.ts'
 import { TestChain } from '../../svm/chain.ts'
-import { TestKamino, type TestReserve } from '../../svm/kamino.ts'
+import { FARMS, LENDING, TestKamino, type TestReserve, VAULTS } from '../../svm/kamino.ts'
+import { standsOn } from '../../svm/programs/dumps.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
-import { tokenAccountOf } from '../../svm/stake-pool.ts'
+import { tokenAccountOf } from '../../svm/tokens.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { indexSolana, newKey, SOL, WRAPPED_SOL } from './world.ts'
+
+standsOn(VAULTS, LENDING, FARMS)
 
 /** Vaults that lend in several reserves and stake their shares in a farm. What is handed out lands and does what was said. */
 
@@ -45,7 +48,6 @@ beforeAll(async () => {
     reserves: 1,
     hasFarm: false,
   })
-  putWrapped(sol.is.tokenVault, sol.is.authority, 0n)
   const settings = Buffer.alloc(1_032)
   settings.write('95089ccaa0fcb0d9', 'hex')
   chain.setAccount(usd.is.settings, 'KvauGMspG5k6rtzrqqn7WNn3oZdyKqLKwK2XWQ8FLjd', settings)
@@ -88,15 +90,6 @@ afterAll(async () => {
 async function index() {
   await indexSolana(api.pool, { chain, node })
   await api.catchUp()
-}
-
-/** A token account of wrapped SOL: its lamports beside the rent are what is in it. */
-function putWrapped(at: Address, owner: Address, amount: bigint): void {
-  sol.fund(at, WRAPPED_SOL as Address, owner, amount)
-  const data = sol.data(at)
-  data.writeUInt32LE(1, 109)
-  data.writeBigUInt64LE(RENT, 113)
-  chain.setAccount(at, TOKENS, data, amount + RENT)
 }
 
 const get = (path: string) => request(api.app).get(`/beta/svm${path}`).set('x-api-key', api.apiKey)
@@ -357,7 +350,7 @@ it('of SOL wraps what is deposited and unwraps what is paid, where there is no f
   // Somebody has to have been there for it to be known.
   const first = await chain.wallet(5n * SOL)
   await sol.open(first.address, 0n)
-  putWrapped(await tokenAccountOf(first.address, WRAPPED_SOL as Address), first.address, SOL)
+  sol.fund(await tokenAccountOf(first.address, sol.is.mint), sol.is.mint, first.address, SOL)
   expect((await chain.send(first, [await sol.deposit(first, SOL)])).failed).toBeUndefined()
   chain.mine([], 3_600)
   await index()

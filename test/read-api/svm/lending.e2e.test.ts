@@ -3,10 +3,13 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmBundle, SvmContext, SvmDetailed } from '../../../read-api/svm/schemas.ts'
 import { TestChain } from '../../svm/chain.ts'
-import { TestLending } from '../../svm/lend.ts'
+import { LENDING_PROGRAM, TestLending } from '../../svm/lend.ts'
+import { standsOn } from '../../svm/programs/dumps.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { indexSolana, newKey, SOL, WRAPPED_SOL } from './world.ts'
+
+standsOn(LENDING_PROGRAM)
 
 /** Lending vaults: of a token, of SOL, and of a token of which each transfer keeps a part. What is handed out lands and does what was said. */
 
@@ -33,7 +36,7 @@ beforeAll(async () => {
   node = await serveRpc(chain)
   usd = await TestLending.create(chain)
   sol = await TestLending.create(chain, { mint: WRAPPED_SOL as Address, decimals: 9 })
-  taxed = await TestLending.create(chain, { transferFee: 100 })
+  taxed = await TestLending.create(chain, { hasFee: true })
   await usd.describe(usd.mint, 'Dollar of the test', 'tUSD')
   await usd.describe(usd.shareMint, 'Lent dollar', 'jtUSD')
   user = await chain.wallet(100n * SOL)
@@ -44,7 +47,7 @@ beforeAll(async () => {
     const sent = await chain.send(user, [lending.deposit(user, from, to, 600n * MILLION)])
     expect(sent.failed).toBeUndefined()
     // Others have lent, too: it can pay what it has come to be worth.
-    lending.fund(lending.is.vault, lending.mint, lending.is.admin, 5_000n * MILLION)
+    lending.setLying(5_000n * MILLION)
     lending.setPrice(PRICE)
   }
   chain.mine([], 3_600)
@@ -185,20 +188,31 @@ describe('a deposit and a redemption', () => {
     expect(lamportsOf(other.address)).toBe(lamports + paid - FEE)
   })
 
-  it('of a token of which a transfer keeps a part reckon with it', async () => {
+  it('of a token of which a transfer comes to keep a part: nothing more is taken, and what is paid is less by it', async () => {
     const amount = 100n * MILLION
     const query = { assetAddress: taxed.mint, amount: `${amount}` }
     const deposit = await ask('deposit', user.address, taxed, query)
     expect(deposit.status, deposit.text).toBe(200)
     const before = await holds(taxed, user.address)
-    expect(await land(user, deposit.body)).toBeUndefined()
-    const after = await holds(taxed, user.address)
-    expect(after.shares - before.shares).toBe((99n * MILLION * 10n ** 12n) / PRICE)
+    taxed.setTransferFee(100)
+    // What was made before does not land, and another one is not made.
+    expect(await land(user, deposit.body)).toContain('6033')
+    const refused = await ask('deposit', user.address, taxed, query)
+    expect([refused.status, refused.body.message]).toEqual([
+      422,
+      'A transfer of the asset keeps a part of it: the vault takes no such deposit.',
+    ])
+    const context = await get(`/transactions/context/${user.address}/${taxed.lending}`)
+    expect(SvmContext.parse(context.body).depositSteps).toEqual([])
     const wanted = await ask('redeem', user.address, taxed, { ...query, amount: `${50n * MILLION}` })
     expect(wanted.status, wanted.text).toBe(200)
     expect(await land(user, wanted.body)).toBeUndefined()
-    const paid = (await holds(taxed, user.address)).assets - after.assets
+    const { assets, shares } = await holds(taxed, user.address)
+    const paid = assets - before.assets
     expect(paid >= 50n * MILLION && paid < 50n * MILLION + 2n).toBe(true)
+    // A hundredth of what was sent stayed.
+    const sent = ((before.shares - shares) * PRICE) / 10n ** 12n
+    expect(sent - paid).toBe((sent + 99n) / 100n)
   })
 })
 
@@ -207,13 +221,20 @@ describe('what is refused', () => {
     const { status, body } = await ask('deposit', of, lending, query)
     return [status, body.message]
   }
-  it('for want of SOL, and for an amount that gives no share', async () => {
+  it('for want of SOL, and for less than the liquidity layer moves', async () => {
     const query = { assetAddress: usd.mint, amount: '1000000' }
     expect(await refused(await newKey(), usd, query)).toEqual([422, expect.stringContaining('lamports')])
-    expect(await refused(user.address, usd, { ...query, amount: '1' })).toEqual([
-      422,
-      'So small a deposit gives no share: ask for more.',
-    ])
+    const { asset } = SvmContext.parse(
+      (await get(`/transactions/context/${user.address}/${usd.lending}`)).body,
+    )
+    expect([asset.minDeposit, asset.minRedeem]).toEqual(['10', '10'])
+    for (const action of ['deposit', 'redeem']) {
+      const { status, body } = await ask(action, user.address, usd, { ...query, amount: '9' })
+      expect([status, body.message]).toEqual([422, expect.stringContaining('10 base units')])
+      const least = await ask(action, user.address, usd, { ...query, amount: '10' })
+      expect(least.status, least.text).toBe(200)
+      expect(await land(user, least.body)).toBeUndefined()
+    }
   })
   it('while the liquidity layer is behind, and for an asset that somebody else may move', async () => {
     const query = { assetAddress: usd.mint, amount: '1000000' }

@@ -2,9 +2,13 @@ import { getTransactionDecoder, type KeyPairSigner, signTransaction } from '@sol
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmBundle, SvmContext } from '../../../read-api/svm/schemas.ts'
-import { type PoolOptions, tokenAccountOf, tokenInstruction } from '../../svm/stake-pool.ts'
+import { standsOn } from '../../svm/programs/dumps.ts'
+import { type PoolOptions, STAKE_POOL_PROGRAM, tokenInstruction } from '../../svm/stake-pool.ts'
+import { tokenAccountOf } from '../../svm/tokens.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { makeSolana, newKey, SOL, type SolanaWorld, seatSolana, WRAPPED_SOL, wrapSol } from './world.ts'
+
+standsOn(STAKE_POOL_PROGRAM)
 
 /** What the API hands out for a stake pool is signed, landed on the real virtual machine, and compared with what it said. */
 

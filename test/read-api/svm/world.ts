@@ -1,11 +1,4 @@
-import {
-  type Address,
-  address,
-  generateKeyPairSigner,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  type KeyPairSigner,
-} from '@solana/kit'
+import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
 import type pg from 'pg'
 import { fromBase58 } from '../../../db/base58.ts'
 import { openFailover } from '../../../db/chain/failover.ts'
@@ -15,13 +8,13 @@ import { runSvm } from '../../../processors/svm/processor.ts'
 import { openRpcSource } from '../../../processors/svm/rpc-source.ts'
 import { type Sent, TestChain } from '../../svm/chain.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
-import { type PoolOptions, TestPool, tokenAccountOf } from '../../svm/stake-pool.ts'
+import { type PoolOptions, TestPool } from '../../svm/stake-pool.ts'
+import { setTokens, tokenAccountOf } from '../../svm/tokens.ts'
 import type { ApiHarness } from '../harness.ts'
 import { stand } from '../stand.ts'
 
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 export const SOL = 10n ** 9n
-const METADATA_PROGRAM = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
 const hexOf = (base58: string): string => {
   const hex = fromBase58(base58)
@@ -45,7 +38,7 @@ export async function makeSolana(
 ): Promise<SolanaWorld> {
   const chain = new TestChain({ time: 1_735_700_000 })
   const pool = await TestPool.create(chain, options)
-  await nameMint(chain, pool.mint, 'Test pool SOL', 'tSOL')
+  await pool.describe('Test pool SOL', 'tSOL')
   const user = await chain.wallet(10_000n * SOL)
   const world: SolanaWorld = { chain, node: await serveRpc(chain), pool, user, deposits: [] }
   // An update tells of a pool in which nobody is.
@@ -56,21 +49,6 @@ export async function makeSolana(
     world.deposits.push({ sent, lamports, shares: (await pool.balanceOf(user.address)) - before })
   }
   return world
-}
-
-/** What Metaplex's program would have written of a mint; texts are filled up with zero bytes. */
-async function nameMint(chain: TestChain, mint: Address, name: string, symbol: string): Promise<void> {
-  const key = (of: Address) => Buffer.from(getAddressEncoder().encode(of))
-  const seeds = ['metadata', key(METADATA_PROGRAM), key(mint)]
-  const [at] = await getProgramDerivedAddress({ programAddress: METADATA_PROGRAM, seeds })
-  const text = (of: string, length: number) => {
-    const bytes = Buffer.alloc(4 + length)
-    bytes.writeUInt32LE(length)
-    bytes.write(of, 4)
-    return bytes
-  }
-  const data = Buffer.concat([Buffer.of(4), key(mint), key(mint), text(name, 32), text(symbol, 10)])
-  chain.setAccount(at, METADATA_PROGRAM, data)
 }
 
 /** What the chain tells up to its head, stored as the processor of Solana stores it. */
@@ -111,15 +89,7 @@ export async function wrapSol(
   user: KeyPairSigner,
   lamports: bigint,
 ): Promise<string> {
-  const at = await tokenAccountOf(user.address, WRAPPED_SOL as never)
-  const data = Buffer.alloc(165)
-  data.write(hexOf(WRAPPED_SOL).slice(2), 0, 'hex')
-  data.write(hexOf(user.address).slice(2), 32, 'hex')
-  data.writeBigUInt64LE(lamports, 64)
-  data[108] = 1
-  // It is of the chain's own coin: so much of its lamports are rent.
-  data.writeUInt32LE(1, 109)
-  data.writeBigUInt64LE(2_039_280n, 113)
-  chain.setAccount(at, 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', data, lamports + 2_039_280n)
+  const at = await tokenAccountOf(user.address, WRAPPED_SOL as Address)
+  setTokens(chain, at, { mint: WRAPPED_SOL as Address, owner: user.address, amount: lamports })
   return at
 }

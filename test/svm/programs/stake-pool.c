@@ -165,22 +165,21 @@ APART u64 update(u64 count) {
   u8 *pool = a[0].data;
   if (count < 7) FAIL(NOT_ENOUGH_ACCOUNTS);
   if (!same(a[3].key, pool + 130) || !same(a[5].key, pool + 162) || !same(a[4].key, pool + 194)) FAIL(WRONG_ACCOUNT);
-  if (load(pool + 274) >= H->clock.epoch) return 0;
-  u64 before = load(pool + 258), now = *a[3].lamports - RESERVE_RENT, supply = supply_of(&a[5]);
-  u64 tokens = 0;
-  if (now > before && supply) {
-    u64 fee = fee_of(pool + 330, now - before);
-    tokens = now > fee ? mul_div(fee, supply, now - fee, 0) : 0;
-  }
-  store(H->last_epoch, supply);
-  store(H->last_epoch + 8, before);
+  u64 before = load(pool + 258), now = *a[3].lamports - RESERVE_RENT, supply = load(pool + 266);
+  u64 reward = now > before ? now - before : 0, fee = fee_of(pool + 330, reward);
+  /* What comes while nobody has shares is the manager's. */
+  u64 tokens = reward == 0 ? 0 : supply == 0 || now == fee ? reward : mul_div(supply, fee, now - fee, 0);
   if (tokens) {
     u64 failed = token(7, tokens, 0x54, 1, 6);
     if (failed) return failed;
   }
+  if (load(pool + 274) < H->clock.epoch) {
+    store(H->last_epoch, supply);
+    store(H->last_epoch + 8, before);
+    store(pool + 274, H->clock.epoch);
+  }
   store(pool + 258, now);
   store(pool + 266, supply_of(&a[5]));
-  store(pool + 274, H->clock.epoch);
   return 0;
 }
 
@@ -211,7 +210,7 @@ u64 entrypoint(u8 *input) {
   if (sol_get_clock_sysvar(&H->clock)) FAIL(INVALID_ARGUMENT);
   read_tail(a[0].data);
   u8 tag = length ? data[0] : 0xff;
-  if (tag == UPDATE && length == 2) return update(count);
+  if (tag == UPDATE && length == 1) return update(count);
   if (tag == DEPOSIT_SOL && length == 9) return deposit(count, load(data + 1), 0);
   if (tag == WITHDRAW_SOL && length == 9) return withdraw(count, load(data + 1), 0);
   if (tag == DEPOSIT_SOL_AT_LEAST && length == 17) return deposit(count, load(data + 1), load(data + 9));
