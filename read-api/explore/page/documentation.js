@@ -133,13 +133,20 @@ function pageOf({ method, path, of }, document, tier) {
       : ''
     command.textContent = `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} -H "x-api-key: $KEY"${data} "${url()}"`
   }
+  /** Ended by the next one: what comes of it later is not shown in place of what was asked last. */
+  let asking = new AbortController()
   const send = async (/** @type {Event} */ event) => {
     event.preventDefault()
+    asking.abort()
+    asking = new AbortController()
+    const { signal } = asking
     sessionStorage.setItem(KEY, value(key).trim())
     status.className = 'quiet'
     status.textContent = 'Asking'
     answer.replaceChildren()
-    const { said, isOk, text } = await tried(url(), method, value(key).trim(), bodyInput && value(bodyInput))
+    const asked = { key: value(key).trim(), body: bodyInput && value(bodyInput), signal }
+    const { said, isOk, text } = await tried(url(), method, asked)
+    if (signal.aborted) return
     status.className = isOk ? 'fresh' : 'refused'
     status.textContent = said
     if (text !== undefined) answer.replaceChildren(...textOf(text))
@@ -283,11 +290,12 @@ function addressOf(path, filled) {
   return url.href.replaceAll('%7B', '{').replaceAll('%7D', '}').replaceAll('%2C', ',')
 }
 
-/** @param {string} url @param {string} method @param {string} key @param {string | undefined} body */
-async function tried(url, method, key, body) {
+/** @param {string} url @param {string} method @param {{ key: string, body: string | undefined, signal: AbortSignal }} asked */
+async function tried(url, method, { key, body, signal }) {
   try {
     const answer = await fetch(url, {
       method: method.toUpperCase(),
+      signal,
       headers: {
         ...(key ? { 'x-api-key': key } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

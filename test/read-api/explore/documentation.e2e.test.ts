@@ -126,6 +126,33 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await close()
   })
 
+  it('shows the answer to what was sent last, whichever comes last', async () => {
+    const { page, close } = await open(1280, 'light', '#/v2/v2-detailed-vaults-list')
+    let letGo = () => {}
+    const held = new Promise<void>(resolve => {
+      letGo = resolve
+    })
+    let count = 0
+    await page.route(/\/v2\/detailed-vaults/, async route => {
+      const number = ++count
+      if (number === 1) await held
+      await route.fulfill({ json: { number } }).catch(() => {})
+    })
+    const isOver = Promise.race([page.waitForEvent('requestfailed'), page.waitForEvent('requestfinished')])
+    const send = page.getByRole('button', { name: 'Send' })
+    const shown = async () => JSON.parse((await page.getByLabel('Body of the answer').textContent()) ?? '')
+    await send.click()
+    await expect.poll(() => count).toBe(1)
+    await send.click()
+    await expect.poll(shown).toEqual({ number: 2 })
+    letGo()
+    expect((await isOver).url()).toContain('/v2/detailed-vaults')
+    // What the page makes of it, it has made when it has been to the server once more.
+    await page.evaluate("fetch('/openapi.json').then(answer => answer.text())")
+    expect(await shown()).toEqual({ number: 2 })
+    await close()
+  })
+
   it('says how much of a long answer is shown', async () => {
     const { page, close } = await open(1280, 'light', '#/beta/beta-feed-feed')
     await page.locator('input[name=after]').fill('start')
