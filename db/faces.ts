@@ -4,3 +4,6 @@
  */
 export const FACES = ['core', 'lending', 'attribution', 'bridge', 'fixed-term', 'amm', 'svm'] as const
 export type Face = (typeof FACES)[number]
+
+/** One of them, or several that an answer is made of. */
+export type Faces = Face | readonly Face[]

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Request, Response } from 'express'
 import type pg from 'pg'
-import type { Face } from '../../db/faces.ts'
+import type { Faces } from '../../db/faces.ts'
 import type { CreditMeter } from '../../db/keys/credits.ts'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { RateMeter } from '../../db/keys/rates.ts'
@@ -107,8 +107,8 @@ export interface EndpointDefinition<
   /** The same in words, where it is not so much and so much for each item of a page. */
   costInWords?: string
   cache: CachePolicy
-  /** The face that its answers stand on besides the core: they are as of the earlier of the two. */
-  face?: Face
+  /** The faces that its answers stand on besides the core: they are as of the earliest. */
+  face?: Faces
   /** Its answers have figures of other chains, too, than that of their path. */
   standsOnAll?: boolean
   handler(

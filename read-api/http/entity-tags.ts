@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Face } from '../../db/faces.ts'
+import type { Faces } from '../../db/faces.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 
 /** The chains an answer stands on: those named, or every one. */
@@ -7,13 +7,13 @@ export type Ground = readonly number[] | 'all'
 
 export interface EntityTags {
   /** The tag of an answer: weak, since compression may change its bytes. */
-  make(url: string, catalogue: Catalogue, ground: Ground, text: string, face?: Face): string
+  make(url: string, catalogue: Catalogue, ground: Ground, text: string, face?: Faces): string
   /** The tag that says: nothing the answer stands on has moved since. Then it need not be made again. */
   stillHolds(
     ifNoneMatch: string | undefined,
     url: string,
     catalogue: Catalogue,
-    face?: Face,
+    face?: Faces,
   ): { tag: string; ground: Ground } | undefined
   /** Whether a tag is of these very bytes, whatever has moved. */
   isOf(ifNoneMatch: string | undefined, tag: string): boolean
@@ -30,7 +30,7 @@ export interface EntityTags {
 export function createEntityTags(): EntityTags {
   const nonce = randomBytes(9).toString('base64url')
 
-  const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Face): string =>
+  const positions = (url: string, catalogue: Catalogue, ground: Ground, face?: Faces): string =>
     digest(`${nonce} ${url} ${standOf(catalogue, ground, face)}`)
 
   return {
@@ -78,7 +78,7 @@ function digest(text: string): string {
 const stands = new WeakMap<Catalogue, Map<string, string>>()
 
 /** Where everything stands that an answer on this ground is made of: while it is the same, the answer is. */
-export function standOf(catalogue: Catalogue, ground: Ground, face: Face | undefined): string {
+export function standOf(catalogue: Catalogue, ground: Ground, face: Faces | undefined): string {
   const known = stands.get(catalogue) ?? new Map<string, string>()
   stands.set(catalogue, known)
   const key = `${face} ${ground}`
@@ -87,17 +87,18 @@ export function standOf(catalogue: Catalogue, ground: Ground, face: Face | undef
   return found
 }
 
-function placesOf(catalogue: Catalogue, ground: Ground, face: Face | undefined): string {
+function placesOf(catalogue: Catalogue, ground: Ground, face: Faces | undefined): string {
   const { chains, faces, filling, registryPosition, replays } = catalogue.moment
-  const all = () => [...new Set([...chains.keys(), ...((face && faces.get(face)?.keys()) ?? [])])]
+  const own = [face ?? []].flat()
+  const all = () => [...new Set([...chains.keys(), ...own.flatMap(of => [...(faces.get(of)?.keys() ?? [])])])]
   const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
   const places = ids
     .sort((a, b) => a - b)
     .map(id => {
       const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}
-      const own = face ? `:${catalogue.chain(id, face)?.position ?? 0}` : ''
+      const further = own.map(of => `:${catalogue.chain(id, of)?.position ?? 0}`).join('')
       // A table that gets its older rows changes answers while nothing moves.
-      return `${id}:${position}:${blockNumber}${own}:${[...(filling.get(id) ?? [])].sort()}`
+      return `${id}:${position}:${blockNumber}${further}:${[...(filling.get(id) ?? [])].sort()}`
     })
   return `${registryPosition} ${replays} ${places.join(' ')}`
 }

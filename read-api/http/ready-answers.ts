@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 import express from 'express'
 import { LRUCache } from 'lru-cache'
-import type { Face } from '../../db/faces.ts'
+import type { Faces } from '../../db/faces.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { authenticate } from './auth.ts'
 import type { ApiDeps } from './endpoint.ts'
@@ -39,7 +39,7 @@ interface Form {
 
 interface ReadyAnswer {
   ground: Ground
-  face: Face | undefined
+  face: Faces | undefined
   /** Where its ground stood when it was made. */
   stand: string
   path: string
@@ -60,7 +60,7 @@ export interface ReadyAnswers {
     answer: {
       catalogue: Catalogue
       ground: Ground
-      face: Face | undefined
+      face: Faces | undefined
       route: string
       credits: number
       text: string

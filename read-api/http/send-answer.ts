@@ -1,5 +1,5 @@
 import type { Response } from 'express'
-import type { Face } from '../../db/faces.ts'
+import type { Faces } from '../../db/faces.ts'
 import { networkOfChain } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
 import { SOLANA } from '../../db/streams.ts'
@@ -146,7 +146,7 @@ function groundOf(endpoint: Endpoint, touched: Iterable<number>): Ground {
 /** `mainnet=123, base=456` for the chains that the answer stands on. */
 function describeMoment(
   catalogue: Catalogue,
-  face: Face | undefined,
+  face: Faces | undefined,
   touched: ReadonlySet<number>,
   read: ReadonlyMap<number, bigint>,
 ): string {
@@ -154,8 +154,9 @@ function describeMoment(
     .sort((a, b) => a - b)
     .flatMap(chainId => {
       const name = chainId === SOLANA.id ? SOLANA.name : networkOfChain(chainId)?.name
-      const moment = catalogue.chain(chainId, face) ?? catalogue.chain(chainId)
-      const block = read.get(chainId) ?? moment?.blockNumber
+      const moments = ['core' as const, face ?? []].flat(2).flatMap(of => catalogue.chain(chainId, of) ?? [])
+      const [earliest] = moments.sort((a, b) => a.position - b.position)
+      const block = read.get(chainId) ?? earliest?.blockNumber
       return name && block !== undefined ? [`${name}=${block}`] : []
     })
     .join(', ')
