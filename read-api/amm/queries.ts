@@ -93,6 +93,9 @@ export const ammStatesAt = statesAtTimes({
   row: state,
 })
 
+/** SQL of the chains (`chain_id`) on which {accounts} ever held shares. */
+export const AMM_HELD = 'SELECT chain_id FROM amm_share WHERE holder IN {accounts:Array(String)}'
+
 /** Those of {vaults} of which any of {accounts} ever held shares. */
 export const ammHeld = defineQuery({
   name: 'amm_held',

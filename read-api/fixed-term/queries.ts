@@ -81,6 +81,9 @@ export const fixedTermStatesAt = statesAtTimes({
   },
 })
 
+/** SQL of the chains (`chain_id`) on which {accounts} ever held principal tokens. */
+export const PRINCIPAL_HELD = 'SELECT chain_id FROM pt_balance WHERE holder IN {accounts:Array(String)}'
+
 /** Those of the principal tokens {pts} that any of {accounts} ever held. */
 export const principalHeld = defineQuery({
   name: 'principal_held',

@@ -118,22 +118,29 @@ export function address(description: string) {
     })
 }
 
-/** Several of them, each once. */
-export function addresses(description: string, most: number) {
+/** Several of either kind, each once: lower-case hex of 20 bytes, or of 32 of chains of Solana's kind. */
+export function wallets(description: string, most: number) {
+  const hexOf = (value: string) => (/^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : fromBase58(value))
   return list()
-    .refine(values => values.every(value => value.length === 42 && /^0x[0-9a-f]{40}$/i.test(value)), {
-      error: 'must be addresses: 0x and 40 hexadecimal digits, joined by commas or given one by one',
-    })
-    .transform(values => [...new Set(values.map(value => value.toLowerCase()))])
-    .refine(values => values.length > 0 && values.length <= most, {
-      error: `must be from 1 to ${most} addresses`,
+    .transform((values, context): string[] => {
+      const found = values.map(hexOf)
+      const known = [...new Set(found.flatMap(hex => hex ?? []))]
+      if (found.some(hex => hex === undefined))
+        context.addIssue({
+          code: 'custom',
+          message:
+            'must be addresses, joined by commas or given one by one: 0x and 40 hexadecimal digits, or of Solana base58 of 32 bytes, in which case matters',
+        })
+      else if (known.length === 0 || known.length > most)
+        context.addIssue({ code: 'custom', message: `must be from 1 to ${most} addresses` })
+      return known
     })
     .openapi({
       type: 'array',
-      items: { type: 'string', pattern: '^0[xX][0-9a-fA-F]{40}$' },
+      items: { type: 'string', pattern: '^(0[xX][0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$' },
       minItems: 1,
       maxItems: most,
-      description: `${description} In any case.`,
+      description: `${description} Hex in any case; of Solana base58.`,
       example: ['0x83F20F44975D03b1b09e64809B757c47f942BEeA'],
     })
 }

@@ -7,20 +7,30 @@ import { lendingFamilies } from '../load-protocols.ts'
 import type { LendingAsset, LendingMarket } from './market.ts'
 import { withStanding } from './standing.ts'
 
-/** All lending markets of a chain as of the catalogue's moment, interest included up to its last block. */
-export function lendingMarkets(context: AnswerReading, chainId: number): Promise<LendingMarket[]> {
+/**
+ * The lending markets of a chain as of the catalogue's moment, interest included up to its last block: all, or those of one
+ * protocol (slug).
+ */
+export async function lendingMarkets(
+  context: AnswerReading,
+  chainId: number,
+  of?: string,
+): Promise<LendingMarket[]> {
   const { catalogue } = context
-  if (!catalogue.chain(chainId, 'lending')) return Promise.resolve([])
+  if (!catalogue.chain(chainId, 'lending')) return []
   context.touch(chainId)
-  return readMarkets(context, chainId)
+  const wanted = [...readers].filter(([slug]) => of === undefined || slug === of)
+  return (await Promise.all(wanted.map(([, read]) => read(context, chainId)))).flat()
 }
 
-const readMarkets = perMoment(async (context: AnswerReading, chain: number): Promise<LendingMarket[]> => {
-  const markets = await Promise.all(
-    [...lendingFamilies.values()].map(family => family.markets(context, chain)),
-  )
-  return withStanding(markets.flat(), context.catalogue, chain)
-})
+const readers = new Map(
+  [...lendingFamilies].map(([slug, family]) => [
+    slug,
+    perMoment(async (context: AnswerReading, chain: number) =>
+      withStanding(await family.markets(context, chain), context.catalogue, chain),
+    ),
+  ]),
+)
 
 const marketId = () =>
   text({

@@ -60,6 +60,19 @@ export interface Vouchers {
   capped: ReadonlySet<string>
 }
 
+/** What a kind of lending market says for statements. */
+export interface LendingStakes<M extends LendingMarket = LendingMarket> {
+  /** SQL of the chains (`chain_id`) on which {accounts} ever had anything in it: rows of whatever moment. */
+  held: string
+  /** Further accounts that wallets have in the protocol, on a chain; what these hold of vaults is the wallets', too. */
+  accounts?(wallets: readonly string[], chain: number, reading: Reading): Promise<string[]>
+  /**
+   * What accounts had in these markets of one chain, or in what was one, from the beginning up to a moment; shares of vaults
+   * that the statement shows are not among it. Of a chain without markets of it too.
+   */
+  read(markets: readonly M[], asked: StakesAsked, reading: Reading): Promise<Stake[]>
+}
+
 /** One kind of lending market as the index has it: what the read models say of its markets, and of who is in them. */
 export interface LendingFamily<M extends LendingMarket = LendingMarket> {
   /** Its markets of a chain as of the catalogue's moment, interest included; those with an asset not yet described are left out. */
@@ -72,11 +85,8 @@ export interface LendingFamily<M extends LendingMarket = LendingMarket> {
   distinct?(positions: readonly LendingPosition[]): LendingPosition[]
   /** A point for each bucket that began since the market did: as it stood then, with interest up to then. */
   history(market: M, asset: LendingAsset, window: Window, reading: Reading): Promise<MarketPoint[]>
-  /**
-   * What accounts had in these markets of one chain, or in what was one, from the beginning up to a moment, for statements;
-   * shares of vaults that the statement shows are not among it. Of a chain without markets of it too.
-   */
-  stakes(markets: readonly M[], asked: StakesAsked, reading: Reading): Promise<Stake[]>
+  /** For statements. */
+  stakes: LendingStakes<M>
   /** What a wallet did with an asset, oldest first; absent: by the events that markets have in common. */
   events?(market: M, asset: LendingAsset, wallet: string, reading: Reading): Promise<LendingEvent[]>
   /** Whether its own curators vouch for a market, and whom it asks for prices; absent: its contracts are named by the operator. */

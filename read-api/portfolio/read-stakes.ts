@@ -4,16 +4,30 @@ import { ammStakes } from '../amm/stakes.ts'
 import { fixedTermStakes } from '../fixed-term/stakes.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { lendingMarkets } from '../lending/book.ts'
-import { familyOf, lendingFamilies } from '../load-protocols.ts'
+import { lendingFamilies } from '../load-protocols.ts'
 import { lastIndexBy } from '../moment/last-by.ts'
 import { readPrices } from '../vaults/price-history.ts'
-import { type Asked, LANES, type Period, refuseTooLong } from './read-statement.ts'
-import type { Stake } from './stake.ts'
-import { type Account, accountOf, type Ledger, type Movement, midnightsOf, opposite } from './statement.ts'
+import type { Place } from './places.ts'
+import type { Asked } from './read-statement.ts'
+import type { Period } from './shares.ts'
+import { LANES, refuseTooLong, type Stake, type StakePlace } from './stake.ts'
+import {
+  type Account,
+  accountOf,
+  type Ledger,
+  type Method,
+  type Movement,
+  midnightsOf,
+  opposite,
+  sum,
+  together,
+} from './statement.ts'
 
-/** A position that is no vault's in a statement: units are what it counts in, at either end. */
+/** A position that is no vault's in a statement, of all who have it together: units are what it counts in, at either end. */
 export interface StatedStake {
-  stake: Stake
+  place: StakePlace
+  /** Wallets, and accounts that they have in the protocol, that ever had it. */
+  accounts: string[]
   openingUnits: bigint
   closingUnits: bigint
   account: Account
@@ -21,53 +35,69 @@ export interface StatedStake {
 
 /** What the wallets lent, owed, pledged and held of terms and of liquidity, from the beginning or in a period. */
 export async function readStakes(
-  { wallets, method, ...period }: Asked,
-  wants: (chainId: number) => boolean,
-  want: (stake: Stake) => boolean,
+  { places, method, ...period }: Asked,
+  want: (place: StakePlace) => boolean,
   context: EndpointContext,
 ): Promise<StatedStake[]> {
-  const chains = [...context.catalogue.moment.chains.keys()].filter(wants)
   const stated = await Promise.all(
-    chains.map(async chain => {
-      const asked = { chain, accounts: wallets, to: period.to }
-      const all = await Promise.all([
-        lendingStakes(asked, context),
-        fixedTermStakes(asked, context),
-        ammStakes(asked, context),
-      ])
-      const alive = all.flat().filter(stake => isIn(stake, period) && want(stake))
-      refuseTooLong(alive.length * midnightsOf(period).length)
-      return inLanes(LANES, alive, async (stake): Promise<StatedStake> => {
-        const account = accountOf(await ledgerOf(stake, period, context), method)
-        return {
-          stake,
-          openingUnits: unitsAt(stake, period.from),
-          closingUnits: unitsAt(stake, period.to),
-          account: stake.kind === 'debt' ? opposite(account) : account,
-        }
-      })
+    places.map(async place => {
+      const alive = inPlaces(await stakesIn(place, period, context)).filter(
+        stakes => stakes.some(stake => isIn(stake, period)) && want(stakes[0]),
+      )
+      refuseTooLong(alive.flat().length * midnightsOf(period).length)
+      return inLanes(LANES, alive, stakes => statedOf(stakes, { ...period, method }, context))
     }),
   )
   return stated.flat()
 }
 
-async function lendingStakes(
-  asked: { chain: number; accounts: readonly string[]; to: number },
-  context: EndpointContext,
-): Promise<Stake[]> {
+async function stakesIn(place: Place, { to }: Period, context: EndpointContext): Promise<Stake[]> {
   const { catalogue, shown } = context
-  if (!catalogue.chain(asked.chain, 'lending')) return []
-  const markets = groupBy(await lendingMarkets(context, asked.chain), familyOf)
+  const { chain } = place
+  const asked = (what: string) => ({ chain, accounts: place.accountsIn(what), to })
   const isVaultShown = (address: string) => {
-    const vault = catalogue.find(asked.chain, address)
+    const vault = catalogue.find(chain, address)
     return vault !== undefined && shown.has(vault)
   }
-  const found = await Promise.all(
-    [...lendingFamilies.values()].map(family =>
-      family.stakes(markets.get(family) ?? [], { ...asked, isVaultShown }, context),
-    ),
-  )
+  const isLent = catalogue.chain(chain, 'lending') !== undefined
+  const lending = [...lendingFamilies]
+    .filter(([slug]) => isLent && place.has(slug))
+    .map(async ([slug, { stakes }]) =>
+      stakes.read(await lendingMarkets(context, chain, slug), { ...asked(slug), isVaultShown }, context),
+    )
+  const found = await Promise.all([
+    ...lending,
+    place.has('fixedTerm') ? fixedTermStakes(asked('fixedTerm'), context) : [],
+    place.has('amm') ? ammStakes(asked('amm'), context) : [],
+  ])
   return found.flat()
+}
+
+/** Those of one place, of whatever accounts. */
+type Shared = [Stake, ...Stake[]]
+
+const inPlaces = (stakes: readonly Stake[]) =>
+  [
+    ...groupBy(stakes, ({ kind, id, address, asset }) =>
+      [kind, id, address, asset.address].join(' '),
+    ).values(),
+  ] as Shared[]
+
+async function statedOf(
+  stakes: Shared,
+  { method, ...period }: Period & { method: Method },
+  context: EndpointContext,
+): Promise<StatedStake> {
+  const [place] = stakes
+  const account = accountOf(await ledgerOf(stakes, period, context), method)
+  const units = (at: number) => stakes.reduce((all, stake) => all + unitsAt(stake, at), 0n)
+  return {
+    place,
+    accounts: stakes.map(({ account: of }) => of).sort(),
+    openingUnits: units(period.from),
+    closingUnits: units(period.to),
+    account: place.kind === 'debt' ? opposite(account) : account,
+  }
 }
 
 const unitsAt = ({ steps }: Stake, at: number) => steps[lastIndexBy(steps, at)]?.units ?? 0n
@@ -76,30 +106,48 @@ const unitsAt = ({ steps }: Stake, at: number) => steps[lastIndexBy(steps, at)]?
 const isIn = (stake: Stake, { from, to }: Period) =>
   stake.steps.some(({ at }) => at > from && at <= to) || unitsAt(stake, from) !== 0n
 
-async function ledgerOf(stake: Stake, { from, to }: Period, context: EndpointContext): Promise<Ledger> {
-  const { steps, asset } = stake
+async function ledgerOf(stakes: Shared, { from, to }: Period, context: EndpointContext): Promise<Ledger> {
+  const [{ asset }] = stakes
   const midnights = midnightsOf({ from, to })
-  const moments = [...steps.map(({ at }) => at), ...midnights, from, to]
-  const times = [...new Set(moments)].sort((a, b) => a - b)
-  const [pricesOf, worthSince] = await Promise.all([
+  const marks = [...midnights, from, to]
+  const times = inOrder([...marks, ...stakes.flatMap(({ steps }) => steps.map(({ at }) => at))])
+  const [pricesOf, ...parts] = await Promise.all([
     readPrices(asset, { from: times[0] ?? from, to }, context),
-    stake.values(times),
+    ...stakes.map(stake => partOf(stake, marks)),
   ])
   const prices = new Map(pricesOf(times).map((price, i) => [times[i], price]))
-  const worth = (step: number, at: number) => ((steps[step]?.units ?? 0n) === 0n ? 0n : worthSince(step, at))
-  const mark = (at: number) => ({ at, value: worth(lastIndexBy(steps, at), at), price: prices.get(at) })
+  const mark = (at: number) => ({
+    at,
+    value: sum(...parts.map(({ valueAt }) => valueAt(at))),
+    price: prices.get(at),
+  })
+  const moved = parts.flatMap(({ movementsAt }) => movementsAt(at => prices.get(at)))
+  const blocks = [...groupBy(moved, ({ block }) => block)].sort(([a], [b]) => a - b)
   return {
     assetDecimals: asset.decimals,
-    movements: steps.map((step, i) =>
-      movementOf(
-        step,
-        { units: steps[i - 1]?.units ?? 0n, before: worth(i - 1, step.at), after: worth(i, step.at) },
-        prices.get(step.at),
-      ),
+    movements: blocks.map(([, all]) =>
+      together(all.map(({ movement }) => movement) as [Movement, ...Movement[]], ROUNDING),
     ),
     opening: mark(from),
     closing: mark(to),
     midnights: midnights.map(mark),
+  }
+}
+
+const inOrder = (times: readonly number[]) => [...new Set(times)].sort((a, b) => a - b)
+
+/** What one account has at these moments, and what its steps did. */
+async function partOf({ steps, values }: Stake, marks: readonly number[]) {
+  const worthSince = await values(inOrder([...marks, ...steps.map(({ at }) => at)]))
+  const worth = (step: number, at: number) => ((steps[step]?.units ?? 0n) === 0n ? 0n : worthSince(step, at))
+  return {
+    valueAt: (at: number) => worth(lastIndexBy(steps, at), at),
+    movementsAt: (priceAt: (at: number) => number | undefined) =>
+      steps.map((step, i) => {
+        const units = steps[i - 1]?.units ?? 0n
+        const was = { units, before: worth(i - 1, step.at), after: worth(i, step.at) }
+        return { block: step.block, movement: movementOf(step, was, priceAt(step.at)) }
+      }),
   }
 }
 

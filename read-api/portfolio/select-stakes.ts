@@ -1,7 +1,7 @@
 import type { Shown } from '../catalogue/catalogue.ts'
 import { assetNames, type VaultFilter } from '../catalogue/filter.ts'
 import { passes } from '../lending/select.ts'
-import type { Stake } from './stake.ts'
+import type { StakePlace } from './stake.ts'
 
 type Lists = Pick<
   VaultFilter,
@@ -9,10 +9,10 @@ type Lists = Pick<
 >
 
 /** Whether a position passes a filter of vaults, as far as it is of assets and protocols. A symbol names what is vouched for. */
-export function stakeFilter(query: Lists, shown: Shown): (stake: Stake) => boolean {
+export function stakeFilter(query: Lists, shown: Shown): (stake: StakePlace) => boolean {
   const words = (names: string[] | undefined) => names && new Set(names.map(name => name.toLowerCase()))
-  const isNamed = (stake: Stake) => ({
-    isNamed: (asset: Stake['asset']) => stake.isVouchedFor || shown.isNamed(asset),
+  const isNamed = (stake: StakePlace) => ({
+    isNamed: (asset: StakePlace['asset']) => stake.isVouchedFor || shown.isNamed(asset),
   })
   const [allowed, disallowed] = [words(query.allowedProtocols), words(query.disallowedProtocols)]
   return stake => {

@@ -18,12 +18,10 @@ export interface StakeStep {
   paid?: { in: bigint; out: bigint } | 'worth'
 }
 
-/** What an account has of one asset in one place. Addresses are lower case. */
-export interface Stake {
+/** One asset in one place, whoever has it there. Addresses are lower case. */
+export interface StakePlace {
   kind: (typeof STAKE_KINDS)[number]
   chainId: number
-  /** The wallet, or an account that it has in the protocol. */
-  account: string
   protocol: { name: string; protocolId?: string; product?: string; version?: string }
   /** Market of a list; of a fixed term and of liquidity its vaultId. */
   id: string
@@ -32,6 +30,12 @@ export interface Stake {
   name: string
   asset: AssetInfo
   isVouchedFor: boolean
+}
+
+/** What an account has there. */
+export interface Stake extends StakePlace {
+  /** The wallet, or an account that it has in the protocol. */
+  account: string
   /** From the very first on, ascending. */
   steps: readonly StakeStep[]
   /** Reads what it takes to say at any of these moments (ascending) what is there since a step; of a debt what is owed. */
@@ -47,5 +51,18 @@ export function refuseTooMany(count: number): void {
   if (count > MOST_ROWS)
     throw new RefusedError(
       `These wallets moved more often than a statement is made of: ${MOST_ROWS} times on one network. Ask for fewer wallets, or narrow the vaults.`,
+    )
+}
+
+/** Positions that are looked at together: a wallet of hundreds is not to take every connection from others. */
+export const LANES = 4
+
+/** Positions times days on one network. */
+const MOST_DAYS = 200_000
+
+export function refuseTooLong(days: number): void {
+  if (days > MOST_DAYS)
+    throw new RefusedError(
+      `These are ${days} days of single positions, and a statement is made of ${MOST_DAYS} on one network at most. Ask for a shorter period, or narrow the vaults.`,
     )
 }

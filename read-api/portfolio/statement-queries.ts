@@ -5,28 +5,29 @@ const OF_VAULTS = `${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}`
 const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
 
 /**
- * By vault and block what moved for all of {wallets} together up to {to}: shares between two of them are none that moved.
+ * By vault and block what moved for all of {accounts} together up to {to}: shares between two of them are none that moved.
  * `delta`: how many more there were after it, for whatever reason.
  */
 export const movementsOf = defineQuery({
   name: 'statement_movements',
-  sql: `SELECT vault, block_number, toUnixTimestamp(max(time)) AS at, toString(sum(change)) AS delta,
+  sql: `SELECT vault, groupUniqArrayIf(account, change != 0) AS accounts, block_number, toUnixTimestamp(max(time)) AS at, toString(sum(change)) AS delta,
       toString(sum(made)) AS minted, toString(sum(gone)) AS burned, toString(sum(paid)) AS deposited, toString(sum(got)) AS withdrawn
     FROM (
-      SELECT vault, block_number, timestamp AS time, delta AS change, toUInt256(0) AS made, toUInt256(0) AS gone,
+      SELECT vault, holder AS account, block_number, timestamp AS time, delta AS change, toUInt256(0) AS made, toUInt256(0) AS gone,
         toUInt256(0) AS paid, toUInt256(0) AS got
-      FROM balance FINAL WHERE ${OF_VAULTS} AND holder IN {wallets:Array(String)} AND ${UNTIL}
+      FROM balance FINAL WHERE ${OF_VAULTS} AND holder IN {accounts:Array(String)} AND ${UNTIL}
       UNION ALL
-      SELECT vault, block_number, timestamp, toInt256(0), if(kind = 'deposit', shares, toUInt256(0)),
+      SELECT vault, account, block_number, timestamp, toInt256(0), if(kind = 'deposit', shares, toUInt256(0)),
         if(kind = 'redeem', shares, toUInt256(0)), if(kind = 'deposit', assets, toUInt256(0)), if(kind = 'redeem', assets, toUInt256(0))
-      FROM flow FINAL WHERE ${OF_VAULTS} AND account IN {wallets:Array(String)} AND ${UNTIL}
+      FROM flow FINAL WHERE ${OF_VAULTS} AND account IN {accounts:Array(String)} AND ${UNTIL}
     )
     GROUP BY vault, block_number
-    HAVING delta != '0' OR deposited != '0' OR withdrawn != '0' OR minted != burned
     ORDER BY vault, block_number
     LIMIT {limit:UInt32}`,
   row: z.object({
     vault: z.string(),
+    /** Whose shares came or went. */
+    accounts: z.array(z.string()),
     block_number: uint,
     at: z.number(),
     delta: z.string(),
@@ -37,6 +38,13 @@ export const movementsOf = defineQuery({
   }),
 })
 export type MovementRow = z.output<typeof movementsOf.row>
+
+/** Vaults of which any of {accounts} ever held shares: rows of whatever moment. */
+export const everHeldVaults = defineQuery({
+  name: 'ever_held_vaults',
+  sql: 'SELECT DISTINCT chain_id, vault FROM account_vault WHERE account IN {accounts:Array(String)}',
+  row: z.object({ chain_id: z.number(), vault: z.string() }),
+})
 
 const pricedState = z.object({
   vault: z.string(),
@@ -74,14 +82,15 @@ export const pricedStatesByDay = defineQuery({
   row: pricedState,
 })
 
-/** Rewards paid out to {wallets} after {from}, up to {to}. */
+/** Rewards paid out to {accounts} after {from}, up to {to}. */
 export const rewardsIn = defineQuery({
   name: 'statement_rewards',
   sql: `SELECT token, toUnixTimestamp(timestamp) AS at, toString(claims.amount) AS amount, source
     FROM reward_claim AS claims FINAL
-    WHERE ${VISIBLE_ON_CHAIN} AND account IN {wallets:Array(String)} AND claims.amount > 0
+    WHERE ${VISIBLE_ON_CHAIN} AND account IN {accounts:Array(String)} AND claims.amount > 0
       AND timestamp > toDateTime({from:UInt32}, 'UTC') AND ${UNTIL}
     ORDER BY timestamp, position
     LIMIT {limit:UInt32}`,
   row: z.object({ token: z.string(), at: z.number(), amount: z.string(), source: z.string() }),
 })
+export type RewardRow = z.output<typeof rewardsIn.row>

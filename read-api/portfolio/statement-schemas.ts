@@ -1,15 +1,7 @@
-import {
-  Address,
-  Amount,
-  AssetOnNetwork,
-  AssetShape,
-  NetworkShape,
-  ProtocolShape,
-  Usd,
-} from '../http/shapes.ts'
+import { Amount, ProtocolShape, Usd } from '../http/shapes.ts'
 import { z } from '../http/zod.ts'
 import { STAKE_KINDS } from './stake.ts'
-import { type Figures, usdText } from './statement.ts'
+import { UNKNOWN } from './statement.ts'
 
 const UNITS = 'What the position counts in, which interest does not change: shares, scaled or plain amounts.'
 const native = (description: string) =>
@@ -42,32 +34,60 @@ const figures = (amount: typeof native) =>
 const NativeFigures = figures(native).openapi('StatementAmounts')
 const UsdFigures = figures(usd).openapi('StatementUsd')
 
-/** What a statement does not look at. */
-export const NOT_INCLUDED = [
-  'svm',
-  'fixed-term-liquidity',
-  'yield-tokens',
-  'pending-requests',
-  'unclaimed-rewards',
-] as const
+const AnyAddress = z
+  .string()
+  .regex(/^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/)
+  .openapi({
+    description: 'Checksummed (EIP-55); on Solana base58.',
+    example: '0x83F20F44975D03b1b09e64809B757c47f942BEeA',
+  })
+
+const Network = z
+  .strictObject({
+    name: z.string(),
+    chainId: z.int().optional().openapi({ description: 'Absent of Solana, which has none.' }),
+    networkCaip: z.string().openapi({ description: 'CAIP-2.' }),
+  })
+  .openapi('StatementNetwork')
+
+const assetFields = {
+  address: AnyAddress,
+  assetCaip: z.string().openapi({ description: 'CAIP-19.' }),
+  name: z.string(),
+  symbol: z.string(),
+  decimals: z.int(),
+  assetLogo: z.string().optional(),
+  assetGroup: z.string(),
+}
+const Asset = z.strictObject(assetFields).openapi('StatementAsset')
+
+/** What a statement of wallets on networks of Ethereum's kind does not look at, and one of wallets on Solana. */
+export const NOT_INCLUDED = {
+  evm: ['fixed-term-liquidity', 'yield-tokens', 'pending-requests', 'unclaimed-rewards'],
+  svm: ['svm-before-index', 'svm-rewards', 'svm-lending'],
+} as const
 
 export const Statement = z.strictObject({
-  wallets: z.array(Address),
+  wallets: z.array(AnyAddress),
   fromTimestamp: z.int(),
   toTimestamp: z.int(),
   method: z.enum(['fifo', 'average']),
   total: z.strictObject({ usd: UsdFigures }),
   assets: z.array(
     z
-      .strictObject({ asset: AssetOnNetwork, native: NativeFigures, usd: UsdFigures })
-      .openapi('StatementAsset', { description: 'All positions of one asset together.' }),
+      .strictObject({
+        asset: z.strictObject({ ...assetFields, network: Network }).openapi('StatementAssetOnNetwork'),
+        native: NativeFigures,
+        usd: UsdFigures,
+      })
+      .openapi('StatementOfAsset', { description: 'All positions of one asset together.' }),
   ),
   data: z.array(
     z
       .strictObject({
         kind: z.enum(['vault', ...STAKE_KINDS]).openapi({
           description:
-            'vault: shares of a vault, what is supplied to Aave and Comets among them; supplied, collateral, debt: in a lending market; fixed-term: principal tokens; amm: the part of one of the two assets of a vault of liquidity.',
+            'vault: shares of a vault, what is supplied to Aave, Comets and Euler among them; supplied, collateral, debt: in a lending market; fixed-term: principal tokens; amm: the part of one of the two assets of a vault of liquidity.',
         }),
         vaultId: z.string().optional().openapi({
           description: 'Of vaults, fixed terms and vaults of liquidity.',
@@ -75,30 +95,34 @@ export const Statement = z.strictObject({
         marketId: z.string().optional().openapi({
           description: 'Of lending markets; of Euler, where a vault is in many, the address of the vault.',
         }),
-        account: Address.optional().openapi({
+        accounts: z.array(AnyAddress).openapi({
           description:
-            'Whose position it is: a wallet, or an account that it has in the protocol. Absent for vaults, where all wallets count together.',
+            'Whose position it ever was: those of the wallets, and accounts that they have in the protocol. All of them count together.',
         }),
-        address: Address.openapi({ description: 'The contract that keeps it.' }),
+        address: AnyAddress.openapi({ description: 'The contract that keeps it.' }),
         name: z.string(),
-        network: NetworkShape,
+        network: Network,
         protocol: ProtocolShape,
-        asset: AssetShape,
+        asset: Asset,
         shares: z.strictObject({
           opening: Amount.openapi({ description: UNITS }),
           closing: Amount.openapi({ description: UNITS }),
         }),
         native: NativeFigures,
         usd: UsdFigures,
+        unknown: z.array(z.enum(UNKNOWN)).openapi({
+          description:
+            'Why figures are empty; nothing where none is. worth: at a moment no price of a share, or state of the market, was known yet; paid: the chain does not say what was paid for shares; price: at a moment the asset had no USD price.',
+        }),
       })
       .openapi('StatementPosition'),
   ),
   rewards: z.array(
     z
       .strictObject({
-        network: NetworkShape,
-        token: Address,
-        asset: AssetShape.optional(),
+        network: Network,
+        token: AnyAddress,
+        asset: Asset.optional(),
         source: z.string(),
         amountNative: Amount,
         amountUsd: usd('At the prices of the moments at which it was paid.'),
@@ -108,30 +132,12 @@ export const Statement = z.strictObject({
           'What distributors paid out in the period, by token, of all assets and protocols. It is in no other figure, unless the token is itself a share of a vault: those are among transfersIn.',
       }),
   ),
-  notIncluded: z.array(z.enum(NOT_INCLUDED)).openapi({
+  notIncluded: z.array(z.enum([...NOT_INCLUDED.evm, ...NOT_INCLUDED.svm])).openapi({
     description:
-      'What a wallet may have beside this, and no statement tells of. svm: anything on Solana; fixed-term-liquidity: what it gave to the pools of fixed terms; yield-tokens: the other half of what principal tokens were split from; pending-requests: deposits and redemptions that it asked a vault for and that are not carried out; unclaimed-rewards: what distributors owe it.',
+      'What these wallets may have beside this, and no statement tells of. fixed-term-liquidity: what it gave to the pools of fixed terms; yield-tokens: the other half of what principal tokens were split from; pending-requests: deposits and redemptions that it asked a vault for and that are not carried out; unclaimed-rewards: what distributors owe it; svm-before-index: that shares on Solana were there before they first moved since the index began, with which they come in as a transfer; svm-rewards: what farms on Solana paid; svm-lending: what it lent, owes and pledged in lending markets on Solana.',
   }),
   incompleteNetworks: z.array(z.string()).openapi({
     description:
       'Networks of which vaults, lending, fixed terms or liquidity have not been read beyond the end of the period: more may come there that belongs to it.',
   }),
 })
-
-const figuresWire = (of: Figures, write: (amount: bigint | undefined) => string) => ({
-  opening: write(of.opening),
-  deposits: write(of.deposits),
-  withdrawals: write(of.withdrawals),
-  transfersIn: write(of.transfersIn),
-  transfersOut: write(of.transfersOut),
-  gain: write(of.gain),
-  yield: write(of.yield),
-  priceEffect: write(of.priceEffect),
-  closing: write(of.closing),
-  realised: write(of.realised),
-  unrealisedOpening: write(of.unrealisedOpening),
-  unrealisedClosing: write(of.unrealisedClosing),
-})
-
-export const nativeWire = (of: Figures) => figuresWire(of, amount => amount?.toString() ?? '')
-export const usdWire = (of: Figures) => figuresWire(of, usdText)

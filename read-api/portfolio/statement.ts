@@ -38,7 +38,7 @@ export interface Ledger {
   movements: readonly Movement[]
   opening: Mark
   closing: Mark
-  /** At each midnight (UTC) from the one at or before the opening to the last before the closing, ascending. */
+  /** At midnights (UTC) from the one at or before the opening, or before that, to the last before the closing, ascending. */
   midnights: readonly Mark[]
 }
 
@@ -63,9 +63,15 @@ export interface Figures {
   unrealisedClosing: bigint | undefined
 }
 
+/** Why figures are not known: what it was worth at a moment, what was paid for it, or what the asset cost in USD. */
+export const UNKNOWN = ['worth', 'paid', 'price'] as const
+type Unknown = (typeof UNKNOWN)[number]
+
 export interface Account {
   native: Figures
   usd: Figures
+  /** Nothing where all figures are known. */
+  unknown: Unknown[]
 }
 
 const DAY = 86_400
@@ -76,7 +82,8 @@ const PRICE_DIGITS = 24
 
 type Maybe = bigint | undefined
 
-const sum = (...parts: Maybe[]): Maybe => {
+/** Undefined where any of them is. */
+export const sum = (...parts: Maybe[]): Maybe => {
   let total = 0n
   for (const part of parts) {
     if (part === undefined) return undefined
@@ -201,7 +208,7 @@ export function accountOf(ledger: Ledger, method: Method): Account {
     transfersOut: transfersOut[which],
     ...gains[which],
   })
-  return {
+  const account = {
     native: {
       opening: opening.value,
       closing: closing.value,
@@ -219,10 +226,52 @@ export function accountOf(ledger: Ledger, method: Method): Account {
       priceEffect: minus(gainUsd, earnedUsd),
     },
   }
+  return { ...account, unknown: unknownIn(account, ledger) }
+}
+
+function unknownIn({ native, usd }: Omit<Account, 'unknown'>, { movements, closing }: Ledger): Unknown[] {
+  const names = Object.keys(native) as (keyof Figures)[]
+  const isNativeKnown = names.every(name => native[name] !== undefined)
+  const past = movements.filter(({ at }) => at <= closing.at)
+  const isPaidKnown = past.every(of => of.deposited !== undefined && of.withdrawn !== undefined)
+  const isSentKnown = past.every(of => of.sentWorth !== undefined)
+  const areEndsKnown = native.opening !== undefined && native.closing !== undefined
+  const isPriced = names.every(
+    name => name === 'priceEffect' || usd[name] !== undefined || native[name] === undefined,
+  )
+  return [
+    ...(isNativeKnown || (isSentKnown && areEndsKnown) ? [] : (['worth'] as const)),
+    ...(isPaidKnown ? [] : (['paid'] as const)),
+    ...(isPriced ? [] : (['price'] as const)),
+  ]
+}
+
+/**
+ * What several accounts that share a position did in one block, as if they were one: what went from one of them to another has
+ * not moved. That may be worth less to one than to the other by `rounding`, which is no transfer either.
+ */
+export function together(movements: readonly [Movement, ...Movement[]], rounding: bigint): Movement {
+  const [first] = movements
+  const total = (of: (movement: Movement) => bigint) => movements.reduce((all, each) => all + of(each), 0n)
+  const known = (of: (movement: Movement) => Maybe) => sum(...movements.map(of))
+  const sent = total(movement => movement.sent)
+  const isBetween = movements.some(of => of.sent > 0n) && movements.some(of => of.sent < 0n)
+  const worth = isBetween && sent === 0n ? 0n : known(movement => movement.sentWorth)
+  const isRounded = isBetween && worth !== undefined && worth <= rounding && worth >= -rounding
+  return {
+    at: first.at,
+    price: first.price,
+    minted: total(movement => movement.minted),
+    burned: total(movement => movement.burned),
+    deposited: known(movement => movement.deposited),
+    withdrawn: known(movement => movement.withdrawn),
+    sent,
+    sentWorth: isRounded ? 0n : worth,
+  }
 }
 
 /** The account of a debt from that of what is owed: what was borrowed was paid out, and what is owed is worth less than nothing. */
-export function opposite({ native, usd }: Account): Account {
+export function opposite({ native, usd, unknown }: Account): Account {
   const less = (of: Maybe) => minus(0n, of)
   const turned = (of: Figures): Figures => ({
     opening: less(of.opening),
@@ -238,8 +287,11 @@ export function opposite({ native, usd }: Account): Account {
     unrealisedOpening: less(of.unrealisedOpening),
     unrealisedClosing: less(of.unrealisedClosing),
   })
-  return { native: turned(native), usd: turned(usd) }
+  return { native: turned(native), usd: turned(usd), unknown }
 }
+
+/** A day at whose end no price is known counts at that of the end of a later one, so many seconds after its beginning at most. */
+const LONGEST_GAP = 7 * DAY
 
 /**
  * What was earned, each day's at the price of the day's end, and of the last at that of the closing. Days are cut where the
@@ -259,19 +311,22 @@ function yieldUsd({ movements, opening, closing, midnights, assetDecimals }: Led
     }
     return total
   }
-  /** Of the day that began at `start`, up to `end`. */
-  const upTo = (start: Mark, end: Mark): Maybe =>
-    start.at === end.at
-      ? 0n
-      : usdUnits(minus(minus(end.value, start.value), between(start.at, end.at)), end.price, assetDecimals)
-  const ends = [...midnights.slice(1), closing]
-  let total: Maybe = 0n
-  for (const [i, start] of midnights.entries()) {
-    const end = ends[i]
-    if (!end) break
-    // The first day is not of this period as far as it lies before the opening.
-    const before = i === 0 ? upTo(start, opening) : 0n
-    total = sum(total, minus(upTo(start, end), before))
+  const isKnown = ({ value, price }: Mark) => value !== undefined && price !== undefined
+  /** Of the days that began at `start`, up to `end`. */
+  const upTo = (start: Mark, end: Mark): Maybe => {
+    if (start.at === end.at) return 0n
+    const isLong = end.at - start.at > (isKnown(start) ? LONGEST_GAP : DAY)
+    const earned = minus(minus(end.value, start.value), between(start.at, end.at))
+    return usdUnits(earned, isLong ? undefined : end.price, assetDecimals)
+  }
+  const today = midnightBefore(opening.at)
+  const begun = midnights.findLast(mark => mark.at <= today && isKnown(mark))
+  let start = begun ?? midnights.find(({ at }) => at === today) ?? opening
+  // The first day is not of this period as far as it lies before the opening.
+  let total = minus(0n, upTo(start, opening))
+  for (const end of [...midnights.filter(mark => mark.at > opening.at && isKnown(mark)), closing]) {
+    total = sum(total, upTo(start, end))
+    start = end
   }
   return total
 }
@@ -279,9 +334,9 @@ function yieldUsd({ movements, opening, closing, midnights, assetDecimals }: Led
 /** The midnight (UTC) at or before a moment. */
 export const midnightBefore = (at: number) => Math.floor(at / DAY) * DAY
 
-/** The midnights that a statement is cut at. */
+/** The midnights that a statement may be cut at: of the days before it, too, of which the first may have to be looked for. */
 export function midnightsOf({ from, to }: { from: number; to: number }): number[] {
-  const first = midnightBefore(from)
+  const first = Math.max(0, midnightBefore(from) - LONGEST_GAP)
   const count = Math.max(1, Math.ceil((to - first) / DAY))
   return Array.from({ length: count }, (_, i) => first + i * DAY)
 }

@@ -1,4 +1,5 @@
 import { defineQuery, uint, z } from '../moment/query.ts'
+import { statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 
 /** Rows of the newest visible position of each vault or mint. */
@@ -53,19 +54,22 @@ export const svmMints = defineQuery({
 })
 export type SvmMintRow = z.output<typeof svmMints.row>
 
+/** What lies in the token account of a farm that a vault names is of those who staked it. */
+const NOT_OF_FARMS = `(mint, token_account) NOT IN (SELECT mint, farm_vault FROM svm_farm WHERE ${VISIBLE})`
+const IN_NAMED_FARMS = `(mint, farm) IN (SELECT mint, farm FROM svm_farm WHERE ${VISIBLE})`
+
 /**
- * What a wallet has of shares, over all of its token accounts and staked in farms that vaults name. What lies in such a farm's own token
- * account is of those who staked it.
+ * What a wallet has of shares, over all of its token accounts and staked in farms that vaults name.
  */
 export const svmBalances = defineQuery({
   name: 'svm_balances',
   sql: `SELECT mint, toString(sum(held)) AS shares FROM (
       SELECT mint, argMax(toInt256(amount), position) AS held FROM svm_balance
-      WHERE holder = {account:String} AND ${VISIBLE} AND (mint, token_account) NOT IN (SELECT mint, farm_vault FROM svm_farm WHERE ${VISIBLE})
+      WHERE holder = {account:String} AND ${VISIBLE} AND ${NOT_OF_FARMS}
       GROUP BY mint, token_account
       UNION ALL
       SELECT mint, greatest(argMax(amount, position), toInt256(0)) AS held FROM svm_stake
-      WHERE holder = {account:String} AND ${VISIBLE} AND (mint, farm) IN (SELECT mint, farm FROM svm_farm WHERE ${VISIBLE})
+      WHERE holder = {account:String} AND ${VISIBLE} AND ${IN_NAMED_FARMS}
       GROUP BY mint, stake_account)
     GROUP BY mint HAVING sum(held) > 0`,
   row: z.object({ mint: z.string(), shares: z.string() }),
@@ -89,4 +93,74 @@ export const svmEvents = defineQuery({
     tx_hash: z.string(),
     instruction_index: z.number(),
   }),
+})
+
+const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
+const OF_ACCOUNTS = `holder IN {accounts:Array(String)} AND ${VISIBLE} AND ${UNTIL}`
+
+/** By slot up to {to} what each token account and stake of {accounts} had after it. */
+export const svmHoldings = defineQuery({
+  name: 'svm_holdings',
+  sql: `SELECT mint, holder, place, slot, at, toString(held) AS held FROM (
+      SELECT mint, holder, token_account AS place, block_number AS slot, toUnixTimestamp(max(timestamp)) AS at,
+        argMax(toInt256(amount), position) AS held
+      FROM svm_balance WHERE ${OF_ACCOUNTS} AND ${NOT_OF_FARMS}
+      GROUP BY mint, holder, place, slot
+      UNION ALL
+      SELECT mint, holder, stake_account AS place, block_number AS slot, toUnixTimestamp(max(timestamp)) AS at,
+        greatest(argMax(amount, position), toInt256(0)) AS held
+      FROM svm_stake WHERE ${OF_ACCOUNTS} AND ${IN_NAMED_FARMS}
+      GROUP BY mint, holder, place, slot)
+    ORDER BY slot LIMIT {limit:UInt32}`,
+  row: z.object({
+    mint: z.string(),
+    holder: z.string(),
+    place: z.string(),
+    slot: uint,
+    at: uint,
+    held: z.string(),
+  }),
+})
+export type SvmHolding = z.output<typeof svmHoldings.row>
+
+/** By slot up to {to} what {accounts} paid in and got; assets are null where an instruction did not say how many. */
+export const svmFlowsBySlot = defineQuery({
+  name: 'svm_flows_by_slot',
+  sql: `SELECT vault, block_number AS slot, toUnixTimestamp(max(timestamp)) AS at,
+      toString(sumIf(shares, kind = 'deposit')) AS minted, toString(sumIf(shares, kind = 'withdrawal')) AS burned,
+      if(countIf(kind = 'deposit' AND isNull(assets)) > 0, NULL, toString(sumIf(ifNull(assets, 0), kind = 'deposit'))) AS deposited,
+      if(countIf(kind = 'withdrawal' AND isNull(assets)) > 0, NULL, toString(sumIf(ifNull(assets, 0), kind = 'withdrawal'))) AS withdrawn
+    FROM svm_flow FINAL
+    WHERE account IN {accounts:Array(String)} AND ${VISIBLE} AND ${UNTIL}
+    GROUP BY vault, slot
+    ORDER BY slot LIMIT {limit:UInt32}`,
+  row: z.object({
+    vault: z.string(),
+    slot: uint,
+    at: uint,
+    minted: z.string(),
+    burned: z.string(),
+    deposited: z.string().nullable(),
+    withdrawn: z.string().nullable(),
+  }),
+})
+export type SvmFlowRow = z.output<typeof svmFlowsBySlot.row>
+
+const price = {
+  columns: { assets: 'toString(s.price_assets)', shares: 'toString(s.price_shares)' },
+  row: { assets: z.string(), shares: z.string() },
+}
+
+/** What a share was worth by the last sample before each moment in which there was one, and by what the program wrote to its log. */
+export const svmSampledPrices = statesAtTimes({
+  name: 'svm_sampled_prices',
+  table: 'svm_vault_sample',
+  key: 'vault = {vault:String} AND price_shares > 0',
+  ...price,
+})
+export const svmLoggedPrices = statesAtTimes({
+  name: 'svm_logged_prices',
+  table: 'svm_price',
+  key: 'vault = {vault:String} AND price_shares > 0',
+  ...price,
 })

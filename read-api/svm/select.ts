@@ -2,11 +2,12 @@ import { toBase58 } from '../../db/base58.ts'
 import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
 import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { within } from '../catalogue/filter.ts'
+import { type NetworkFilter, within } from '../catalogue/filter.ts'
 import { sortOrder } from '../catalogue/filter-schema.ts'
 import { boolean, choice, names, number, text } from '../http/parameters.ts'
 import { compareFigures } from '../portfolio/select-positions.ts'
 import { type SvmVault, usdOfAssets } from './vault.ts'
+import { SOLANA_CAIP } from './wire.ts'
 
 const SORT_KEYS = ['tvl', 'apy1day', 'apy7day', 'apy30day'] as const
 type SvmSortKey = (typeof SORT_KEYS)[number]
@@ -64,15 +65,23 @@ export interface SvmFilter {
   maxApy?: number | undefined
 }
 
+/** Whether a filter of networks means it: it is none of those that the API lists. */
+export const isSolana = (name: string) =>
+  [SOLANA.name, SOLANA_CAIP].some(of => of.toLowerCase() === name.toLowerCase())
+
+export function passesSolana({ allowedNetworks, disallowedNetworks }: NetworkFilter): boolean {
+  return allowedNetworks ? allowedNetworks.some(isSolana) : !disallowedNetworks?.some(isSolana)
+}
+
 type Test = (vault: SvmVault) => boolean
 
-/** Vaults that pass; `leftOut`: how many would but for their standing. */
+/** Vaults that pass; `leftOut`: those that would but for their standing. */
 export function narrowed(
   vaults: readonly SvmVault[],
   query: SvmFilter,
   catalogue: Catalogue,
   withUnlisted: boolean,
-): { kept: SvmVault[]; leftOut: number } {
+): { kept: SvmVault[]; leftOut: SvmVault[] } {
   const isNamed = namedAssets(vaults, catalogue)
   const either = (
     allowed: string[] | undefined,
@@ -92,8 +101,8 @@ export function narrowed(
     vault => within(vault.apy['7day'], query.minApy, query.maxApy),
   ]
   const passing = vaults.filter(vault => tests.every(passes => passes(vault)))
-  const kept = passing.filter(({ standing }) => withUnlisted || standing !== 'found')
-  return { kept, leftOut: passing.length - kept.length }
+  const isShown = ({ standing }: SvmVault) => withUnlisted || standing !== 'found'
+  return { kept: passing.filter(isShown), leftOut: passing.filter(vault => !isShown(vault)) }
 }
 
 /** A symbol names only what vaults take that somebody vouches for, or of which the registry says something: any mint may call itself USDC. */

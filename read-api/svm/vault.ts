@@ -38,7 +38,7 @@ export interface SvmVault {
 }
 
 /** Asset base units that shares are worth, rounded down. */
-export function worthOf({ price }: SvmVault, shares: bigint): bigint | undefined {
+export function worthOf({ price }: Pick<SvmVault, 'price'>, shares: bigint): bigint | undefined {
   if (shares === 0n) return 0n
   return price && (shares * price.assets) / price.shares
 }

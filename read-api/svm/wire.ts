@@ -1,6 +1,8 @@
 import type { Key } from '../../abi/svm/programs.ts'
 import { toBase58 } from '../../db/base58.ts'
 import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
+import { SOLANA } from '../../db/streams.ts'
+import { assetGroup } from '../catalogue/asset-group.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { rate } from '../catalogue/wire.ts'
 import { usdString } from '../http/amounts.ts'
@@ -17,7 +19,7 @@ import {
 } from './vault.ts'
 
 /** CAIP-2 of mainnet: the first 32 characters of the hash of its first block. */
-const SOLANA_CAIP = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+export const SOLANA_CAIP = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 export function assetWire({ mint, name, symbol, decimals, logo }: SvmAsset) {
   return {
@@ -26,6 +28,15 @@ export function assetWire({ mint, name, symbol, decimals, logo }: SvmAsset) {
     symbol,
     decimals,
     ...(logo === undefined ? {} : { assetLogo: logo }),
+  }
+}
+
+/** As statements have the assets of all networks. */
+export function statementAsset({ asset }: SvmVault, { facts }: Catalogue) {
+  return {
+    ...assetWire(asset),
+    assetCaip: `${SOLANA_CAIP}/token:${toBase58(asset.mint)}`,
+    assetGroup: facts.asset(SOLANA.id, asset.mint).group ?? assetGroup(asset.symbol),
   }
 }
 

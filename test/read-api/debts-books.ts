@@ -6,7 +6,28 @@ export const RAY = 10n ** 27n
 export const UNIT = 10n ** 15n
 
 export const up = (a: bigint, b: bigint) => (a + b - 1n) / b
+export const less = (a: bigint, b: bigint) => (a < b ? a : b)
 export const half = (a: bigint, b: bigint) => (a + b / 2n) / b
+
+/** What one act or others' acts did to a position in a block; `moved`: what came or went at its worth, without its own act. */
+export interface Deed {
+  at: number
+  in: bigint
+  out: bigint
+  moved: bigint
+  /** The wallet that it came from or went to, where it was one. */
+  with?: string | undefined
+}
+
+/** A position of a wallet as it was after each hour, and what happened to it; of a debt what is owed. */
+export interface Place {
+  kind: string
+  protocol: string
+  asset: string
+  wallet: string
+  values: { at: number; value: bigint }[]
+  deeds: Deed[]
+}
 
 /** What wallets have of one kind in one market: units, and what so many are worth. */
 export interface Book {

@@ -1,6 +1,6 @@
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { type Book, half, makeBooks, RAY, UNIT, up } from './debts-books.ts'
+import { type Book, half, less, makeBooks, type Place, RAY, UNIT, up } from './debts-books.ts'
 import {
   A_TOKEN,
   beginning,
@@ -23,26 +23,6 @@ import { HOUR, START } from './world.ts'
 
 const ZERO = `0x${'0'.repeat(40)}`
 export const HOURS = 12 * 24
-
-/** What one act or others' acts did to a position in a block; `moved`: what came or went at its worth, without its own act. */
-export interface Deed {
-  at: number
-  in: bigint
-  out: bigint
-  moved: bigint
-}
-
-/** A position of a wallet as it was after each hour, and what happened to it; of a debt what is owed. */
-export interface Place {
-  kind: string
-  protocol: string
-  asset: string
-  wallet: string
-  values: { at: number; value: bigint }[]
-  deeds: Deed[]
-}
-
-const less = (a: bigint, b: bigint) => (a < b ? a : b)
 
 export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: Place[] } {
   const random = mulberry(seed)
@@ -117,6 +97,10 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
       const so = paid.get(place) ?? { in: 0n, out: 0n }
       paid.set(place, { in: so.in + (flow.in ?? 0n), out: so.out + (flow.out ?? 0n) })
     }
+    /** Who gave it to whom, of a position that one wallet handed to another. */
+    const passed = new Map<Place, string>()
+    const pass = (of: Book, from: string, to: string) =>
+      passed.set(placeOf(of, from), to).set(placeOf(of, to), from)
     /** Positions whose flows are what came and went, whatever that was worth. */
     const atWorth = new Set<Place>()
 
@@ -149,6 +133,7 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
           const scaledValue = some(has(held, who))
           add(held, who, -scaledValue)
           add(held, other, scaledValue)
+          pass(held, who, other)
           aaveTell(A_TOKEN, 'ScaledTransferred', { from: who, to: other, scaledValue, indexRay: aave.income })
         } else if (dice(2) === 0) mint(some(10n ** 19n), true)
         else if (worthOf(held, who) > 10n) mint(some(worthOf(held, who) - 5n), false)
@@ -268,6 +253,7 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
           const data = { market: COMET, asset: ETH, assets, sender: who, onBehalf: who, receiver: who }
           if (isSent) {
             add(pledged, other, assets)
+            pass(pledged, who, other)
             cometTell(COMET, 'CollateralTransferred', {
               market: COMET,
               asset: ETH,
@@ -333,6 +319,7 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
         if (!isIn && other !== who && dice(2) === 0) {
           add(held, who, -amount)
           add(held, other, amount)
+          pass(held, who, other)
           ptTell(PT, 'PrincipalTransferred', { from: who, to: other, amount })
           return
         }
@@ -363,6 +350,7 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
         if (!isIn && other !== who && dice(2) === 0) {
           move(who, -shares)
           move(other, shares)
+          for (const of of [held, books.liquidity1]) pass(of, who, other)
           ammTell(LP, 'AmmShareTransferred', { from: who, to: other, shares })
           return
         }
@@ -436,7 +424,8 @@ export function makeDebtsWorld(seed: number): { blocks: BlockEvents[]; places: P
       else if (flow) {
         const rest = change - flow.in + flow.out
         place.deeds.push({ at, ...flow, moved: rest > 10n || rest < -10n ? rest : 0n })
-      } else if (change !== 0n) place.deeds.push({ at, in: 0n, out: 0n, moved: change })
+      } else if (change !== 0n)
+        place.deeds.push({ at, in: 0n, out: 0n, moved: change, with: passed.get(place) })
     }
     blocks.push({
       block: { number, hash: `0x${number.toString(16).padStart(64, '0')}`, timestamp: at },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { movementOf } from '../../read-api/portfolio/read-stakes.ts'
+import { type Movement, together } from '../../read-api/portfolio/statement.ts'
 
 const AT = 1_735_689_600
 
@@ -37,4 +38,22 @@ it('tells what an account paid from what came without its act, and rounding from
     burned: 2_000n,
     sent: 0n,
   })
+})
+
+it('takes what one account handed to another for not moved, and what rounding leaves of it for nothing', () => {
+  const none = { at: AT, minted: 0n, burned: 0n, deposited: 0n, withdrawn: 0n, price: 1 }
+  const moved = (sent: bigint, sentWorth: bigint | undefined): Movement => ({ ...none, sent, sentWorth })
+  // A unit is worth three, rounded down.
+  expect(together([moved(-100n, -300n), moved(100n, 299n)], 10n)).toMatchObject({ sent: 0n, sentWorth: 0n })
+  expect(together([moved(-100n, undefined), moved(100n, undefined)], 10n)).toMatchObject({ sentWorth: 0n })
+  expect(together([moved(-100n, -300n), moved(99n, 297n)], 10n)).toMatchObject({ sent: -1n, sentWorth: 0n })
+  expect(together([moved(-100n, -300n), moved(40n, 120n)], 10n)).toMatchObject({
+    sent: -60n,
+    sentWorth: -180n,
+  })
+  // What came from elsewhere is a transfer, however little it is.
+  expect(together([moved(1n, 3n)], 10n)).toMatchObject({ sent: 1n, sentWorth: 3n })
+  const deposit = { ...none, minted: 5n, deposited: 15n, sent: 0n, sentWorth: 0n }
+  const redeem = { ...none, burned: 2n, withdrawn: 6n, sent: 0n, sentWorth: 0n }
+  expect(together([deposit, redeem], 10n)).toEqual({ ...redeem, minted: 5n, deposited: 15n })
 })

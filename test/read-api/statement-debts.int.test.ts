@@ -1,15 +1,23 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { groupBy } from '../../db/group-by.ts'
 import { asking } from './ask.ts'
+import type * as b from './debts-books.ts'
 import { ETH, USD } from './debts-markets.ts'
 import * as d from './debts-world.ts'
 import type { ApiHarness } from './harness.ts'
 import { startApi } from './harness.ts'
-import { mulberry, WALLETS } from './portfolio-world.ts'
+import { mulberry, numbered, WALLETS } from './portfolio-world.ts'
 import * as w from './world.ts'
 
 /** Statements of what wallets lent, owed, pledged and held, against the world in which they did, reckoned there. */
 
 const OPTIMISM = 10
+const OTHERS: [number, string][] = [
+  [1, 'mainnet'],
+  [137, 'polygon'],
+  [8453, 'base'],
+  [42161, 'arbitrum'],
+]
 const { blocks, places } = d.makeDebtsWorld(20_250_611)
 let api: ApiHarness
 
@@ -36,19 +44,19 @@ type Figures = Record<
 >
 interface Row {
   kind: string
-  account: string
+  accounts: string[]
   protocol: { name: string }
   asset: { address: string }
   native: Figures
   usd: Figures
 }
-const rowOf = (body: { data: Row[] }, place: d.Place) =>
-  body.data.find(
-    row =>
-      row.kind === place.kind &&
-      row.protocol.name === place.protocol &&
-      lower(row.asset.address) === place.asset &&
-      lower(row.account) === place.wallet,
+const nameOf = ({ kind, protocol, asset }: b.Place) => `${kind} ${protocol} ${asset}`
+const rowOf = (body: { data: Row[] }, name: string) =>
+  body.data.find(({ kind, protocol, asset }) => `${kind} ${protocol.name} ${lower(asset.address)}` === name)
+/** Positions of some wallets: those of one kind in one market are one. */
+const placesOf = (of: readonly string[]) =>
+  [...groupBy(places, nameOf)].map(
+    ([name, all]) => [name, all.filter(({ wallet }) => of.includes(wallet))] as const,
   )
 
 const random = mulberry(3)
@@ -68,15 +76,18 @@ const SUMS = [
   'realised',
 ] as const
 
-/** What a position was and what happened to it, debts below zero. */
-function expected({ kind, values, deeds }: d.Place, from: number, to: number) {
-  const worth = (at: number) => values.findLast(value => value.at <= at)?.value ?? 0n
-  const inside = deeds.filter(({ at }) => at > from && at <= to)
-  const sum = (of: (deed: d.Deed) => bigint) => inside.reduce((total, deed) => total + of(deed), 0n)
+/** What a position of wallets was and what happened to it, debts below zero: what one gave to another has not moved. */
+function expected(shared: readonly b.Place[], from: number, to: number) {
+  const worth = (at: number) =>
+    shared.reduce((all, { values }) => all + (values.findLast(value => value.at <= at)?.value ?? 0n), 0n)
+  const wallets = shared.map(({ wallet }) => wallet)
+  const inside = shared.flatMap(({ deeds }) => deeds).filter(({ at }) => at > from && at <= to)
+  const sum = (of: (deed: b.Deed) => bigint) => inside.reduce((total, deed) => total + of(deed), 0n)
+  const moved = (deed: b.Deed) => (deed.with && wallets.includes(deed.with) ? 0n : deed.moved)
   const [paidIn, paidOut] = [sum(deed => deed.in), sum(deed => deed.out)]
-  const came = sum(({ moved }) => (moved > 0n ? moved : 0n))
-  const went = sum(({ moved }) => (moved < 0n ? -moved : 0n))
-  const isDebt = kind === 'debt'
+  const came = sum(deed => (moved(deed) > 0n ? moved(deed) : 0n))
+  const went = sum(deed => (moved(deed) < 0n ? -moved(deed) : 0n))
+  const isDebt = shared[0]?.kind === 'debt'
   return {
     opening: isDebt ? -worth(from) : worth(from),
     closing: isDebt ? -worth(to) : worth(to),
@@ -96,15 +107,18 @@ it('had all of it happen: debts with interest that were repaid, transfers, liqui
   expect(places.some(({ kind, deeds }) => kind === 'debt' && deeds.some(({ moved }) => moved < 0n))).toBe(
     true,
   )
+  const given = places.filter(({ deeds }) => deeds.some(deed => deed.with))
+  expect(new Set(given.map(({ kind }) => kind))).toEqual(
+    new Set(['supplied', 'collateral', 'fixed-term', 'amm']),
+  )
 })
 
 it.each(cases)('say what happened, to the unit: %o', async ({ of, from, to }) => {
   const body = await asked(of, from, to)
   let rows = 0
-  for (const place of places.filter(({ wallet }) => of.includes(wallet))) {
-    const should = expected(place, from, to)
-    const row = rowOf(body, place)
-    const name = `${place.kind} ${place.protocol} ${place.asset} ${place.wallet}`
+  for (const [name, shared] of placesOf(of)) {
+    const should = expected(shared, from, to)
+    const row = rowOf(body, name)
     if (!row) {
       expect(
         Object.values(should).every(figure => figure === 0n),
@@ -123,7 +137,7 @@ it.each(cases)('say what happened, to the unit: %o', async ({ of, from, to }) =>
     expect(
       BigInt(native.realised) + BigInt(native.unrealisedClosing) - BigInt(native.unrealisedOpening),
     ).toBe(BigInt(native.gain))
-    if (place.kind === 'debt' && BigInt(native.deposits) === 0n)
+    if (row.kind === 'debt' && BigInt(native.deposits) === 0n)
       expect(BigInt(native.gain)).toBeLessThanOrEqual(0n)
     expect(row.usd.closing).not.toBe('')
   }
@@ -139,8 +153,8 @@ it.each(cases)('of adjacent periods add up: %o', async ({ of, from, middle, to }
       asked(of, middle, to, `&method=${method}`),
       asked(of, from, to, `&method=${method}`),
     ])
-    for (const place of places.filter(({ wallet }) => of.includes(wallet))) {
-      const [one, two, all] = [first, second, whole].map(body => rowOf(body, place))
+    for (const [name] of placesOf(of)) {
+      const [one, two, all] = [first, second, whole].map(body => rowOf(body, name))
       if (!all) continue
       for (const sum of SUMS)
         expect(BigInt(one?.native[sum] ?? 0) + BigInt(two?.native[sum] ?? 0), sum).toBe(
@@ -161,6 +175,46 @@ it('read what was traded and paid of what the wallets held alone', async () => {
   }
   expect(await readsOf(WALLETS[1] ?? '')).toEqual(['fixed_term_trade', 'amm_flow'])
   expect(await readsOf(`0x${'9'.repeat(40)}`)).toEqual([])
+  asking.mockRestore()
+})
+
+it('ask as much as there is in them, however many networks there are', async () => {
+  const stranger = `0x${'9'.repeat(40)}`
+  const asking = vi.spyOn(api.clickhouse, 'query')
+  /** A moment of which nothing is known yet. */
+  const asksOf = async (chains: readonly [number, string][]) => {
+    for (const [chain, name] of chains) {
+      const block = {
+        number: 1_000_000 + chain,
+        hash: `0x${'7'.repeat(64)}`,
+        timestamp: w.START + 400 * w.DAY,
+      }
+      const data = { source: 'merkl' as const, account: numbered('ac', 1), token: USD, amount: 1n }
+      const place = { contract: USD, logIndex: 1, transactionHash: block.hash }
+      await api.append(chain, name, [{ block, events: [{ type: 'RewardClaimed', ...place, data }] }])
+    }
+    await api.catchUp()
+    const counts = []
+    for (const of of [
+      [stranger],
+      [stranger, ...[1, 2, 3].map(n => numbered('cd', n))],
+      WALLETS.slice(0, 1),
+    ]) {
+      asking.mockClear()
+      const { data } = await asked(of, w.START, w.START + d.HOURS * w.HOUR - 1)
+      counts.push({ asks: asking.mock.calls.length, rows: data.length })
+    }
+    return counts
+  }
+  const one = await asksOf([[OPTIMISM, 'optimism']])
+  expect(one.slice(0, 2)).toEqual([
+    { asks: 1, rows: 0 },
+    { asks: 1, rows: 0 },
+  ])
+  const [, , { asks, rows } = { asks: 0, rows: 0 }] = one
+  expect(rows).toBe(12)
+  expect(asks).toBeLessThan(8 * rows)
+  expect(await asksOf([...OTHERS, [OPTIMISM, 'optimism']])).toEqual(one)
   asking.mockRestore()
 })
 

@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { asking } from './ask.ts'
@@ -30,6 +31,7 @@ const RATELESS = `0x${'e3'.repeat(32)}`
 const [LOOPER, LENT, OWNER] = [numbered('b1', 1), numbered('b2', 1), numbered('b3', 0x10)]
 /** The second account of the owner: its address differs in the last byte. */
 const SUB = numbered('b3', 0x11)
+const OTHER = numbered('b3', 0x12)
 const [ETHERS, USDS] = [5n * 10n ** 18n, 7n * 10n ** 9n]
 
 let api: ApiHarness
@@ -61,7 +63,7 @@ async function append(...told: [protocol: string, contract: string, type: string
 const { ask } = asking(() => api)
 type Row = {
   kind: string
-  account?: string
+  accounts: string[]
   address: string
   native: Record<'opening' | 'deposits' | 'withdrawals' | 'gain' | 'closing', string>
 }
@@ -98,11 +100,15 @@ const ltv = (vault: string, bps: number): [string, string, string, object] => [
     rampSeconds: 0,
   },
 ]
-const debt = (vault: string, owed: bigint, accumulatorRay = RAY): [string, string, string, object] => [
+const debt = (
+  vault: string,
+  owed: bigint,
+  { accumulatorRay = RAY, account = SUB } = {},
+): [string, string, string, object] => [
   'euler-v2',
   vault,
   'DebtSampled',
-  { market: vault, account: SUB, owed: owed << 31n, accumulatorRay },
+  { market: vault, account, owed: owed << 31n, accumulatorRay },
 ]
 const loan = (vault: string, type: 'Borrowed' | 'Repaid'): [string, string, string, object] => [
   'euler-v2',
@@ -191,8 +197,11 @@ it('state what is lent to a market once: as a vault where that is shown, and els
 
 it('count an account once that is named beside its owner', async () => {
   const owed = `debt ${LENDER.vault} -${USDS}`
-  expect((await statementOf([OWNER])).rows).toEqual([owed, `supplied ${SECURES.vault} ${ETHERS}`])
-  expect((await statementOf([OWNER, SUB])).rows).toEqual([owed, `vault ${SECURES.vault} ${ETHERS}`])
+  for (const wallets of [[OWNER], [OWNER, SUB], [SUB]]) {
+    const { rows, data } = await statementOf(wallets)
+    expect(rows).toEqual([owed, `vault ${SECURES.vault} ${ETHERS}`])
+    expect(data.map(({ accounts }) => accounts)).toEqual([[getAddress(SUB)], [getAddress(SUB)]])
+  }
 })
 
 it('know no worth where interest runs at a rate that nobody told', async () => {
@@ -217,7 +226,7 @@ it('keep what was and is in vaults of which no market is left', async () => {
   const { body: markets } = await ask('/beta/borrow/markets?allowedProtocols=euler')
   expect(markets.data).toEqual([])
   const { data, rows } = await statementOf([OWNER])
-  expect(rows).toEqual([`debt ${LENDER.vault} 0`, `supplied ${SECURES.vault} ${ETHERS}`])
+  expect(rows).toEqual([`debt ${LENDER.vault} 0`, `vault ${SECURES.vault} ${ETHERS}`])
   expect(data.find(({ kind }) => kind === 'debt')?.native).toMatchObject({
     deposits: `${USDS}`,
     withdrawals: `${USDS}`,
@@ -235,7 +244,7 @@ it('show debts to a vault as its shares, whatever the market is that it is in', 
   )
   await api.catchUp()
   const market = `market:${OPTIMISM}:${STRANGE.vault}-${SECURES.vault}`
-  const listed = [`debt ${LENDER.vault} 0`, `supplied ${SECURES.vault} ${ETHERS}`]
+  const listed = [`debt ${LENDER.vault} 0`, `vault ${SECURES.vault} ${ETHERS}`]
   const strange = [`debt ${STRANGE.vault} -${USDS}`, `vault ${STRANGE.vault} ${USDS}`]
   const check = async () => {
     expect(await statementOf([OWNER])).toMatchObject({ rows: listed, leftOut: '1' })
@@ -249,7 +258,44 @@ it('show debts to a vault as its shares, whatever the market is that it is in', 
 
 it('are made although an undescribed vault says nonsense of a debt', async () => {
   const { rows } = await statementOf([OWNER])
-  await append(debt(numbered('e5', 2), USDS, 0n))
+  await append(debt(numbered('e5', 2), USDS, { accumulatorRay: 0n }))
   await api.catchUp()
   expect((await statementOf([OWNER])).rows).toEqual(rows)
+})
+
+it('count what goes between a wallet and its accounts in the protocol as not moved, shares as debts', async () => {
+  const first = blocks
+  const some = ETHERS / 5n
+  await append(
+    ...shares(SECURES.vault, OWNER, some),
+    loan(LENDER.vault, 'Borrowed'),
+    debt(LENDER.vault, USDS),
+  )
+  await append(
+    ['erc-4626', SECURES.vault, 'ShareTransferred', { from: OWNER, to: SUB, shares: some / 3n }],
+    [
+      'euler-v2',
+      numbered('d5', 9),
+      'AccountControllerChanged',
+      { account: OTHER, vault: LENDER.vault, enabled: true },
+    ],
+    debt(LENDER.vault, 0n),
+    debt(LENDER.vault, USDS, { account: OTHER }),
+  )
+  await api.catchUp()
+  const path = `/beta/portfolio/statement?wallets=${OWNER}&fromTimestamp=${timeOf(first)}&toTimestamp=${timeOf(blocks)}`
+  const { body } = await ask(path)
+  const none = { transfersIn: '0', transfersOut: '0', gain: '0' }
+  expect(body.data).toMatchObject([
+    {
+      kind: 'vault',
+      accounts: [OWNER, SUB].map(of => getAddress(of)),
+      native: { ...none, opening: `${ETHERS}`, deposits: `${some}`, closing: `${ETHERS + some}` },
+    },
+    {
+      kind: 'debt',
+      accounts: [SUB, OTHER].map(of => getAddress(of)),
+      native: { ...none, opening: '0', withdrawals: `${USDS}`, closing: `-${USDS}` },
+    },
+  ])
 })

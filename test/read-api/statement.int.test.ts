@@ -269,7 +269,6 @@ it('end where all networks have got to, and name those that have not got to an e
   const later = await get(`${path}&toTimestamp=${head - 1}`)
   expect(later).toMatchObject({ incompleteNetworks: ['base'] })
   expect(later.notIncluded).toEqual([
-    'svm',
     'fixed-term-liquidity',
     'yield-tokens',
     'pending-requests',

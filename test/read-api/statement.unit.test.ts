@@ -9,9 +9,6 @@ import {
   type Movement,
   midnightsOf,
   opposite,
-  totalOf,
-  usdText,
-  usdUnits,
 } from '../../read-api/portfolio/statement.ts'
 
 const HOUR = 3_600
@@ -90,13 +87,18 @@ const markAt = ({ hours }: Walk, at: number) => {
   return { at, value, price }
 }
 
-function ledgerOf(of: Walk, from: number, to: number): Ledger {
+/** Of `silent` midnights no price is known. */
+function ledgerOf(of: Walk, from: number, to: number, silent: readonly number[] = []): Ledger {
+  const midnightAt = (at: number) => {
+    const mark = markAt(of, at)
+    return silent.includes(at) ? { ...mark, price: undefined } : mark
+  }
   return {
     assetDecimals: 6,
     movements: of.movements,
     opening: markAt(of, from),
     closing: markAt(of, to),
-    midnights: midnightsOf({ from, to }).map(at => markAt(of, at)),
+    midnights: midnightsOf({ from, to }).map(midnightAt),
   }
 }
 
@@ -104,7 +106,7 @@ const known = (figures: Figures) => {
   for (const [name, value] of Object.entries(figures)) expect(value, name).toBeTypeOf('bigint')
   return figures as Record<keyof Figures, bigint>
 }
-const both = (account: Account) => [known(account.native), known(account.usd)]
+const both = (account: Omit<Account, 'unknown'>) => [known(account.native), known(account.usd)]
 const endOf = ({ hours }: Walk) => hours.at(-1)?.at ?? START
 const methods = fc.constantFrom<Method>('fifo', 'average')
 const cuts = fc.array(fc.integer({ min: -HOUR, max: 125 * HOUR }), { minLength: 3, maxLength: 8 })
@@ -150,11 +152,15 @@ function oracleOf(of: Walk, { from, to }: { from: number; to: number }, method: 
   return { realised: rounded(realised), unrealised: markAt(of, to).value - rounded(total()) }
 }
 
-/** Day by day from the beginning of time: what each earned up to a moment, at the price of its end or of the moment. */
-function earnedUsdUntil(of: Walk, moment: number): bigint {
+/**
+ * Day by day from the beginning of time: what each earned up to a moment, at the price of its end or of the moment; days whose
+ * end is `silent` go with the next.
+ */
+function earnedUsdUntil(of: Walk, moment: number, silent: readonly number[] = []): bigint {
   let total = 0n
-  for (let day = START - DAY; day < moment; day += DAY) {
-    const end = Math.min(day + DAY, moment)
+  for (let day = START - DAY; day < moment; ) {
+    let end = Math.min(day + DAY, moment)
+    while (silent.includes(end) && end < moment) end = Math.min(end + DAY, moment)
     let earned = markAt(of, end).value - markAt(of, day).value
     for (const { at, deposited, withdrawn, sentWorth } of of.movements)
       if (at > day && at <= end) earned += withdrawn - deposited - (sentWorth ?? 0n)
@@ -164,6 +170,7 @@ function earnedUsdUntil(of: Walk, moment: number): bigint {
         .replace(/^(\d)\.(\d+)e.*$/, '$1$2'),
     )
     const exponent = Number(markAt(of, end).price.toExponential(14).split('e')[1])
+    day = end
     const shift = 14 - exponent + 6 - 12
     total += shift >= 0 ? (earned * price) / 10n ** BigInt(shift) : earned * price * 10n ** BigInt(-shift)
   }
@@ -237,6 +244,21 @@ describe('over random walks', () => {
     )
   })
 
+  it('a midnight without a price makes nothing unknown: what was earned by then counts with the next day', () => {
+    const silence = fc.subarray([1, 2, 3, 4, 5].map(day => START + day * DAY))
+    fc.assert(
+      fc.property(walk, cuts, silence, (of, at, silent) => {
+        const moments = at.map(cut => (silent.includes(START + cut) ? cut + 1 : cut))
+        const { sorted, from, to } = periodsOf(moments)
+        const earnedIn = (a: number, b: number) =>
+          known(accountOf(ledgerOf(of, a, b, silent), 'fifo').usd).yield
+        expect(earnedIn(from, to)).toBe(earnedUsdUntil(of, to, silent) - earnedUsdUntil(of, from, silent))
+        const parts = sorted.slice(1).map((end, i) => earnedIn(sorted[i] ?? 0, end))
+        expect(parts.reduce((all, part) => all + part, 0n)).toBe(earnedIn(from, to))
+      }),
+    )
+  })
+
   it('a debt is the same turned round, to the unit', () => {
     fc.assert(
       fc.property(walk, cuts, methods, (of, at, method) => {
@@ -283,147 +305,5 @@ describe('over random walks', () => {
         expect(own?.transfersOut).toBe(others?.transfersIn)
       }),
     )
-  })
-})
-
-describe('by hand', () => {
-  /** 100 shares for 100.00, 100 more for 150.00; 150 are redeemed for 300.00; the other 50 are worth 125.00 at the end. */
-  const movement = (day: number, of: Partial<Movement>): Movement => ({
-    at: START + day * DAY + HOUR,
-    minted: 0n,
-    burned: 0n,
-    deposited: 0n,
-    withdrawn: 0n,
-    sent: 0n,
-    sentWorth: 0n,
-    price: 1,
-    ...of,
-  })
-  const movements = [
-    movement(0, { minted: 100n, deposited: 10_000n }),
-    movement(1, { minted: 100n, deposited: 15_000n }),
-    movement(2, { burned: 150n, withdrawn: 30_000n }),
-  ]
-  const mark = (day: number, value: bigint | undefined, price: number | undefined = 1) => ({
-    at: START + day * DAY,
-    value,
-    price,
-  })
-  const ledger: Ledger = {
-    assetDecimals: 2,
-    movements,
-    opening: mark(0, 0n),
-    closing: mark(3, 12_500n),
-    midnights: [mark(0, 0n), mark(1, 12_000n), mark(2, 36_000n)],
-  }
-
-  it.each<[Method, bigint, bigint]>([
-    // 300 less 100 less half of 150; 125 less the other half.
-    ['fifo', 12_500n, 5_000n],
-    // 300 less three quarters of 250; 125 less the last quarter.
-    ['average', 11_250n, 6_250n],
-  ])('%s', (method, realised, unrealised) => {
-    const { native, usd } = accountOf(ledger, method)
-    expect(native).toEqual({
-      opening: 0n,
-      deposits: 25_000n,
-      withdrawals: 30_000n,
-      transfersIn: 0n,
-      transfersOut: 0n,
-      gain: 17_500n,
-      yield: 17_500n,
-      priceEffect: 0n,
-      closing: 12_500n,
-      realised,
-      unrealisedOpening: 0n,
-      unrealisedClosing: unrealised,
-    })
-    expect(usdText(usd.yield)).toBe('175')
-    expect(usdText(usd.priceEffect)).toBe('0')
-    expect(usdText(usd.realised)).toBe(String(Number(realised) / 100))
-  })
-
-  it('tells what the price did from what was earned', () => {
-    // 100.00 lie a day at 1 dollar and a day at 2; on the second they earn 10.00, worth 20 dollars at its end.
-    const { usd } = accountOf(
-      {
-        assetDecimals: 2,
-        movements: [],
-        opening: mark(0, 10_000n),
-        midnights: [mark(0, 10_000n), mark(1, 10_000n, 2)],
-        closing: mark(2, 11_000n, 2),
-      },
-      'fifo',
-    )
-    expect([usd.opening, usd.yield, usd.priceEffect, usd.closing].map(usdText)).toEqual([
-      '100',
-      '20',
-      '100',
-      '220',
-    ])
-  })
-
-  it('says nothing that an unknown price or worth would be in, and all else', () => {
-    const unpriced = accountOf({ ...ledger, closing: mark(3, 12_500n, Number.NaN) }, 'fifo')
-    expect(unpriced.usd).toMatchObject({
-      closing: undefined,
-      yield: undefined,
-      priceEffect: undefined,
-      unrealisedClosing: undefined,
-    })
-    expect(usdText(unpriced.usd.deposits)).toBe('250')
-    expect(usdText(unpriced.usd.realised)).toBe('125')
-    expect(unpriced.native.yield).toBe(17_500n)
-    const [first, ...others] = movements
-    const old = accountOf(
-      { ...ledger, movements: [{ ...(first as Movement), price: undefined }, ...others] },
-      'fifo',
-    )
-    expect(old.usd.realised).toBeUndefined()
-    expect(old.usd.deposits).toBeUndefined()
-    const lost = accountOf({ ...ledger, closing: mark(3, undefined) }, 'fifo')
-    expect([lost.native.yield, lost.usd.yield, lost.native.realised]).toEqual([undefined, undefined, 12_500n])
-    expect(totalOf([unpriced.usd, accountOf(ledger, 'fifo').usd])).toMatchObject({
-      yield: undefined,
-      withdrawals: usdUnits(60_000n, 1, 2),
-    })
-  })
-
-  it('a debt is below zero, what is borrowed is paid out of it, and interest is a loss', () => {
-    // 100.00 are borrowed and become 110.00, of which half is repaid; what is left becomes 60.00.
-    const owed = [
-      movement(0, { minted: 100n, deposited: 10_000n }),
-      movement(1, { burned: 50n, withdrawn: 5_500n }),
-    ]
-    const { native } = opposite(
-      accountOf(
-        {
-          assetDecimals: 2,
-          movements: owed,
-          opening: mark(0, 0n),
-          closing: mark(2, 6_000n),
-          midnights: [mark(0, 0n), mark(1, 10_400n)],
-        },
-        'fifo',
-      ),
-    )
-    expect(native).toMatchObject({
-      opening: 0n,
-      deposits: 5_500n,
-      withdrawals: 10_000n,
-      closing: -6_000n,
-      gain: -1_500n,
-      yield: -1_500n,
-      realised: -500n,
-      unrealisedClosing: -1_000n,
-    })
-  })
-
-  it('writes USD to the last digit', () => {
-    expect(usdText(-1n)).toBe('-0.000000000001')
-    expect(usdText(undefined)).toBe('')
-    expect(usdText(usdUnits(1n, 1, 18))).toBe('0')
-    expect(usdText(usdUnits(123_456_789n, 0.1, 6))).toBe('12.3456789')
-    expect(usdText(usdUnits(10n ** 30n, 1.5e-12, 18))).toBe('1.5')
   })
 })

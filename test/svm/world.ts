@@ -9,8 +9,18 @@ export interface Done {
   slot: number
   signature: string
   kind: 'deposit' | 'withdrawal'
+  pool: string
   wallet: string
   assets: bigint
+  shares: bigint
+}
+
+/** Shares that one wallet handed to another. */
+export interface Passed {
+  slot: number
+  pool: string
+  from: string
+  to: string
   shares: bigint
 }
 
@@ -20,6 +30,7 @@ const FEE = 5000n
 export class SvmWorld {
   readonly chain = new TestChain()
   readonly done: Done[] = []
+  readonly passed: Passed[] = []
   /** Lamports for a share at the ends of blocks in which it was asked. */
   pools: TestPool[] = []
   wallets: KeyPairSigner[] = []
@@ -87,10 +98,12 @@ export class SvmWorld {
     }
     if (dice === 9 && held > 1n && other !== wallet) {
       const to = await tokenAccountOf(other.address, pool.mint)
-      return void (await chain.send(wallet, [
+      const { slot } = await chain.send(wallet, [
         await pool.openAccount(other.address, wallet),
         await tokenInstruction(pool, wallet, { send: held / 2n, to }),
-      ]))
+      ])
+      const between = { from: wallet.address, to: other.address, shares: held / 2n }
+      return void this.passed.push({ slot, pool: pool.pool, ...between })
     }
     if (dice === 10) {
       // Two deposits of one transaction, the second for what the first left.
@@ -127,6 +140,7 @@ export class SvmWorld {
       slot,
       signature,
       kind,
+      pool: pool.pool,
       wallet: wallet.address,
       assets: sign * (before.lamports - FEE - after.lamports),
       shares: sign * (after.shares - before.shares),

@@ -1,5 +1,6 @@
 import { groupBy } from '../../../db/group-by.ts'
 import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
 import { ask, z } from '../../moment/query.ts'
@@ -15,8 +16,7 @@ const scaledByBlock = holdingsByBlock({
   row: { token: z.string(), scaled: z.string() },
 })
 
-/** What accounts owe to pools, and lend to reserves whose aToken is not shown as a vault. */
-export async function aaveStakes(
+async function read(
   markets: readonly AaveLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
@@ -54,4 +54,10 @@ export async function aaveStakes(
       )
     }),
   )
+}
+
+/** What accounts owe to pools, and lend to reserves whose aToken is not shown as a vault. */
+export const aaveStakes: LendingStakes<AaveLendingMarket> = {
+  held: 'SELECT chain_id FROM aave_balance WHERE account IN {accounts:Array(String)}',
+  read,
 }

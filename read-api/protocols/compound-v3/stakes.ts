@@ -1,6 +1,7 @@
 import { cometBalances } from '../../../abi/compound-v3/math.ts'
 import { groupBy } from '../../../db/group-by.ts'
 import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
 import { ask, z } from '../../moment/query.ts'
@@ -23,8 +24,7 @@ const collateralByBlock = holdingsByBlock({
   row: { comet: z.string(), asset: z.string(), balance: z.string() },
 })
 
-/** What accounts owe to Comets and secure it with, and lend to those that are not shown as vaults. */
-export async function cometStakes(
+async function read(
   markets: readonly CometLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
@@ -77,4 +77,11 @@ export async function cometStakes(
       }),
     ),
   )
+}
+
+/** What accounts owe to Comets and secure it with, and lend to those that are not shown as vaults. */
+export const cometStakes: LendingStakes<CometLendingMarket> = {
+  held: `SELECT chain_id FROM comet_principal WHERE account IN {accounts:Array(String)}
+    UNION ALL SELECT chain_id FROM comet_collateral WHERE account IN {accounts:Array(String)}`,
+  read,
 }

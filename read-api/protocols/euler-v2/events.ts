@@ -17,6 +17,6 @@ export async function readEvkEvents(
   const pinned = { chain: market.chainId, p: catalogue.chain(market.chainId, 'lending')?.position ?? 0 }
   const vault = market.vaults[asset.id] ?? market.root
   const of = { lender: market.root, vault, virtual: `${VIRTUAL_DEPOSIT}` }
-  const subs = await subAccountsOf(deps.clickhouse, { ...pinned, wallet, vaults: [vault] }, signal)
+  const subs = await subAccountsOf(deps.clickhouse, { ...pinned, wallets: [wallet] }, signal)
   return ask(deps.clickhouse, evkEvents, { ...pinned, ...of, accounts: [wallet, ...subs] }, signal)
 }

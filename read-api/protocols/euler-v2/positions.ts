@@ -77,12 +77,7 @@ export async function evkSubPositions(
 ): Promise<LendingPosition[]> {
   const { deps, catalogue, signal } = reading
   const [{ chainId: chain } = { chainId: 0 }] = markets
-  const asked = {
-    chain,
-    p: catalogue.chain(chain, 'lending')?.position ?? 0,
-    wallet,
-    vaults: vaultsOf(markets),
-  }
+  const asked = { chain, p: catalogue.chain(chain, 'lending')?.position ?? 0, wallets: [wallet] }
   const accounts = await subAccountsOf(deps.clickhouse, asked, signal)
   const heldBy = await readHeld(markets, accounts, reading)
   return accounts

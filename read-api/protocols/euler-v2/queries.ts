@@ -42,13 +42,6 @@ export const evkVaults = defineQuery({
 })
 export type EvkVaultRow = z.output<typeof evkVaults.row>
 
-/** Vaults that ever told of themselves, whether or not a market has them still. */
-export const evkKnownVaults = defineQuery({
-  name: 'evk_known_vaults',
-  sql: `SELECT DISTINCT vault FROM evk_status WHERE ${VISIBLE}`,
-  row: z.object({ vault: z.string() }),
-})
-
 /** Operations that vaults' governors have switched off. */
 export const evkPauses = defineQuery({
   name: 'evk_pauses',
@@ -59,22 +52,17 @@ export const evkPauses = defineQuery({
   row: z.object({ vault: z.string(), key: z.string() }),
 })
 
-/** Those of {accounts} that have accounts in the connector. */
-export const evkOwners = defineQuery({
-  name: 'evk_owners',
-  sql: `SELECT DISTINCT owner FROM evk_owner WHERE ${VISIBLE} AND owner IN {accounts:Array(String)}`,
-  row: z.object({ owner: z.string() }),
-})
+/** Addresses that the accounts of {wallets} may have: they differ in the last byte. */
+const ACCOUNTS_OF_WALLETS = `(SELECT concat(prefix, lower(hex(toUInt8(n)))) FROM evk_owner ARRAY JOIN range(256) AS n
+  WHERE ${VISIBLE} AND owner IN {wallets:Array(String)})`
 
 export const evkSubAccounts = defineQuery({
   name: 'evk_sub_accounts',
   sql: `SELECT DISTINCT account FROM (
-      SELECT account FROM evk_enabled WHERE ${VISIBLE} AND startsWith(account, {prefix:String})
+      SELECT account FROM evk_enabled WHERE ${VISIBLE} AND account IN ${ACCOUNTS_OF_WALLETS}
       UNION ALL
-      SELECT holder AS account FROM balance
-      WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND startsWith(holder, {prefix:String}))
-    WHERE account != {wallet:String} AND {prefix:String} IN (
-      SELECT prefix FROM evk_owner WHERE ${VISIBLE} AND owner = {wallet:String})
+      SELECT account FROM account_vault WHERE chain_id = {chain:UInt32} AND account IN ${ACCOUNTS_OF_WALLETS})
+    WHERE account NOT IN {wallets:Array(String)}
     ORDER BY account`,
   row: z.object({ account: z.string() }),
 })
@@ -134,24 +122,4 @@ export const evkEvents = defineQuery({
       FROM flow FINAL WHERE ${VISIBLE} AND vault = {vault:String} AND account IN {accounts:Array(String)})
     ORDER BY position`,
   row: lendingEventRow.extend({ account: z.string() }),
-})
-
-/** By block up to {to} what accounts paid in and got for shares. */
-export const evkFlowsByBlock = defineQuery({
-  name: 'evk_flows_by_block',
-  sql: `SELECT account, vault, block_number AS block, toUnixTimestamp(max(timestamp)) AS at,
-      toString(sumIf(assets, kind = 'deposit')) AS deposited, toString(sumIf(assets, kind = 'redeem')) AS withdrawn
-    FROM flow FINAL
-    WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND account IN {accounts:Array(String)}
-      AND timestamp <= toDateTime({to:UInt32}, 'UTC')
-    GROUP BY account, vault, block
-    ORDER BY block LIMIT {limit:UInt32}`,
-  row: z.object({
-    account: z.string(),
-    vault: z.string(),
-    block: uint,
-    at: uint,
-    deposited: z.string(),
-    withdrawn: z.string(),
-  }),
 })

@@ -1,16 +1,14 @@
-import { assetsOfShares, owedAssets, owedLater } from '../../../abi/euler/math.ts'
+import { owedAssets, owedLater } from '../../../abi/euler/math.ts'
 import { groupBy } from '../../../db/group-by.ts'
-import { perMoment } from '../../catalogue/per-moment.ts'
 import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingStakes } from '../../lending/family.ts'
 import { protocolOf } from '../../lending/market.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stepsOf } from '../../lending/stakes.ts'
-import { inChunks } from '../../moment/chunks.ts'
 import { ask, z } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { evkStatesAt } from './history.ts'
 import type { EvkLendingMarket } from './market.ts'
-import { evkFlowsByBlock, evkKnownVaults, evkOwners } from './queries.ts'
 import { subAccountsOf } from './sub-accounts.ts'
 
 const RAY = 10n ** 27n
@@ -22,53 +20,20 @@ const debtsByBlock = holdingsByBlock({
   columns: { owed: 's.owed', accumulator: 's.accumulator_ray' },
   row: { vault: z.string(), owed: z.string(), accumulator: z.string() },
 })
-const sharesByBlock = holdingsByBlock({
-  name: 'evk_shares_by_block',
-  table: 'balance',
-  account: 'holder',
-  key: 'vault',
-  where: ' AND vault IN {vaults:Array(String)}',
-  columns: { shares: 's.balance' },
-  row: { vault: z.string(), shares: z.string() },
-})
 
-/** What wallets and their sub-accounts owe, and what the latter lend: shares of a wallet itself are those of a vault. */
-export async function evkStakes(
+async function read(
   _markets: readonly EvkLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
 ): Promise<Stake[]> {
-  const { clickhouse } = reading.deps
   const { chain } = asked
-  const vaults = await knownVaults(reading, chain)
-  if (vaults.length === 0) return []
-  const { p } = pinnedTo(asked, reading)
-  const owners = await ask(clickhouse, evkOwners, { chain, p, accounts: [...asked.accounts] }, reading.signal)
-  const subs = await Promise.all(
-    owners.map(({ owner: wallet }) =>
-      inChunks(vaults, some => subAccountsOf(clickhouse, { chain, p, wallet, vaults: some }, reading.signal)),
-    ),
-  )
-  // Shares of an account that is asked for itself are those of a vault, whoever's account it is.
-  const others = {
-    ...asked,
-    accounts: [...new Set(subs.flat())].filter(sub => !asked.accounts.includes(sub)),
-  }
-  const lendable = others.accounts.length > 0 ? vaults : []
-  const all = { ...asked, accounts: [...asked.accounts, ...others.accounts] }
-  const [debts, loansOf, shares, flows] = await Promise.all([
-    ask(clickhouse, debtsByBlock, pinnedTo(all, reading), reading.signal),
-    readOwnFlows('euler-v2', all, reading),
-    inChunks(lendable, some =>
-      ask(clickhouse, sharesByBlock, { ...pinnedTo(others, reading), vaults: some }, reading.signal),
-    ),
-    inChunks(lendable, some =>
-      ask(clickhouse, evkFlowsByBlock, { ...pinnedTo(others, reading), vaults: some }, reading.signal),
-    ),
+  const [debts, loansOf] = await Promise.all([
+    ask(reading.deps.clickhouse, debtsByBlock, pinnedTo(asked, reading), reading.signal),
+    readOwnFlows('euler-v2', asked, reading),
   ])
-  refuseTooMany(debts.length + shares.length + flows.length)
-  const keyOf = ({ vault, account }: { vault: string; account: string }) => `${vault} ${account}`
-  const owed = [...groupBy(debts, keyOf).values()].flatMap((own): Stake[] => {
+  refuseTooMany(debts.length)
+  const byPlace = groupBy(debts, ({ vault, account }) => `${vault} ${account}`)
+  return [...byPlace.values()].flatMap((own): Stake[] => {
     const [{ vault, account } = { vault: '', account: '' }] = own
     const place = placeOf(chain, vault, reading)
     if (!place) return []
@@ -96,36 +61,9 @@ export async function evkStakes(
     }
     return [{ ...place, kind: 'debt', account, steps, values }]
   })
-  const flowsOf = groupBy(flows, keyOf)
-  const lent = [...groupBy(shares, keyOf).entries()].flatMap(([key, own]): Stake[] => {
-    const [{ vault, account } = { vault: '', account: '' }] = own
-    const place = placeOf(chain, vault, reading)
-    if (!place) return []
-    const held = own.map(row => ({ ...row, units: BigInt(row.shares) }))
-    const paid = (flowsOf.get(key) ?? []).map(({ block, at, deposited, withdrawn }) => {
-      return { block, at, paid: { in: BigInt(deposited), out: BigInt(withdrawn) } }
-    })
-    const steps = stepsOf(held, paid)
-    if (!steps) return []
-    const values: Stake['values'] = async times => {
-      const stateAt = await evkStatesAt(chain, vault, times, reading)
-      return (step, at) => {
-        const state = stateAt(at)
-        return state && assetsOfShares(steps[step]?.units ?? 0n, state)
-      }
-    }
-    return [{ ...place, kind: 'supplied', account, steps, values }]
-  })
-  return [...owed, ...lent]
 }
 
-/** Every vault that anybody may have lent to or borrowed from: markets come and go, and what is in a vault stays. */
-const knownVaults = perMoment(async ({ deps, catalogue }: Reading, chain) => {
-  const p = catalogue.chain(chain, 'lending')?.position ?? 0
-  return (await ask(deps.clickhouse, evkKnownVaults, { chain, p })).map(({ vault }) => vault)
-})
-
-/** What is said of a vault, of its shares as of its debts; undefined where it is not described. */
+/** What is said of a vault; undefined where it is not described. */
 function placeOf(chainId: number, vault: string, { catalogue }: Reading) {
   const known = catalogue.find(chainId, vault)
   return (
@@ -139,4 +77,15 @@ function placeOf(chainId: number, vault: string, { catalogue }: Reading) {
       isVouchedFor: known.standing !== 'found',
     }
   )
+}
+
+/** What wallets and their sub-accounts owe, whether or not there is a market of it still; what they lend are shares of a vault. */
+export const evkStakes: LendingStakes<EvkLendingMarket> = {
+  held: `SELECT chain_id FROM evk_owner WHERE owner IN {accounts:Array(String)}
+    UNION ALL SELECT chain_id FROM evk_debt WHERE account IN {accounts:Array(String)}`,
+  accounts: (wallets, chain, { deps, catalogue, signal }) => {
+    const p = catalogue.chain(chain, 'lending')?.position ?? 0
+    return subAccountsOf(deps.clickhouse, { chain, p, wallets }, signal)
+  },
+  read,
 }

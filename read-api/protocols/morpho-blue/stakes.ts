@@ -1,6 +1,7 @@
 import { morphoBalances } from '../../../abi/morpho-blue/math.ts'
 import { groupBy } from '../../../db/group-by.ts'
 import type { Reading } from '../../catalogue/reading.ts'
+import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
 import { ask, z } from '../../moment/query.ts'
@@ -16,8 +17,7 @@ const positionsByBlock = holdingsByBlock({
   row: { market: z.string(), supplied: z.string(), debt: z.string(), collateral: z.string() },
 })
 
-/** What accounts lend to markets, owe there, and secure it with. */
-export async function morphoStakes(
+async function read(
   markets: readonly MorphoLendingMarket[],
   asked: StakesAsked,
   reading: Reading,
@@ -54,4 +54,10 @@ export async function morphoStakes(
       return [{ ...stakeIn(market, asset, market.root), kind, account, steps, values }]
     })
   })
+}
+
+/** What accounts lend to markets, owe there, and secure it with. */
+export const morphoStakes: LendingStakes<MorphoLendingMarket> = {
+  held: 'SELECT chain_id FROM morpho_position WHERE account IN {accounts:Array(String)}',
+  read,
 }

@@ -25,7 +25,7 @@ export default defineEndpoint({
     const { catalogue, shown } = context
     const { kept, leftOut } = narrowed(await svmVaultsOf(context), query, catalogue, shown.withUnlisted)
     const page = pageOfAll(sorted(kept, query.sortBy ?? 'tvl', query.sortOrder), query)
-    context.leaveOut(leftOut, kept.length === 0)
+    context.leaveOut(leftOut.length, kept.length === 0)
     return { ...page, data: page.data.map(vault => detailedWire(vault, catalogue)) }
   },
 })

@@ -19,7 +19,7 @@ export default defineEndpoint({
   async handler(_, context) {
     const { catalogue, shown } = context
     const { kept, leftOut } = narrowed(await svmVaultsOf(context), {}, catalogue, shown.withUnlisted)
-    context.leaveOut(leftOut, false)
+    context.leaveOut(leftOut.length, false)
     return sorted(kept, 'tvl', 'desc').map(vault => vaultWire(vault, catalogue))
   },
 })
