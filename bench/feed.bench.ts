@@ -123,7 +123,7 @@ async function subscribe(pool: pg.Pool, port: number): Promise<void> {
         mode: 'instant',
         cursor: new Map([[1, streams[0]?.head ?? 0]]),
       },
-      WEBHOOKS,
+      { webhooks: WEBHOOKS, rules: 0 },
     )
 }
 

@@ -1,32 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { log } from '../db/process/log.ts'
+import type { Turns } from '../db/process/turns.ts'
 import { beginTogether, finishBatch, withFreeLocks } from './checkpoints.ts'
 import type { MirroredBatch } from './mirror.ts'
 import type { Projection } from './projection.ts'
 import { applyBatch } from './runner.ts'
-
-/** Statements that ClickHouse gets at one time from all batches that are brought in together. */
-export class Together {
-  private left: number
-  private readonly waiting: (() => void)[] = []
-
-  constructor(statements: number) {
-    this.left = statements
-  }
-
-  async turn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.left > 0) this.left--
-    else await new Promise<void>(resolve => this.waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = this.waiting.shift()
-      if (next) next()
-      else this.left++
-    }
-  }
-}
 
 type WholeBatch = MirroredBatch & { types: ReadonlySet<string> }
 
@@ -40,7 +19,7 @@ export const canTogether = (batch: MirroredBatch): batch is WholeBatch =>
  * its own job, by which a killed batch is repeated as well. Gives the names of those that have it.
  */
 export function projectTogether(
-  together: Together,
+  statements: Turns,
   { pool, clickhouse }: { pool: pg.Pool; clickhouse: ClickHouseClient },
   projections: readonly Projection[],
   stream: number,
@@ -56,7 +35,7 @@ export function projectTogether(
     )
     const apply = async (projection: Projection): Promise<string[]> => {
       try {
-        await together.turn(() => applyBatch(pool, clickhouse, projection, stream, batch))
+        await statements.turn(() => applyBatch(pool, clickhouse, projection, stream, batch))
         return [projection.name]
       } catch (error) {
         // Its own job tries again, and tells of what stays.

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
+import type { Turns } from '../db/process/turns.ts'
 import { checkReadModels, ReadModelsLostError } from '../db/read-models.ts'
 import { kindOfStream, type StreamKind } from '../db/streams.ts'
 import { type Job, MIRROR } from '../db/wake-ups.ts'
@@ -7,7 +8,7 @@ import { passOver, registerProjections, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
 import { changesBy, type Projection, partsOf } from './projection.ts'
 import { expectRange, runProjection } from './runner.ts'
-import { canTogether, projectTogether, type Together } from './together.ts'
+import { canTogether, projectTogether } from './together.ts'
 
 export interface WorkContext {
   pool: pg.Pool
@@ -16,8 +17,11 @@ export interface WorkContext {
   /** After each batch of positions (from, to], of the mirror (`event`) too. */
   onBatch?: (projection: string, stream: number, batch: { from: number; to: number }, seconds: number) => void
   signal?: AbortSignal
-  /** Blocks as they come are brought into the projections by the job that mirrors them, one batch after the other. */
-  together?: Together
+  /**
+   * Blocks as they come are brought into the projections by the job that mirrors them, one batch after the other: so many
+   * statements at one time from all of them.
+   */
+  together?: Turns
   /** The stream is another worker's just now. */
   onHeld?: () => void
   /**

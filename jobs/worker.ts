@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { storeDeadLetters } from '../db/dead-letters.ts'
 import { log } from '../db/process/log.ts'
+import { Turns } from '../db/process/turns.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
 import { type Job, jobId, jobOptions, jobSchema, MIRROR, QUEUE } from '../db/wake-ups.ts'
@@ -14,7 +15,6 @@ import { exposeStatus, observeBatch, observeFailure } from './metrics.ts'
 import { Pace } from './pace.ts'
 import type { Projection } from './projection.ts'
 import { NeedsReplayError } from './runner.ts'
-import { Together } from './together.ts'
 import { findWork, type WorkContext, work } from './work.ts'
 
 export interface WorkerOptions {
@@ -63,7 +63,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     await queue.addBulk(wanted.map(job => asAdded(job, round)))
   }
 
-  const together = new Together(options.concurrency)
+  const together = new Turns(options.concurrency)
   const context = {
     pool,
     clickhouse,

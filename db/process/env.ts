@@ -112,6 +112,7 @@ export const envSchema = z.object({
   PUBLIC_URL: urlOf('http', 'https').optional(),
   SHOW_UNLISTED: z.stringbool().default(false),
   WEBHOOKS_PER_KEY: z.coerce.number().int().min(0).default(20),
+  ALERT_RULES_PER_KEY: z.coerce.number().int().min(0).default(100),
   WEBHOOK_PRIVATE_TARGETS: z.stringbool().default(false),
   CORS_ORIGINS: z
     .string()

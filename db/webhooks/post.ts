@@ -12,9 +12,16 @@ const PATIENCE_MS = 10_000
 const MOST_ANSWER = 16_384
 const LONGEST_ANSWER_MS = 1_000
 
+/** What messages are signed with, as Standard Webhooks writes it: whsec_ and base64. */
+export interface Secret {
+  secret: string
+  /** Milliseconds since 1970 until which it signs beside a newer one; null: it is the newest. */
+  until: number | null
+}
+
 export interface Receiver {
   url: string
-  secret: string
+  secrets: readonly Secret[]
 }
 
 export interface Attempt {
@@ -101,7 +108,7 @@ export function createPoster(options: PosterOptions): Poster {
     })
 
   return {
-    async post({ url: address, secret }, { id, body }, signal) {
+    async post({ url: address, secrets }, { id, body }, signal) {
       const url = new URL(address)
       const now = new Date()
       const headers = {
@@ -110,7 +117,7 @@ export function createPoster(options: PosterOptions): Poster {
         'user-agent': 'vaultlog',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-        'webhook-signature': new Signer(secret).sign(id, now, body),
+        'webhook-signature': signaturesOf(secrets, { id, now, body }),
       }
       // Held until the answer has ended: a signal that nobody holds any more never fires.
       const over = new AbortController()
@@ -148,6 +155,15 @@ export function createPoster(options: PosterOptions): Poster {
       for (const agent of Object.values(agents)) agent.destroy()
     },
   }
+}
+
+/** Whoever has one of the secrets finds its signature among them. */
+function signaturesOf(
+  secrets: readonly Secret[],
+  { id, now, body }: { id: string; now: Date; body: string },
+): string {
+  const signing = secrets.filter(({ until }) => until === null || until > now.getTime())
+  return signing.map(({ secret }) => new Signer(secret).sign(id, now, body)).join(' ')
 }
 
 function judge({ statusCode: status = 0, headers }: IncomingMessage): Attempt {

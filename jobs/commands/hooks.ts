@@ -81,7 +81,7 @@ export default function add(program: Command): void {
         const book = createWebhookBook(pool)
         const { url } = await find(book, id)
         const poster = createPoster({ allowsPrivate: env.WEBHOOK_PRIVATE_TARGETS })
-        const { status, error } = await sendTest(poster, id, { url, secret: await book.secretOf(id) })
+        const { status, error } = await sendTest(poster, id, { url, secrets: await book.secretsOf(id) })
         poster.close()
         print(error ? `Not delivered: ${error}.` : `Delivered: answered ${status}.`)
         return error ? 1 : 0

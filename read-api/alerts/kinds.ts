@@ -1,6 +1,7 @@
 import type { Face } from '../../db/faces.ts'
 import { HOUR } from '../../db/units.ts'
 import type { StoredRule } from '../../db/webhooks/rules.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
 import { legsOf } from '../catalogue/prices.ts'
 import type { AnswerReading } from '../catalogue/reading.ts'
 import type { Vault } from '../catalogue/vault.ts'
@@ -18,14 +19,18 @@ type Parameter = 'vaultId' | 'window' | 'assetAddress' | 'marketId' | 'assetId' 
 export const NOTHING = 'none'
 
 /** What a rule may watch. */
-interface Kind {
+export interface Kind {
   /** In a sentence, for the document. */
   about: string
   needs: readonly Parameter[]
   /** The family of read models that it stands on, besides the core. */
   face?: Face
+  /** Chains that the figure is made of besides the rule's own. */
+  alsoOn?(rule: StoredRule, catalogue: Catalogue, chainId: number): number[]
   /** The figure as of the catalogue's moment, a decimal, or NOTHING; undefined: not known. */
-  read(rule: StoredRule, reading: AnswerReading, chainId: number): Promise<string | undefined>
+  find?(rule: StoredRule, catalogue: Catalogue, chainId: number): string | undefined
+  /** The same where the catalogue does not have it. */
+  read?(rule: StoredRule, reading: AnswerReading, chainId: number): Promise<string | undefined>
   isCrossed(value: string, threshold: string): boolean
 }
 
@@ -52,11 +57,17 @@ const FRESH = 6 * HOUR
 
 /** A figure of a vault that the catalogue has. */
 const ofVault =
-  (figure: (vault: Vault, rule: StoredRule) => string | undefined): Kind['read'] =>
-  async (rule, { catalogue }, chainId) => {
+  (figure: (vault: Vault, rule: StoredRule) => string | undefined): Kind['find'] =>
+  (rule, catalogue, chainId) => {
     const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
     return vault && figure(vault, rule)
   }
+
+/** What the price of a rule's asset is made of. */
+function legsOfAsset(rule: StoredRule, catalogue: Catalogue, chainId: number) {
+  const plan = catalogue.asset(chainId, rule['assetAddress'] ?? '')?.plan
+  return plan ? legsOf(plan) : []
+}
 
 /** By which fraction a price is below the highest one. */
 function fallOf(price: number, high: number): string | undefined {
@@ -68,14 +79,14 @@ export const KINDS = {
   'apy-below': {
     about: 'the APY of a vault over `window`, without rewards, is below `threshold`',
     needs: ['vaultId', 'window', 'threshold'],
-    read: ofVault((vault, rule) => ratioOf(vault.apy[rule['window'] as Window])),
+    find: ofVault((vault, rule) => ratioOf(vault.apy[rule['window'] as Window])),
     isCrossed: isBelow,
   },
   'apy-fell': {
     about:
       'the APY of a vault over `window`, without rewards, is more than `threshold` below that over 30 days, as a difference',
     needs: ['vaultId', 'window', 'threshold'],
-    read: ofVault(({ apy }, rule) => differenceOf(apy['30day'], apy[rule['window'] as Window])),
+    find: ofVault(({ apy }, rule) => differenceOf(apy['30day'], apy[rule['window'] as Window])),
     isCrossed: isAbove,
   },
   'tvl-outflow': {
@@ -100,7 +111,7 @@ export const KINDS = {
   paused: {
     about: 'a vault is paused (the value is 1)',
     needs: ['vaultId'],
-    async read(rule, { catalogue }, chainId) {
+    find(rule, catalogue, chainId) {
       const vault = catalogue.find(chainId, rule['vaultId'] ?? '')
       if (!vault || catalogue.moment.filling.get(chainId)?.has('vault_setting')) return undefined
       return vault.isPaused ? '1' : '0'
@@ -111,7 +122,7 @@ export const KINDS = {
     about:
       'the share price of a vault is by more than the fraction `threshold` below its highest of seven days',
     needs: ['vaultId', 'threshold'],
-    read: ofVault(({ state: { sample, range } }) =>
+    find: ofVault(({ state: { sample, range } }) =>
       sample?.sharePrice === undefined || !range || range.high <= 0
         ? undefined
         : fallOf(sample.sharePrice, range.high),
@@ -121,11 +132,12 @@ export const KINDS = {
   depeg: {
     about: 'the price of an asset is by more than `threshold` USD away from 1 USD',
     needs: ['assetAddress', 'threshold'],
-    async read(rule, { catalogue }, chainId) {
+    alsoOn: (rule, catalogue, chainId) => legsOfAsset(rule, catalogue, chainId).map(leg => leg.chainId),
+    find(rule, catalogue, chainId) {
       const asset = catalogue.asset(chainId, rule['assetAddress'] ?? '')
       // What is a dollar by decree has no price of its own.
-      if (!asset?.plan || legsOf(asset.plan).length === 0) return undefined
-      return differenceOf(asset.price, 1)?.replace('-', '')
+      if (legsOfAsset(rule, catalogue, chainId).length === 0) return undefined
+      return differenceOf(asset?.price, 1)?.replace('-', '')
     },
     isCrossed: isAbove,
   },

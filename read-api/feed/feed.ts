@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { readEvents } from '../../db/events/event-store.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
+import { Turns } from '../../db/process/turns.ts'
 import { type CheckpointWatch, watchChannel } from '../moment/snapshot.ts'
 import type { Chain } from './chains.ts'
 import { type Message, messageOf } from './message.ts'
@@ -31,10 +32,17 @@ interface Tail {
   growing?: Promise<void> | undefined
 }
 
-/** Ranges of positions that were taken back, as far as they were read. */
+/** Positions that were taken back, and the position of the retraction that says so. */
+interface TakenRange {
+  from: number
+  to: number
+  by: number
+}
+
+/** Ranges that were taken back, as far as they were read. */
 interface TakenBack {
   to: number
-  ranges: { from: number; to: number }[]
+  ranges: readonly TakenRange[]
 }
 
 /**
@@ -49,11 +57,10 @@ export class Feed {
   private lastLook: Promise<unknown> = Promise.resolve()
   private nextLook: Promise<ReadonlyMap<number, Chain>> | undefined
   private readonly tails = new Map<number, Tail>()
-  private readonly takenBack = new Map<number, TakenBack>()
+  private readonly takenBack = new Map<number, Promise<TakenBack>>()
   private readonly followers = new Set<() => void>()
   private watch: Promise<CheckpointWatch> | undefined
-  private readonly waiting: (() => void)[] = []
-  private readers = 0
+  private readonly reading = new Turns(READERS)
   private readonly stopping = new AbortController()
 
   constructor(pool: pg.Pool) {
@@ -153,12 +160,14 @@ export class Feed {
     mode: Mode,
   ): Promise<{ messages: readonly Message[]; to: number }> {
     if (after >= to) return { messages: [], to: after }
-    const gone = mode === 'finalized' ? await this.retractionsOf(chainId) : undefined
+    // What is stored by now is further than anything that is final.
+    const gone =
+      mode === 'finalized' ? await this.retractionsTo(chainId, this.reach(chainId, 'instant')) : undefined
     const found = await this.page(chainId, after, to)
     const last = found.at(-1)?.position
     if (last === undefined) throw new GapError(chainId, after)
     const messages = gone
-      ? found.filter(({ isRetraction, position }) => !isRetraction && !isWithin(gone, position))
+      ? found.filter(({ isRetraction, position }) => !isRetraction && !isWithin(gone.ranges, position))
       : found
     return { messages, to: last }
   }
@@ -178,7 +187,7 @@ export class Feed {
         return tail.messages.slice(from, Math.min(from + PAGE, to - tail.after))
       }
     }
-    return this.fetch(chainId, after, to)
+    return this.reading.turn(() => this.fetch(chainId, after, to))
   }
 
   private tailOf(chainId: number): Tail | undefined {
@@ -196,7 +205,7 @@ export class Feed {
   private async grow(chainId: number, tail: Tail): Promise<void> {
     const end = tail.after + tail.messages.length
     // Everybody at the head waits for it: it waits for nobody who is behind.
-    const more = await this.fetchNow(chainId, end, this.chains.get(chainId)?.head ?? end)
+    const more = await this.fetch(chainId, end, this.chains.get(chainId)?.head ?? end)
     if (more.length === 0) throw new GapError(chainId, end)
     tail.messages.push(...more)
     const excess = tail.messages.length - TAIL
@@ -206,49 +215,40 @@ export class Feed {
   }
 
   private async fetch(chainId: number, after: number, to: number): Promise<Message[]> {
-    if (this.readers < READERS) this.readers++
-    // Who ends hands its place over.
-    else await new Promise<void>(resolve => this.waiting.push(resolve))
-    try {
-      return await this.fetchNow(chainId, after, to)
-    } finally {
-      const next = this.waiting.shift()
-      if (next) next()
-      else this.readers--
-    }
-  }
-
-  private async fetchNow(chainId: number, after: number, to: number): Promise<Message[]> {
     return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
   }
 
-  /** What retractions at positions (after, to] take back. */
-  async retractionsBetween(chainId: number, after: number, to: number): Promise<TakenBack['ranges']> {
-    const events = await readEvents(this.pool, chainId, { after, to, types: ['BlockRetracted'] })
-    return events.map(({ data }) => ({
-      from: Number(data['fromPosition']),
-      to: Number(data['toPosition']),
-    }))
+  /**
+   * What a chain took back by retractions at positions up to `to`, and maybe after it. Read once however many ask, from
+   * where it was read before.
+   */
+  async retractionsTo(chainId: number, to: number): Promise<TakenBack> {
+    const before = this.takenBack.get(chainId)
+    const known = (await before) ?? { to: 0, ranges: [] }
+    if (known.to >= to) return known
+    // Somebody else has begun to meanwhile.
+    if (this.takenBack.get(chainId) !== before) return this.retractionsTo(chainId, to)
+    const next = this.readRetractions(chainId, known, to)
+    this.takenBack.set(chainId, next)
+    // What was known before is read on from the next time.
+    next.catch(() => this.takenBack.set(chainId, Promise.resolve(known)))
+    return next
   }
 
-  /** As far as they are stored by now, which is further than anything that is final. */
-  private async retractionsOf(chainId: number): Promise<TakenBack> {
-    const known = this.takenBack.get(chainId) ?? { to: 0, ranges: [] }
-    const head = this.chains.get(chainId)?.head ?? 0
-    if (known.to >= head) return known
-    const ranges = await this.retractionsBetween(chainId, known.to, head)
-    const next = {
-      to: head,
-      ranges:
-        ranges.length === 0 ? known.ranges : [...known.ranges, ...ranges].sort((a, b) => a.from - b.from),
-    }
-    this.takenBack.set(chainId, next)
-    return next
+  private async readRetractions(chainId: number, known: TakenBack, to: number): Promise<TakenBack> {
+    const range = { after: known.to, to, types: ['BlockRetracted'] }
+    const found = (await readEvents(this.pool, chainId, range)).map(({ data, position }) => ({
+      from: Number(data['fromPosition']),
+      to: Number(data['toPosition']),
+      by: position,
+    }))
+    if (found.length === 0) return { to, ranges: known.ranges }
+    return { to, ranges: [...known.ranges, ...found].sort((a, b) => a.from - b.from) }
   }
 }
 
-/** Ranges do not overlap: nothing is taken back twice. */
-function isWithin({ ranges }: TakenBack, position: number): boolean {
+/** Ranges do not overlap: nothing is taken back twice. Gives the place of the first that begins after `position`. */
+function placeAfter(ranges: readonly TakenRange[], position: number): number {
   let low = 0
   let high = ranges.length
   while (low < high) {
@@ -256,5 +256,22 @@ function isWithin({ ranges }: TakenBack, position: number): boolean {
     if ((ranges[middle]?.from ?? 0) <= position) low = middle + 1
     else high = middle
   }
-  return (ranges[low - 1]?.to ?? 0) >= position
+  return low
+}
+
+const isWithin = (ranges: readonly TakenRange[], position: number): boolean =>
+  (ranges[placeAfter(ranges, position) - 1]?.to ?? 0) >= position
+
+/** Whether a retraction at a position of (after, to] takes back one of the positions (from, last]. */
+export function areTakenBack(
+  ranges: readonly TakenRange[],
+  [from, last]: readonly [from: number, last: number],
+  [after, to]: readonly [after: number, to: number],
+): boolean {
+  for (let at = placeAfter(ranges, last) - 1; at >= 0; at--) {
+    const range = ranges[at]
+    if (!range || range.to <= from) return false
+    if (range.by > after && range.by <= to) return true
+  }
+  return false
 }

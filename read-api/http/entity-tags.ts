@@ -77,22 +77,41 @@ function digest(text: string): string {
 
 const stands = new WeakMap<Catalogue, Map<string, string>>()
 
-/** Where everything stands that an answer on this ground is made of: while it is the same, the answer is. */
-export function standOf(catalogue: Catalogue, ground: Ground, face: Faces | undefined): string {
+function remembered(catalogue: Catalogue, key: string, make: () => string): string {
   const known = stands.get(catalogue) ?? new Map<string, string>()
   stands.set(catalogue, known)
-  const key = `${face} ${ground}`
-  const found = known.get(key) ?? placesOf(catalogue, ground, face)
+  const found = known.get(key) ?? make()
   known.set(key, found)
   return found
 }
 
-function placesOf(catalogue: Catalogue, ground: Ground, face: Faces | undefined): string {
-  const { chains, faces, filling, registryPosition, replays } = catalogue.moment
-  const own = [face ?? []].flat()
-  const all = () => [...new Set([...chains.keys(), ...own.flatMap(of => [...(faces.get(of)?.keys() ?? [])])])]
-  const ids = ground === 'all' ? all() : groundWithPrices(catalogue, ground)
+/** Where everything stands that an answer on this ground is made of: while it is the same, the answer is. */
+export function standOf(catalogue: Catalogue, ground: Ground, face: Faces | undefined): string {
+  const idsOf = () => (ground === 'all' ? allChains(catalogue, face) : groundWithPrices(catalogue, ground))
+  return remembered(catalogue, `${face} ${ground}`, () => placesOf(catalogue, idsOf(), face))
+}
+
+/** The same of what is made of these chains and no others, whatever prices there stand on. */
+export function standOfChains(
+  catalogue: Catalogue,
+  chainIds: readonly number[],
+  face: Faces | undefined,
+): string {
+  return remembered(catalogue, `${face} alone ${chainIds}`, () => placesOf(catalogue, chainIds, face))
+}
+
+const furtherFaces = (face: Faces | undefined) => [face ?? []].flat()
+
+function allChains({ moment: { chains, faces } }: Catalogue, face: Faces | undefined): number[] {
+  const further = furtherFaces(face).flatMap(of => [...(faces.get(of)?.keys() ?? [])])
+  return [...new Set([...chains.keys(), ...further])]
+}
+
+function placesOf(catalogue: Catalogue, ids: readonly number[], face: Faces | undefined): string {
+  const { chains, filling, registryPosition, replays } = catalogue.moment
+  const own = furtherFaces(face)
   const places = ids
+    .slice()
     .sort((a, b) => a - b)
     .map(id => {
       const { position = 0, blockNumber = 0 } = chains.get(id) ?? {}

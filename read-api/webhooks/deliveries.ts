@@ -1,11 +1,14 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
+import { groupBy } from '../../db/group-by.ts'
 import type { CreditMeter } from '../../db/keys/credits.ts'
-import { inLanes } from '../../db/process/lanes.ts'
 import { log } from '../../db/process/log.ts'
 import { behindOf, createWebhookBook } from '../../db/webhooks/book.ts'
 import type { Poster } from '../../db/webhooks/post.ts'
-import { createRuleBook } from '../../db/webhooks/rules.ts'
+import { createRuleBook, type RuleBook } from '../../db/webhooks/rules.ts'
 import type { AlertDeps } from '../alerts/alerts.ts'
+import { Figures } from '../alerts/figures.ts'
+import { observeDropped } from '../alerts/metrics.ts'
 import type { Feed } from '../feed/feed.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { observeSubscriptions } from './metrics.ts'
@@ -14,21 +17,27 @@ import { observeSubscriptions } from './metrics.ts'
 const SWEEP_MS = 1_000
 /** Taken by one process at once: others that start with it have their part. */
 const MOST_TAKEN = 200
-/** Webhooks whose rules are looked at at the same time: requests come first. */
-const RULES_AT_ONCE = 2
+/** How often it is looked for alerts that nobody is to hear of any more. */
+const DROP_MS = 60_000
 const RETRY_MS = 5_000
 const LONGEST_RETRY_MS = 3_600_000
 const GIVE_UP_MS = 5 * 86_400_000
 
 export interface DeliveriesOptions extends Omit<Partial<DeliveryDeps>, 'alerts'> {
   /** What alert rules are held to; without, no rule is looked at. */
-  readModels?: Omit<AlertDeps, 'rules'>
+  readModels?: Omit<AlertDeps, 'rules' | 'figures'> & {
+    clickhouse: ClickHouseClient
+    readMs?: number
+    restMs?: number
+  }
   /** Of its own connections: one is kept, for the locks. */
   pool: pg.Pool
   feed: Feed
   poster: Poster
   credits: CreditMeter
   sweepMs?: number
+  /** Alerts of a webhook that wait at most. */
+  mostWaiting?: number
 }
 
 /**
@@ -46,17 +55,26 @@ export class Deliveries {
   private timer: NodeJS.Timeout | undefined
   private sweeping: Promise<void> = Promise.resolve()
   private isStopping = false
-  private looking: Promise<unknown> | undefined
+  /** Keys whose rules are being looked at. */
+  private readonly looking = new Set<number>()
+  private readonly rules: RuleBook
+  private droppedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: DeliveriesOptions) {
     this.options = options
+    const { readModels, ...rest } = options
+    this.rules = createRuleBook(options.pool, options)
     this.deps = {
       retryMs: RETRY_MS,
       longestRetryMs: LONGEST_RETRY_MS,
       giveUpMs: GIVE_UP_MS,
       book: createWebhookBook(options.pool),
-      alerts: options.readModels && { ...options.readModels, rules: createRuleBook(options.pool) },
-      ...options,
+      alerts: readModels && {
+        ...readModels,
+        rules: this.rules,
+        figures: new Figures(readModels.clickhouse, readModels),
+      },
+      ...rest,
     }
   }
 
@@ -89,11 +107,8 @@ export class Deliveries {
       this.running.delete(id)
       if (!active.has(id)) await this.unlock(delivery.hook.number)
     }
-    this.looking ??= inLanes(RULES_AT_ONCE, [...this.running.values()], each => each.lookAtRules()).finally(
-      () => {
-        this.looking = undefined
-      },
-    )
+    this.lookAtRules()
+    await this.dropOld()
     const open = [...active.values()].filter(({ id }) => !this.running.has(id))
     if (open.length > 0) await this.take(open.slice(0, MOST_TAKEN))
     const hooks = [...this.running.values()].map(({ hook }) => hook)
@@ -107,6 +122,27 @@ export class Deliveries {
       this.unfollow ??= this.options.feed.follow(() => {
         for (const delivery of this.running.values()) delivery.wake()
       })
+  }
+
+  /** One after the other of each key, so that one with many rules keeps no other waiting. */
+  private lookAtRules(): void {
+    for (const [keyId, own] of groupBy(this.running.values(), ({ hook }) => hook.keyId)) {
+      if (this.looking.has(keyId)) continue
+      this.looking.add(keyId)
+      const look = async () => {
+        for (const delivery of own) await delivery.lookAtRules()
+      }
+      void look().finally(() => this.looking.delete(keyId))
+    }
+  }
+
+  /** Of those that nobody delivers, too. */
+  private async dropOld(): Promise<void> {
+    if (performance.now() - this.droppedAt < DROP_MS) return
+    this.droppedAt = performance.now()
+    const count = await this.rules.dropOld()
+    observeDropped(count)
+    if (count > 0) log.warn({ alerts: count }, 'alerts were dropped: nobody took them for days')
   }
 
   private async take(open: readonly { id: string; number: number }[]): Promise<void> {

@@ -19,8 +19,11 @@ const AGAIN_MS = 1_000
 const POOR_MS = 600_000
 /** Who waits longer keeps no events in memory meanwhile. */
 const SHORT_MS = 2_000
-/** A receiver is not given up before so many attempts, however long ago the first was: nobody may have tried meanwhile. */
-const LEAST_ATTEMPTS = 10
+/**
+ * A receiver is not given up before so many attempts, which take days, however long ago the first was: nobody may have tried
+ * meanwhile, and clocks are set.
+ */
+const LEAST_ATTEMPTS = 100
 
 export interface DeliveryDeps {
   feed: Feed
@@ -68,7 +71,13 @@ export class Delivery {
     this.deps = deps
     this.passed = new Map(hook.cursor)
     this.filter = filterOf(hook.filter as WebhookQuery)
-    this.alerts = deps.alerts && new Alerts(hook, deps.alerts, deps.feed, this.over.signal)
+    this.alerts =
+      deps.alerts &&
+      new Alerts(hook, deps.alerts, {
+        feed: deps.feed,
+        signal: this.over.signal,
+        onMessages: () => this.wake(),
+      })
     this.ended = this.run()
       .then(() => this.evaluating)
       .finally(() => {
@@ -90,7 +99,6 @@ export class Delivery {
       .evaluate()
       .then(isOwn => {
         if (!isOwn) this.stop()
-        else if (alerts.mayWait) this.wake()
       })
       .catch((error: Error) =>
         log.warn(
@@ -120,7 +128,7 @@ export class Delivery {
         if (error instanceof OverError || signal.aborted) return
         this.isWoken = true
         if (error instanceof PauseError) {
-          await sleepUntil(this.hook.retryAt, signal)
+          await this.sleepUntil(this.hook.retryAt)
           continue
         }
         log.warn(
@@ -214,9 +222,10 @@ export class Delivery {
     // What comes meanwhile says so again.
     alerts.mayWait = false
     try {
-      for (let some = await rules.waiting(hook); some.length > 0; some = await rules.waiting(hook))
-        for (const { number, id, body } of some)
-          await this.deliver({ id, body }, () => rules.sent(hook, number))
+      for (let next = await rules.nextWaiting(hook); next; next = await rules.nextWaiting(hook)) {
+        const { number, id, body } = next
+        await this.deliver({ id, body }, () => rules.sent(hook, number))
+      }
     } catch (error) {
       alerts.mayWait = true
       throw error
@@ -268,10 +277,20 @@ export class Delivery {
   }
 
   private async waitUntil(time: Date | null): Promise<void> {
-    const { signal } = this.over
-    if ((time?.getTime() ?? 0) - Date.now() > SHORT_MS) throw new PauseError()
-    await sleepUntil(time, signal)
-    if (signal.aborted) throw new OverError()
+    if (this.msUntil(time) > SHORT_MS) throw new PauseError()
+    await this.sleepUntil(time)
+    if (this.over.signal.aborted) throw new OverError()
+  }
+
+  /** What is further away than anything is put off was reckoned by a clock that was set since: it is now. */
+  private msUntil(time: Date | null): number {
+    const ms = (time?.getTime() ?? 0) - Date.now()
+    return ms > Math.max(1.1 * this.deps.longestRetryMs, POOR_MS) ? 0 : ms
+  }
+
+  private async sleepUntil(time: Date | null): Promise<void> {
+    const ms = this.msUntil(time)
+    if (ms > 0) await sleep(ms, undefined, { signal: this.over.signal }).catch(() => {})
   }
 
   private async fail({ status, error = '', retryAfter = 0 }: Attempt): Promise<void> {
@@ -311,14 +330,9 @@ export class Delivery {
     if ((await deps.credits.charge(account, 1)).isAccepted) return
     await this.note(new Date(Date.now() + POOR_MS), 'The key has no credits left this month.')
     // It is taken again with the plan that its key has by then.
-    await sleepUntil(hook.retryAt, this.over.signal)
+    await this.sleepUntil(hook.retryAt)
     throw new OverError()
   }
-}
-
-async function sleepUntil(time: Date | null, signal: AbortSignal): Promise<void> {
-  const ms = (time?.getTime() ?? 0) - Date.now()
-  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 const wentBack = (chainId: number) =>

@@ -1,5 +1,5 @@
 import { behindOf, type Webhook } from '../../db/webhooks/book.ts'
-import type { RuleState } from '../../db/webhooks/rules.ts'
+import { MOST_WAITING, type RuleState, WAITING_DAYS } from '../../db/webhooks/rules.ts'
 import { MOST_RULES, Rule, RuleShape, ruleOf } from '../alerts/schemas.ts'
 import { nameOfChain } from '../feed/chains.ts'
 import { formatCursor, START } from '../feed/cursor.ts'
@@ -38,6 +38,7 @@ export const createBody = z
       .array(Rule, { error: 'must be a list of rules' })
       .max(MOST_RULES, { error: `must have ${MOST_RULES} rules at most` })
       .optional()
+      .transform(rules => rules ?? [])
       .openapi({
         description:
           'Alert rules, held to the read models as they move, whatever `mode` says. Each fires once when what it watches crosses its threshold (a message of kind alert and type alert.fired), says so when it is back (alert.cleared), and takes it back where a block that fired it is taken back (alert.retracted).',
@@ -55,6 +56,25 @@ export const replayBody = z
     ),
   })
   .openapi('WebhookReplay')
+
+export const rotateBody = z
+  .strictObject({
+    overlapHours: z
+      .int({ error: 'must be a whole number' })
+      .min(0, { error: 'must be 0 at least' })
+      .max(168, { error: 'must be 168 at most' })
+      .optional()
+      .transform(value => value ?? 24)
+      .openapi({
+        type: 'integer',
+        minimum: 0,
+        maximum: 168,
+        default: 24,
+        description:
+          'For so long the secret of before signs as well. 0, as where it leaked: no secret but the new one signs from now on.',
+      }),
+  })
+  .openapi('WebhookRotation')
 
 export const webhookParams = z.object({
   webhookId: text({
@@ -97,6 +117,12 @@ const webhookFields = {
   failingSince: seconds('The first of them.').optional(),
   nextAttemptAt: seconds('Nothing is sent before it.').optional(),
   lastError: z.string().optional(),
+  alertsDropped: z.int().openapi({
+    description: `Messages of its rules that were not delivered within ${WAITING_DAYS} days, or before ${MOST_WAITING.toLocaleString('en')} newer ones waited: they are never sent.`,
+  }),
+  oldSecretsUntil: seconds(
+    'Secrets from before it was rotated sign beside the newest until then.',
+  ).optional(),
 }
 
 export const WebhookShape = z.strictObject(webhookFields).openapi('Webhook')
@@ -106,7 +132,7 @@ export const MadeWebhookShape = z
     ...webhookFields,
     secret: z.string().openapi({
       description:
-        'What messages are signed with, as libraries of Standard Webhooks take it. Shown this once; it cannot be asked for again.',
+        'What messages are signed with, as libraries of Standard Webhooks take it. Shown this once; it cannot be asked for again, and rotate gives a new one.',
     }),
   })
   .openapi('MadeWebhook')
@@ -141,5 +167,7 @@ export function webhookOf(
     failingSince: secondsOf(hook.failingSince),
     nextAttemptAt: hook.disabled ? undefined : secondsOf(hook.retryAt),
     lastError: hook.lastError ?? undefined,
+    alertsDropped: hook.alertsDropped,
+    oldSecretsUntil: secondsOf(hook.oldSecretsUntil),
   }
 }

@@ -1,7 +1,12 @@
 import type pg from 'pg'
 import type { ApiKey } from '../../db/keys/keys.ts'
 import type { Env } from '../../db/process/env.ts'
-import { createWebhookBook, type Webhook, type WebhookBook } from '../../db/webhooks/book.ts'
+import {
+  createWebhookBook,
+  type Webhook,
+  type WebhookBook,
+  type WebhookLimits,
+} from '../../db/webhooks/book.ts'
 import { createPoster, type Poster } from '../../db/webhooks/post.ts'
 import { createRuleBook, type RuleBook } from '../../db/webhooks/rules.ts'
 import type { Feed } from '../feed/feed.ts'
@@ -16,19 +21,23 @@ export interface Webhooks {
   poster: Poster
   allowsPrivate: boolean
   /** That a key may have. */
-  most: number
+  limits: WebhookLimits
 }
 
 export function createWebhooks(
   pool: pg.Pool,
-  { WEBHOOKS_PER_KEY, WEBHOOK_PRIVATE_TARGETS }: Pick<Env, 'WEBHOOKS_PER_KEY' | 'WEBHOOK_PRIVATE_TARGETS'>,
+  {
+    WEBHOOKS_PER_KEY,
+    ALERT_RULES_PER_KEY,
+    WEBHOOK_PRIVATE_TARGETS,
+  }: Pick<Env, 'WEBHOOKS_PER_KEY' | 'ALERT_RULES_PER_KEY' | 'WEBHOOK_PRIVATE_TARGETS'>,
 ): Webhooks {
   return {
     book: createWebhookBook(pool),
     rules: createRuleBook(pool),
     poster: createPoster({ allowsPrivate: WEBHOOK_PRIVATE_TARGETS }),
     allowsPrivate: WEBHOOK_PRIVATE_TARGETS,
-    most: WEBHOOKS_PER_KEY,
+    limits: { webhooks: WEBHOOKS_PER_KEY, rules: ALERT_RULES_PER_KEY },
   }
 }
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { appendEvents, lockStreamHead, registerStream } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { inTransaction } from '../../db/postgres.ts'
+import { Turns } from '../../db/process/turns.ts'
 import { MIRROR } from '../../db/wake-ups.ts'
 import { listStreams, readCheckpoint, withLock } from '../../jobs/checkpoints.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
 import { runProjection } from '../../jobs/runner.ts'
-import { Together } from '../../jobs/together.ts'
 import { verify } from '../../jobs/verify.ts'
 import { work } from '../../jobs/work.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
@@ -134,7 +134,7 @@ test('blocks are brought in together by the job that mirrors them, forks and wha
     pool: postgres.pool,
     clickhouse: clickhouse.client,
     projections,
-    together: new Together(3),
+    together: new Turns(3),
   }
   await registerStream(postgres.pool, OTHER, 'optimism', 'evm')
   const { log } = new RandomChain(70).grow(12)

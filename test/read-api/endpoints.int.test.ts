@@ -167,6 +167,7 @@ it('lists what is served', () => {
       "post /beta/advanced-analytics/{network}/{vaultId}",
       "post /beta/webhooks",
       "post /beta/webhooks/{webhookId}/replay",
+      "post /beta/webhooks/{webhookId}/rotate",
       "post /beta/webhooks/{webhookId}/test",
     ]
   `)

@@ -87,7 +87,11 @@ export async function startApi(
     verifyKey: createKeyVerifier(pool),
     credits,
     feed: new Feed(pool),
-    webhooks: createWebhooks(pool, { WEBHOOKS_PER_KEY: 20, WEBHOOK_PRIVATE_TARGETS: true }),
+    webhooks: createWebhooks(pool, {
+      WEBHOOKS_PER_KEY: 20,
+      ALERT_RULES_PER_KEY: 100,
+      WEBHOOK_PRIVATE_TARGETS: true,
+    }),
     onChain,
     solana: createSolanaNode(options.solanaUrl ? [options.solanaUrl] : []),
     intents: createIntents(options.intents ?? {}, { pool, reader: onChain.reader, timeoutMs: 1_000 }),

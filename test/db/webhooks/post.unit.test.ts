@@ -5,6 +5,7 @@ import { createPoster, type PosterOptions } from '../../../db/webhooks/post.ts'
 import { type Received, receive } from '../../read-api/webhooks/receiver.ts'
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
+const secrets = [{ secret, until: null }]
 const message = {
   id: 'wh_1_1_4711',
   body: '{"id":"1.4711","data":{"shares":"1606938044258990275541962092341162602"}}',
@@ -28,7 +29,7 @@ it('signs as the published library verifies, and not a byte otherwise', async ()
     got = received
     return 204
   })
-  expect(await posterOf().post({ url, secret }, message)).toEqual({ status: 204 })
+  expect(await posterOf().post({ url, secrets }, message)).toEqual({ status: 204 })
   if (!got) throw new Error('nothing arrived')
   const headers = got.headers as Record<string, string>
   const verifier = new Webhook(secret)
@@ -41,6 +42,28 @@ it('signs as the published library verifies, and not a byte otherwise', async ()
   )
   const other = new Webhook(`whsec_${Buffer.from('another one').toString('base64')}`)
   expect(() => other.verify(got?.body ?? '', headers)).toThrow(/signature/i)
+})
+
+it('signs by every secret that still signs, as the published library verifies by any of them', async () => {
+  const older = `whsec_${Buffer.from('the one before').toString('base64')}`
+  const over = `whsec_${Buffer.from('one of long ago').toString('base64')}`
+  let headers: Record<string, string> = {}
+  const { url } = await receiving(received => {
+    headers = received.headers as Record<string, string>
+    return 200
+  })
+  const now = Date.now()
+  const rotated = [
+    { secret, until: null },
+    { secret: older, until: now + 3_600_000 },
+    { secret: over, until: now - 1 },
+  ]
+  await posterOf().post({ url, secrets: rotated }, message)
+  expect(headers['webhook-signature']).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/)
+  for (const one of [secret, older]) new Webhook(one).verify(message.body, headers)
+  expect(() => new Webhook(over).verify(message.body, headers)).toThrow(/signature/i)
+  // A receiver that has the old secret alone does not take what another wrote.
+  expect(() => new Webhook(older).verify(`${message.body} `, headers)).toThrow(/signature/i)
 })
 
 it('takes 2xx alone, and follows nobody elsewhere', async () => {
@@ -56,7 +79,7 @@ it('takes 2xx alone, and follows nobody elsewhere', async () => {
       response.writeHead(status, { location: inside.url, 'retry-after': '7' }).end()
       return undefined
     })
-    outcomes.push(await posterOf().post({ url, secret }, message))
+    outcomes.push(await posterOf().post({ url, secrets }, message))
   }
   expect(outcomes.map(({ status }) => status)).toEqual(statuses)
   expect(outcomes.map(({ error }) => error)).toEqual([
@@ -74,7 +97,9 @@ it('waits so long and no longer, whether nobody answers or an answer does not en
   const silent = await receiving(() => new Promise(() => {}))
   const started = performance.now()
   const poster = posterOf({ timeoutMs: 200 })
-  expect(await poster.post({ url: silent.url, secret }, message)).toEqual({ error: 'no answer within 0.2 s' })
+  expect(await poster.post({ url: silent.url, secrets }, message)).toEqual({
+    error: 'no answer within 0.2 s',
+  })
   expect(performance.now() - started).toBeLessThan(2_000)
   let written = 0
   const endless = await receiving((_, response) => {
@@ -86,7 +111,7 @@ it('waits so long and no longer, whether nobody answers or an answer does not en
     }, 1)
     return undefined
   })
-  expect(await poster.post({ url: endless.url, secret }, message)).toEqual({ status: 200 })
+  expect(await poster.post({ url: endless.url, secrets }, message)).toEqual({ status: 200 })
   await new Promise(resolve => setTimeout(resolve, 100))
   const soon = written
   await new Promise(resolve => setTimeout(resolve, 300))
@@ -104,7 +129,7 @@ it('holds no connection whose answer drips on, whoever may stop it', async () =>
   })
   const poster = posterOf({ timeoutMs: 5_000 })
   const { signal } = new AbortController()
-  const sent = Array.from({ length: 20 }, () => poster.post({ url: dripping.url, secret }, message, signal))
+  const sent = Array.from({ length: 20 }, () => poster.post({ url: dripping.url, secrets }, message, signal))
   expect(await Promise.all(sent)).toEqual(sent.map(() => ({ status: 200 })))
   await expect.poll(() => open.size, { timeout: 2_000 }).toBe(0)
 })
@@ -121,7 +146,7 @@ it('sends by https alone what was once allowed otherwise', async () => {
     isAllowed: () => true,
   })
   onTestFinished(() => poster.close())
-  expect(await poster.post({ url: `http://old.example:${port}/`, secret }, message)).toEqual({
+  expect(await poster.post({ url: `http://old.example:${port}/`, secrets }, message)).toEqual({
     error: 'messages are sent by https alone',
   })
   expect(arrived).toBe(0)
@@ -132,10 +157,10 @@ it('says why nobody answers, and what broke is no answer', async () => {
   onTestFinished(() => void breaking.close())
   await new Promise(resolve => breaking.once('listening', resolve))
   const { port } = breaking.address() as { port: number }
-  expect(await posterOf().post({ url: `http://127.0.0.1:${port}/`, secret }, message)).toEqual({
+  expect(await posterOf().post({ url: `http://127.0.0.1:${port}/`, secrets }, message)).toEqual({
     error: 'ECONNRESET',
   })
-  expect(await posterOf().post({ url: 'http://127.0.0.1:1/', secret }, message)).toEqual({
+  expect(await posterOf().post({ url: 'http://127.0.0.1:1/', secrets }, message)).toEqual({
     error: 'ECONNREFUSED',
   })
 })
@@ -158,7 +183,7 @@ it('goes nowhere inside, by address or by name, in the same words as where there
       (names[host] ?? []).map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
   })
   for (const host of [...Object.keys(names), '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '2130706433']) {
-    const { error } = await poster.post({ url: `https://${host}:${port}/`, secret }, message)
+    const { error } = await poster.post({ url: `https://${host}:${port}/`, secrets }, message)
     expect(error, host).toMatch(/does not lead to the public internet$/)
   }
   expect(arrived).toBe(0)
@@ -183,7 +208,7 @@ it('connects to the address that was looked at, whatever the name leads to the n
   })
   const url = `http://rebinding.example:${inside.port}/`
   const outcomes = []
-  for (let i = 0; i < 4; i++) outcomes.push(await poster.post({ url, secret }, message))
+  for (let i = 0; i < 4; i++) outcomes.push(await poster.post({ url, secrets }, message))
   expect(outcomes.map(({ status }) => status)).toEqual([200, undefined, 200, undefined])
   // Asked once for each connection: nothing is resolved again after it was looked at.
   expect([asked, outside]).toEqual([4, 2])
@@ -200,6 +225,6 @@ it('connects to what is public alone, of a name that leads elsewhere, too', asyn
     isAllowed: address => address === '127.0.0.2',
     resolve: async () => ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 })),
   })
-  const { status } = await poster.post({ url: `http://both.example:${port}/`, secret }, message)
+  const { status } = await poster.post({ url: `http://both.example:${port}/`, secrets }, message)
   expect([status, inside]).toEqual([200, 0])
 })

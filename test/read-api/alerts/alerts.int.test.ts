@@ -1,13 +1,18 @@
 import request from 'supertest'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rewindChain } from '../../../db/events/rewind.ts'
-import type { DomainEvent } from '../../../db/events/vocabulary.ts'
-import { Feed } from '../../../read-api/feed/feed.ts'
-import { Deliveries } from '../../../read-api/webhooks/deliveries.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import { MORPHO_MARKET } from '../lending-world.ts'
-import { receive } from '../webhooks/receiver.ts'
 import * as w from '../world.ts'
+import {
+  type BlockEvent,
+  mineBlock,
+  paused as pausedOf,
+  priceReported,
+  sampled,
+  type Tail,
+  watch,
+} from './watching.ts'
 
 let api: ApiHarness
 const world = w.makeWorld()
@@ -19,91 +24,13 @@ beforeAll(async () => {
 })
 afterAll(() => api?.stop())
 
-/** One more block, and the read models of it. */
-async function block(...events: Omit<DomainEvent, 'protocol' | 'logIndex' | 'transactionHash'>[]) {
-  last.number++
-  last.timestamp += 12
-  const hash = `0x${last.number.toString(16).padStart(62, '0')}${Math.floor(Math.random() * 256)
-    .toString(16)
-    .padStart(2, '0')}`
-  const made = events.map(
-    (event, logIndex) => ({ protocol: 'erc-4626', logIndex, transactionHash: hash, ...event }) as DomainEvent,
-  )
-  await api.append(1, 'mainnet', [{ block: { ...last, hash }, events: made }])
-  await api.catchUp()
-}
-
+const watching = (...given: Tail<Parameters<typeof watch>>) => watch(api, ...given)
+const block = (...events: BlockEvent[]) => mineBlock(api, last, ...events)
 const vault = w.USD_VAULT
-const paused = { type: 'Paused', contract: vault, data: {} } as never
-const unpaused = { type: 'Unpaused', contract: vault, data: {} } as never
-const priceOf = (answer: bigint) =>
-  ({
-    type: 'PriceReported',
-    contract: `0x${'a9'.repeat(4)}${w.USD_FEED.slice(10)}`,
-    data: { source: 'chainlink', feed: w.USD_FEED, answer, decimals: 8, reportedAt: last.timestamp },
-  }) as never
-const [sample] = world.samples.filter(one => one.vault === vault).slice(-1)
-const sampleOf = (part: bigint) =>
-  ({
-    type: 'StateSampled',
-    contract: vault,
-    data: {
-      vault,
-      reason: 'interval',
-      totalAssets: ((sample?.assets ?? 0n) * part) / 100n,
-      totalSupply: sample?.supply,
-      sharePrice: ((sample?.price ?? 0n) * part) / 100n,
-      decimals: 18,
-      assetDecimals: 6,
-    },
-  }) as never
-
-/** A webhook with these rules, being delivered: what it was told, in order, as rule and type. */
-async function watching(rules: object[], answer = () => 200) {
-  const messages: { id: string; type: string; blockNumber: string; data: Record<string, unknown> }[] = []
-  const receiver = await receive(({ body }) => {
-    messages.push(JSON.parse(body))
-    return answer()
-  })
-  const feed = new Feed(api.pool)
-  const key = api.apiKey
-  const deliver = () => {
-    const begun = new Deliveries({
-      pool: api.pool,
-      feed,
-      poster: api.deps.webhooks.poster,
-      credits: api.deps.credits,
-      readModels: { catalogue: api.catalogue, clickhouse: api.clickhouse, noteMs: 0 },
-      sweepMs: 20,
-    })
-    begun.start()
-    return begun
-  }
-  const made = await request(api.app)
-    .post('/beta/webhooks')
-    .set('x-api-key', key)
-    .send({ url: receiver.url, events: false, rules })
-  expect(made.status, made.text).toBe(200)
-  const stop = async () => {
-    await deliveries.stop()
-    await feed.stop()
-    receiver.close()
-  }
-  onTestFinished(stop)
-  let deliveries = deliver()
-  const show = async () =>
-    (await request(api.app).get(`/beta/webhooks/${made.body.id}`).set('x-api-key', key)).body
-  return {
-    messages,
-    show,
-    stopDelivering: () => deliveries.stop(),
-    deliverAgain: () => {
-      deliveries = deliver()
-    },
-    told: () => messages.map(({ type, data }) => `${data['rule']} ${type}`),
-    states: async () => (await show()).rules.map(({ state }: { state: string }) => state),
-  }
-}
+const paused = pausedOf(vault)
+const unpaused = pausedOf(vault, false)
+const sampleOf = (part: bigint) => sampled(world, vault, part)
+const priceOf = (answer: bigint) => priceReported(w.USD_FEED, answer, last.timestamp)
 
 it('each rule fires once when it is crossed, is taken back with its block, and is cleared', async () => {
   await block(priceOf(100_000_000n), sampleOf(100n))
@@ -191,17 +118,19 @@ it('a process that is behind what was seen fires nothing', async () => {
   await expect.poll(hook.told).toEqual(['1 alert.fired', '1 alert.cleared'])
   await hook.stopDelivering()
   const { rows } = await api.pool.query(
-    'SELECT seen_to, (SELECT head FROM stream WHERE id = 1) AS head FROM webhook_rule WHERE alert_id IS NULL ORDER BY seen_to DESC LIMIT 1',
+    `SELECT max((seen->>'1')::bigint) AS seen, (SELECT head FROM stream WHERE id = 1) AS head FROM webhook_rule WHERE alert_id IS NULL`,
   )
-  expect(rows[0]?.seen_to).toBe(rows[0]?.head)
+  expect(rows[0]?.seen).toBe(rows[0]?.head)
   // As another process would see it that has not come so far.
-  await api.pool.query('UPDATE webhook_rule SET seen_to = seen_to + 1000')
+  const shift = (by: number) =>
+    api.pool.query(`UPDATE webhook_rule SET seen = jsonb_build_object('1', (seen->>'1')::bigint + $1)`, [by])
+  await shift(1000)
   hook.deliverAgain()
   await block(paused)
   await new Promise(resolve => setTimeout(resolve, 500))
   expect(hook.told()).toHaveLength(2)
   await hook.stopDelivering()
-  await api.pool.query('UPDATE webhook_rule SET seen_to = seen_to - 1000')
+  await shift(-1000)
   hook.deliverAgain()
   await expect.poll(hook.told).toEqual(['1 alert.fired', '1 alert.cleared', '1 alert.fired'])
   await block(unpaused)

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { RuleState } from '../../../db/webhooks/rules.ts'
 import { nextOf } from '../../../read-api/alerts/alerts.ts'
 import { decimalOf, exactly, isAbove, isBelow, quotientOf } from '../../../read-api/alerts/decimal.ts'
+import { areTakenBack } from '../../../read-api/feed/feed.ts'
 
 const fresh: RuleState = {
   number: 1,
@@ -9,9 +10,8 @@ const fresh: RuleState = {
   state: 'unknown',
   value: null,
   alertId: null,
-  firedFrom: null,
-  firedTo: null,
-  seenTo: null,
+  fired: null,
+  seen: new Map(),
 }
 
 /** What is told over a run of sightings: `!` crossed, `.` not, `?` unknown, `x` taken back and still crossed, `o` taken back and not. */
@@ -22,13 +22,10 @@ function told(run: string): string[] {
     const value = sign === '?' ? undefined : '1'
     const isCrossed = sign === '!' || sign === 'x'
     const newId = `al_${++to}`
-    const next = nextOf(
-      state,
-      { value, isCrossed },
-      { isTakenBack: 'xo'.includes(sign), from: to - 1, to, newId },
-    )
+    const fired = new Map([[1, [to - 1, to] as const]])
+    const next = nextOf(state, { value, isCrossed }, { isTakenBack: 'xo'.includes(sign), fired, newId })
     state = next.after
-    expect(state.alertId === null).toBe(state.firedTo === null)
+    expect(state.alertId === null).toBe(state.fired === null)
     return next.told.map(({ type, alertId }) => `${type.replace('alert.', '')} ${alertId}`)
   })
 }
@@ -64,4 +61,24 @@ it('compares decimals exactly', () => {
   expect(decimalOf(exactly('0.0501') - exactly('0.05'))).toBe('0.0001')
   expect(decimalOf(0n)).toBe('0')
   for (const none of ['Infinity', 'NaN', '1e-7', '']) expect(() => exactly(none)).toThrow(/no decimal/)
+})
+
+it.each([
+  // Of retractions at 30 (of 11 to 20) and 60 (of 40 to 50).
+  [[10, 12], [25, 35], true],
+  [[15, 25], [25, 30], true],
+  [[20, 25], [25, 35], false],
+  [[5, 10], [25, 35], false],
+  [[10, 12], [30, 35], false],
+  [[10, 12], [25, 29], false],
+  [[10, 45], [25, 35], true],
+  [[10, 45], [35, 60], true],
+  [[10, 45], [30, 59], false],
+  [[50, 70], [25, 80], false],
+] as const)('what is in %j is taken back by a retraction in %j: %s', (positions, within, expected) => {
+  const ranges = [
+    { from: 11, to: 20, by: 30 },
+    { from: 40, to: 50, by: 60 },
+  ]
+  expect(areTakenBack(ranges, positions, within)).toBe(expected)
 })

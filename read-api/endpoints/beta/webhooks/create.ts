@@ -1,4 +1,4 @@
-import type { StoredFilter } from '../../../../db/webhooks/book.ts'
+import { type StoredFilter, WebhookLimitError } from '../../../../db/webhooks/book.ts'
 import { readTarget } from '../../../../db/webhooks/targets.ts'
 import { parseCursor } from '../../../feed/cursor.ts'
 import { filterOf } from '../../../feed/filter.ts'
@@ -20,7 +20,7 @@ export default defineEndpoint({
   example: { body: { url: 'https://example.com/vaultlog', networks: ['mainnet'], types: ['Deposited'] } },
   cost: 1,
   costInWords:
-    'Costs 1 credit; what it delivers costs 1 for each 100 messages and 1 for each 20,000 events that it looked at. Without credits it waits.',
+    'Costs 1 credit; what it delivers costs 1 for each 100 messages and 1 for each 20,000 events that it looked at. Without credits it waits. Looking at rules costs nothing; how many a key may have is bounded.',
   cache: 'none',
   async handler({ body: { url, mode, after, rules, ...filter } }, { deps: { webhooks, feed }, key }) {
     const owner = ownerOf(key)
@@ -32,14 +32,10 @@ export default defineEndpoint({
     const cursor = after
       ? parseCursor(after, chains, follows)
       : new Map(followed.map(chainId => [chainId, feed.reach(chainId, mode, chains)]))
-    const made = await webhooks.book.create(
-      { keyId: owner.id, url: target.href, filter: filter as StoredFilter, mode, cursor, rules: rules ?? [] },
-      webhooks.most,
-    )
-    if (!made)
-      throw new RefusedError(
-        `This key has ${webhooks.most} webhooks, and may not have more. Delete one, or follow more networks, vaults and wallets in one.`,
-      )
+    const asked = { keyId: owner.id, url: target.href, filter: filter as StoredFilter, mode, cursor, rules }
+    const made = await webhooks.book.create(asked, webhooks.limits).catch(error => {
+      throw error instanceof WebhookLimitError ? new RefusedError(error.message) : error
+    })
     const hook = await findWebhook(webhooks, made.id, owner)
     return { ...(await showWebhook(webhooks, hook, feed)), secret: made.secret }
   },

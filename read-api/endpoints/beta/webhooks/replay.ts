@@ -10,7 +10,7 @@ export default defineEndpoint({
   path: '/webhooks/{webhookId}/replay',
   summary: 'Delivers a webhook anew from a position, one that was disabled too',
   description:
-    'Messages are sent again in order, with the webhook-id that each had. Without `after` a webhook that was disabled or is failing goes on at once where it stands. A long past comes faster by pages of /beta/feed.',
+    'Messages are sent again in order, with the webhook-id that each had. Events are kept for good: any position will do, from the first of each chain on. Alerts are not sent again; how each rule stands is told with the webhook. Without `after` a webhook that was disabled or is failing goes on at once where it stands. A long past comes faster by pages of /beta/feed.',
   payable: false,
   params: webhookParams,
   body: replayBody,

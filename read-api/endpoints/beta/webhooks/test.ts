@@ -23,7 +23,7 @@ export default defineEndpoint({
   cache: 'none',
   async handler({ params }, { deps: { webhooks }, key }) {
     const { id, url } = await findWebhook(webhooks, params.webhookId, key)
-    const receiver = { url, secret: await webhooks.book.secretOf(id) }
+    const receiver = { url, secrets: await webhooks.book.secretsOf(id) }
     const { status, error } = await sendTest(webhooks.poster, id, receiver)
     return { delivered: error === undefined, status, error }
   },
