@@ -30,7 +30,7 @@ function follow(port: number, key: string): Promise<void> {
       const at = now()
       rest += chunk.toString('latin1')
       if (rest.includes('event: position\n')) resolve()
-      for (const [, position] of rest.matchAll(/^id: 1\.(\d+)\nevent: event\n/gm))
+      for (const [, position] of rest.matchAll(/^id: 1\.(\d+)\S*\nevent: event\n/gm))
         told.streams.push(Number(position), at)
       // The head of a message may be cut in two; its data are longer than that.
       rest = rest.slice(rest.lastIndexOf('\n\n') + 1)

@@ -124,6 +124,21 @@ export interface StoredEvent {
   data: Record<string, unknown>
 }
 
+const COLUMNS = `stream, position, type, protocol, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
+  '0x' || encode(tx_hash, 'hex') AS tx_hash, log_index, '0x' || encode(contract, 'hex') AS contract, data`
+
+/** Of each stream the event at a position, where there is one. */
+export async function readEventsAt(
+  db: pg.Pool,
+  positions: ReadonlyMap<number, number>,
+): Promise<StoredEvent[]> {
+  const { rows } = await db.query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM unnest($1::int[], $2::bigint[]) AS asked (stream, position) JOIN event_log USING (stream, position)`,
+    [[...positions.keys()], [...positions.values()]],
+  )
+  return rows
+}
+
 /** Events of a stream with `after` < position ≤ `to`, ascending, at most `limit`. */
 export async function readEvents(
   db: pg.Pool | pg.PoolClient,
@@ -131,9 +146,7 @@ export async function readEvents(
   range: { after: number; to?: number; limit?: number; types?: readonly string[] },
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query<StoredEvent>(
-    `SELECT stream, position, type, protocol, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
-            '0x' || encode(tx_hash, 'hex') AS tx_hash, log_index, '0x' || encode(contract, 'hex') AS contract, data
-     FROM event_log
+    `SELECT ${COLUMNS} FROM event_log
      WHERE stream = $1 AND position > $2 AND position <= $3 AND ($5::text[] IS NULL OR type = ANY ($5))
      ORDER BY position LIMIT $4`,
     [stream, range.after, range.to ?? Number.MAX_SAFE_INTEGER, range.limit ?? null, range.types ?? null],

@@ -1,9 +1,10 @@
 import type pg from 'pg'
-import { readEvents } from '../../db/events/event-store.ts'
+import { readEvents, readEventsAt } from '../../db/events/event-store.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import { Turns } from '../../db/process/turns.ts'
 import { type CheckpointWatch, watchChannel } from '../moment/snapshot.ts'
 import type { Chain } from './chains.ts'
+import { type Cursor, type Place, placeOf } from './cursor.ts'
 import { type Message, messageOf } from './message.ts'
 
 /** `instant`: as stored, with what is taken back. `finalized`: what no fork replaces any more, and nothing is taken back. */
@@ -138,6 +139,13 @@ export class Feed {
     await this.rest()
   }
 
+  /** What is stored at these positions. */
+  async placesAt(positions: ReadonlyMap<number, number>): Promise<Cursor> {
+    const places: Cursor = new Map([...positions].map(([id, position]) => [id, { position, mark: '' }]))
+    for (const event of await readEventsAt(this.pool, positions)) places.set(event.stream, placeOf(event))
+    return places
+  }
+
   /** How far somebody may read each chain, as last heard. */
   ends(mode: Mode): [chainId: number, position: number][] {
     return [...this.chains.keys()].map(chainId => [chainId, this.reach(chainId, mode)])
@@ -150,26 +158,25 @@ export class Feed {
   }
 
   /**
-   * What comes next on a chain, in order, from `after` to `to` at most, and how far that is: what has been taken back is no
-   * message of what is final.
+   * What comes next on a chain, in order, from `after` to `to` at most, which is more, and how far that is: what has been
+   * taken back is no message of what is final.
    */
   async read(
     chainId: number,
     after: number,
     to: number,
     mode: Mode,
-  ): Promise<{ messages: readonly Message[]; to: number }> {
-    if (after >= to) return { messages: [], to: after }
+  ): Promise<{ messages: readonly Message[]; last: Place }> {
     // What is stored by now is further than anything that is final.
     const gone =
       mode === 'finalized' ? await this.retractionsTo(chainId, this.reach(chainId, 'instant')) : undefined
     const found = await this.page(chainId, after, to)
-    const last = found.at(-1)?.position
+    const last = found.at(-1)?.place
     if (last === undefined) throw new GapError(chainId, after)
     const messages = gone
       ? found.filter(({ isRetraction, position }) => !isRetraction && !isWithin(gone.ranges, position))
       : found
-    return { messages, to: last }
+    return { messages, last }
   }
 
   private async page(chainId: number, after: number, to: number): Promise<readonly Message[]> {

@@ -4,6 +4,7 @@ import { type EventType, vocabulary } from '../../db/events/vocabulary.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { checksum, checksumIn } from '../http/amounts.ts'
 import { nameOfChain } from './chains.ts'
+import { type Place, placeOf } from './cursor.ts'
 
 /** An event, as it is sent to whoever it concerns. */
 export interface Message {
@@ -15,6 +16,8 @@ export interface Message {
   addresses: ReadonlySet<string>
   /** Contracts that it is an event of. */
   contracts: ReadonlySet<string>
+  /** How far somebody is who has it. */
+  place: Place
   /** The message itself. Made when somebody is sent it first. */
   json: string
 }
@@ -44,6 +47,7 @@ export function messageOf(event: StoredEvent): Message {
   })
   const { vault } = event.data
   let json: string | undefined
+  let place: Place | undefined
   return {
     chainId: event.stream,
     position: event.position,
@@ -51,6 +55,10 @@ export function messageOf(event: StoredEvent): Message {
     isRetraction: event.type === 'BlockRetracted',
     addresses: new Set(named),
     contracts: new Set([event.contract, vault].filter(value => typeof value === 'string')),
+    get place() {
+      place ??= placeOf(event)
+      return place
+    },
     get json() {
       json ??= write(event, fields)
       return json

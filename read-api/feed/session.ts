@@ -109,7 +109,7 @@ export class Session {
     for (let isBehind = true; isBehind && !this.over.signal.aborted; ) {
       isBehind = false
       for (const chainId of feed.current.keys()) {
-        const after = cursor.get(chainId) ?? 0
+        const after = cursor.get(chainId)?.position ?? 0
         const to = feed.reach(chainId, mode)
         if (!filter.follows(chainId)) continue
         if (after > feed.reach(chainId, 'instant')) throw new WentBackError(nameOfChain(chainId))
@@ -139,7 +139,7 @@ export class Session {
         await this.options.pay()
       }
       this.sent++
-      cursor.set(chainId, message.position)
+      cursor.set(chainId, message.place)
       this.told = formatCursor(cursor)
       text += `id: ${this.told}\nevent: ${message.isRetraction ? 'retraction' : 'event'}\ndata: ${message.json}\n\n`
       if (text.length > CHUNK) {
@@ -148,13 +148,13 @@ export class Session {
       }
     }
     if (text) await this.write(text)
-    cursor.set(chainId, page.to)
-    this.lookedAt += page.to - after
+    cursor.set(chainId, page.last)
+    this.lookedAt += page.last.position - after
     if (this.lookedAt >= LOOKED_AT) {
       this.lookedAt -= LOOKED_AT
       await this.options.pay()
     }
-    return page.to
+    return page.last.position
   }
 
   /** Of what it leaves out a reader hears no more than how far they are. */

@@ -205,13 +205,14 @@ export class Delivery {
       hook.cursor.set(chainId, position)
       this.passed.set(chainId, position)
     }
-    hook.cursor.set(chainId, page.to)
-    this.lookedAt += page.to - after
+    const { position: reached } = page.last
+    hook.cursor.set(chainId, reached)
+    this.lookedAt += reached - after
     if (this.lookedAt >= LOOKED_AT) {
       this.lookedAt -= LOOKED_AT
       await this.pay()
     }
-    return page.to
+    return reached
   }
 
   /** What rules have to say, in the order in which it came about. */

@@ -159,7 +159,7 @@ export function webhookOf(
     state: hook.disabled ? 'disabled' : hook.failures > 0 ? 'failing' : 'active',
     reason: hook.disabled ?? undefined,
     createdAt: secondsOf(hook.createdAt) ?? 0,
-    after: formatCursor(hook.cursor),
+    after: formatCursor(new Map([...hook.cursor].map(([id, position]) => [id, { position, mark: '' }]))),
     behind: behindOf(hook, feed.ends(hook.mode)),
     delivered: hook.delivered,
     lastDeliveredAt: secondsOf(hook.deliveredAt),

@@ -29,13 +29,14 @@ export async function events(about) {
 async function pastOf({ vault, signal }) {
   const asked = { networks: vault.network.name, vaults: vault.address, types: TYPES, perPage: 1000 }
   const { after } = await ask('beta/feed', asked, { signal })
-  const [chain = '', head = '0'] = String(after).split('.')
-  let end = Number(head)
+  const [chain = '', text = '0'] = String(after).split('.')
+  const head = Number.parseInt(text, 10)
+  let end = head
   /** @type {Message[]} */
   const messages = []
   return {
     messages,
-    lookedAt: () => Number(head) - end,
+    lookedAt: () => head - end,
     isAtBeginning: () => end === 0,
     async read(until) {
       const begin = Math.max(0, end - STRETCH)
@@ -44,7 +45,7 @@ async function pastOf({ vault, signal }) {
       for (let from = begin; from < end; ) {
         const answer = await ask('beta/feed', { ...asked, after: `${chain}.${from}` }, { signal: until })
         found.push(...answer.messages.filter((/** @type {Message} */ { position }) => position <= end))
-        const reached = Number(String(answer.after).split('.')[1])
+        const reached = Number.parseInt(String(answer.after).split('.')[1] ?? '0', 10)
         if (answer.isCaughtUp || reached <= from) break
         from = reached
       }

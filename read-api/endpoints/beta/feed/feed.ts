@@ -1,4 +1,4 @@
-import { type Cursor, formatCursor, parseCursor, START } from '../../../feed/cursor.ts'
+import { type Cursor, formatCursor, readCursor, START } from '../../../feed/cursor.ts'
 import type { Mode } from '../../../feed/feed.ts'
 import { type Filter, filterOf, filterParameters } from '../../../feed/filter.ts'
 import type { Message } from '../../../feed/message.ts'
@@ -11,7 +11,7 @@ import { z } from '../../../http/zod.ts'
 
 const Position = z.string().openapi({
   description:
-    'How far each chain has been read, as its id and a position: 1.4711, or 1.4711,8453.12. Send it back as `after`, or as Last-Event-ID.',
+    'How far each chain has been read: its id, a position, and what tells the event there from others: 1.4711~kJ3_xQ, or several with commas. Send it back as `after`, or as Last-Event-ID; where the store has another event there, as after it was restored from an older copy, that is answered with 409.',
 })
 
 const FeedMessage = z
@@ -134,8 +134,8 @@ async function begin(
   const chains = await feed.look()
   const followed = [...chains.keys()].filter(filter.follows)
   const cursor = after
-    ? parseCursor(after, chains, filter.follows)
-    : new Map(followed.map(chainId => [chainId, feed.reach(chainId, query.mode, chains)]))
+    ? await readCursor(after, { feed, chains, follows: filter.follows })
+    : await feed.placesAt(new Map(followed.map(id => [id, feed.reach(id, query.mode, chains)])))
   return { filter, mode: query.mode, cursor, chains }
 }
 
@@ -146,20 +146,20 @@ async function collect(
 ): Promise<{ messages: Message[]; isCaughtUp: boolean }> {
   const messages: Message[] = []
   const reachOf = (chainId: number) => feed.reach(chainId, mode, chains)
-  const isBehind = (chainId: number) => (cursor.get(chainId) ?? 0) < reachOf(chainId)
+  const isBehind = (chainId: number) => (cursor.get(chainId)?.position ?? 0) < reachOf(chainId)
   let behind = [...chains.keys()].filter(chainId => filter.follows(chainId) && isBehind(chainId))
   for (let lookedAt = 0; behind.length > 0 && lookedAt < LOOKED_AT && messages.length < most; ) {
     const share = Math.ceil((most - messages.length) / behind.length)
     for (const chainId of behind) {
-      const after = cursor.get(chainId) ?? 0
+      const after = cursor.get(chainId)?.position ?? 0
       const page = await feed.read(chainId, after, reachOf(chainId), mode)
       const passing = page.messages.filter(filter.takes)
       const taken = passing.slice(0, Math.min(share, most - messages.length))
       messages.push(...taken)
       // What comes after the share is read again.
-      const reached = taken.length < passing.length ? (taken.at(-1)?.position ?? after) : page.to
-      cursor.set(chainId, reached)
-      lookedAt += page.to - after
+      const reached = taken.length < passing.length ? taken.at(-1)?.place : page.last
+      if (reached) cursor.set(chainId, reached)
+      lookedAt += page.last.position - after
     }
     behind = behind.filter(isBehind)
   }

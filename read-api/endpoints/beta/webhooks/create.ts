@@ -1,6 +1,6 @@
 import { type StoredFilter, WebhookLimitError } from '../../../../db/webhooks/book.ts'
 import { readTarget } from '../../../../db/webhooks/targets.ts'
-import { parseCursor } from '../../../feed/cursor.ts'
+import { positionsOf, readCursor } from '../../../feed/cursor.ts'
 import { filterOf } from '../../../feed/filter.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { InvalidRequestError, RefusedError } from '../../../http/errors.ts'
@@ -30,7 +30,7 @@ export default defineEndpoint({
     const chains = await feed.look()
     const followed = [...chains.keys()].filter(follows)
     const cursor = after
-      ? parseCursor(after, chains, follows)
+      ? positionsOf(await readCursor(after, { feed, chains, follows }))
       : new Map(followed.map(chainId => [chainId, feed.reach(chainId, mode, chains)]))
     const asked = { keyId: owner.id, url: target.href, filter: filter as StoredFilter, mode, cursor, rules }
     const made = await webhooks.book.create(asked, webhooks.limits).catch(error => {

@@ -1,4 +1,4 @@
-import { parseCursor } from '../../../feed/cursor.ts'
+import { positionsOf, readCursor } from '../../../feed/cursor.ts'
 import { filterOf } from '../../../feed/filter.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { replayBody, type WebhookQuery, WebhookShape, webhookParams } from '../../../webhooks/schemas.ts'
@@ -22,7 +22,9 @@ export default defineEndpoint({
     const hook = await findWebhook(webhooks, params.webhookId, key)
     const { follows } = filterOf(hook.filter as WebhookQuery)
     const chains = await feed.look()
-    const cursor = after === undefined ? new Map<number, number>() : parseCursor(after, chains, follows)
+    const cursor = positionsOf(
+      after === undefined ? new Map() : await readCursor(after, { feed, chains, follows }),
+    )
     // The beginning of every chain is named by naming none.
     if (after !== undefined && cursor.size === 0)
       for (const chainId of hook.cursor.keys()) cursor.set(chainId, 0)
