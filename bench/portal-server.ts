@@ -2,14 +2,19 @@ import { readFileSync } from 'node:fs'
 import type { GatewayBlock } from '../test/gateway/blocks.ts'
 import { evmDataset } from '../test/portal/evm.ts'
 import { type Query, startPortal } from '../test/portal/server.ts'
+import type { RpcBlock } from '../test/svm/chain.ts'
+import { svmDataset } from '../test/svm/portal-server.ts'
 
 /** A Portal in a process of its own, over blocks of a file (a line of JSON each): says its URL, and answers until it is killed. */
-const [file = ''] = process.argv.slice(2)
+const [kind, file = ''] = process.argv.slice(2)
 const blocks = readFileSync(file, 'utf8')
   .split('\n')
   .filter(line => line !== '')
-  .map(line => JSON.parse(line) as GatewayBlock)
-const dataset = evmDataset(blocks, { chunk: 500 })
+  .map(line => JSON.parse(line))
+const dataset =
+  kind === 'evm'
+    ? evmDataset(blocks as GatewayBlock[], { chunk: 500 })
+    : svmDataset({ blocks, head: blocks.at(-1) as RpcBlock }, { chunk: 500 })
 const { chunks } = dataset
 // Asked the same again it does not look again: what is measured is who asks.
 const had = new Map<string, string[][]>()
@@ -24,5 +29,6 @@ dataset.chunks = function* (query: Query) {
   }
   had.set(key, found)
 }
-const portal = await startPortal(dataset, { mostChunks: 100 })
+// Those of Solana end where whoever asks takes a pause.
+const portal = await startPortal(dataset, { mostChunks: kind === 'evm' ? 100 : 4 })
 process.stdout.write(`${portal.url}\n`)

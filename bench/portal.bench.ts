@@ -1,8 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { networks } from '../db/networks.ts'
 import { runChain } from '../processors/chain-processor.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
@@ -11,6 +6,7 @@ import { startNode } from '../test/chain/node.ts'
 import { blocksOfNode } from '../test/portal/anvil.ts'
 import { type Bench, perSecond, type Stage, timed } from './bench.ts'
 import { fillWithDeposits } from './deposits.ts'
+import { portalOver } from './portal-over.ts'
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 200_000)
 const BUDGET = 60_000
@@ -24,7 +20,8 @@ export const bench: Bench = {
     stage.afterwards(() => node.stop())
     stage.say('filling the chain')
     const { vault, first, last } = await fillWithDeposits(node, EVENTS, 100)
-    const url = await portalOver(stage, await blocksOfNode(node, first, last + networks.mainnet.finality))
+    const blocks = await blocksOfNode(node, first, last + networks.mainnet.finality)
+    const url = await portalOver(stage, 'evm', blocks)
     const client = () =>
       openPortal({ network: 'mainnet', urls: [url], settings: { url: 'PORTAL', key: 'PORTAL_API_KEY' } })
     stage.say('by RPC')
@@ -51,21 +48,6 @@ export const bench: Bench = {
       },
     ]
   },
-}
-
-async function portalOver(stage: Stage, blocks: readonly unknown[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'vaultlog-portal-'))
-  stage.afterwards(() => rm(folder, { recursive: true }))
-  const file = join(folder, 'blocks.jsonl')
-  await writeFile(file, blocks.map(block => `${JSON.stringify(block)}\n`).join(''))
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', join(import.meta.dirname, 'portal-server.ts'), file],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  stage.afterwards(async () => child.kill())
-  const [said] = (await once(child.stdout, 'data')) as [Buffer]
-  return String(said).trim()
 }
 
 /** Milliseconds that pass, and those of this process's CPU. */

@@ -12,11 +12,20 @@ import type { SvmSource, Wanted } from './source.ts'
 const MOST_BLOCKS = 2_000
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
+/** Keys come many times each. */
+const MOST_KEYS = 100_000
+const known = new Map<string, Key>()
 const key = z.string().transform((text, context) => {
-  const hex = fromBase58(text)
-  if (hex) return hex as Key
-  context.addIssue({ code: 'custom', message: 'no 32 bytes of base58' })
-  return z.NEVER
+  const before = known.get(text)
+  if (before) return before
+  const hex = fromBase58(text) as Key | undefined
+  if (!hex) {
+    context.addIssue({ code: 'custom', message: 'no 32 bytes of base58' })
+    return z.NEVER
+  }
+  if (known.size === MOST_KEYS) known.clear()
+  known.set(text, hex)
+  return hex
 })
 const place = z.number().int().nonnegative()
 const amount = z.union([z.string().regex(/^\d{1,20}$/), z.number().int().nonnegative()])
