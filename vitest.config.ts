@@ -15,6 +15,7 @@ export const SLOW = [
   'test/processors/added-family.e2e.test.ts',
   'test/processors/backfill.e2e.test.ts',
   'test/processors/portal/equal.e2e.test.ts',
+  'test/svm/kills.e2e.test.ts',
 ]
 
 /** Minutes each: begun last, one of them would run alone. */

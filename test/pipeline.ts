@@ -166,10 +166,11 @@ export async function createPipeline({
 export async function visibleSumsOf(
   clickhouse: ClickHouse,
   projections: readonly Projection[],
+  kind: Projection['streams'] = 'evm',
 ): Promise<Record<string, { rows: number; checksum: string }>> {
   const sums: Record<string, { rows: number; checksum: string }> = {}
   for (const { name, streams } of projections) {
-    if (streams !== 'evm') continue
+    if (streams !== kind) continue
     const visible = 'WHERE (chain_id, position) NOT IN (SELECT stream, position FROM retracted)'
     const [sum] = await clickhouse.query<{ rows: string; checksum: string }>(
       'test',
