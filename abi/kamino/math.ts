@@ -129,16 +129,6 @@ export function vaultAssets(
   return sum(vault.available << FRACTION_BITS, ...invested, -vault.pendingFeesSf)
 }
 
-/** `assets` asset base units, as a fraction over `shares` share base units. Undefined where no share is issued. */
-export function sharePrice(
-  vault: Pick<KaminoVault, 'available' | 'allocations' | 'pendingFeesSf' | 'tokenMint' | 'sharesIssued'>,
-  reserves: ReadonlyMap<string, KaminoReserve>,
-  slot: bigint,
-): { assets: bigint; shares: bigint } | undefined {
-  if (vault.sharesIssued === 0n) return undefined
-  return { assets: vaultAssets(vault, reserves, slot), shares: vault.sharesIssued << FRACTION_BITS }
-}
-
 /** A vault as whatever is done with it finds it: rewards are handed out and fees charged before. */
 export interface KaminoBooks {
   /** What belongs to the holders, asset base units with 60 fractional bits. */

@@ -6,7 +6,7 @@ import { cleanText } from '../../db/events/event-json.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
-import { type Accounts, MOST_KEYS, readAccounts } from './accounts.ts'
+import { type Accounts, MOST_KEYS, readAccounts, readInHalves } from './accounts.ts'
 import type { Stake, SvmAccount, SvmProgram } from './program.ts'
 import type { KnownVault, Vaults } from './vaults.ts'
 
@@ -36,6 +36,11 @@ const SELDOM = 86_400
 /** Metaplex Token Metadata. @see developers.metaplex.com, token-metadata */
 const METADATA_PROGRAM = keyOf('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 const MOST_NAME = 200
+
+interface Due {
+  known: KnownVault
+  reason: Reason
+}
 
 interface Last {
   time: number
@@ -70,7 +75,7 @@ export class Sampler {
     }
   }
 
-  due(vaults: Vaults, time: number): { known: KnownVault; reason: Reason }[] {
+  due(vaults: Vaults, time: number): Due[] {
     const due = vaults.all().flatMap(known => {
       const { time: before = Number.NEGATIVE_INFINITY, isEmpty = false } = this.last.get(known.vault) ?? {}
       const isTouched = this.touched.has(known.vault) && time - before >= SOON
@@ -91,7 +96,7 @@ export class Sampler {
    * fails on the way, what it said before: that counts as told.
    */
   async read(
-    due: readonly { known: KnownVault; reason: Reason }[],
+    due: readonly Due[],
     vaults: Vaults,
     { least, time }: { least: number; time: number },
   ): Promise<Sampled[]> {
@@ -107,41 +112,54 @@ export class Sampler {
 
   private async readInto(
     found: Sampled[],
-    due: readonly { known: KnownVault; reason: Reason }[],
+    due: readonly Due[],
     vaults: Vaults,
     { least, time }: { least: number; time: number },
   ): Promise<void> {
-    const first = await this.readFirst(due, least)
-    let asked: typeof due = due
+    const tooLarge = new Set<Key>()
+    const refuse = ({ known: { vault } }: Due, reason: string) => {
+      tooLarge.add(vault)
+      this.last.set(vault, { time, isEmpty: true })
+      this.touched.delete(vault)
+      found.push({ slot: least, events: [], refused: [{ account: vault, reason }] })
+    }
+    const first = await this.readFirst(due, least, refuse)
+    let asked = due.filter(({ known }) => !tooLarge.has(known.vault))
+    const keysOf = ({ known }: Due) => this.keysOf(known, vaults, first.get(known.vault))
     while (asked.length > 0) {
       const keys = new Set<Key>([CLOCK])
       let count = 0
-      for (const { known } of asked) {
-        const more = this.keysOf(known, vaults, first.get(known.vault))
+      for (const each of asked) {
+        const more = keysOf(each)
         if (count > 0 && keys.size + more.length > MOST_KEYS) break
         for (const key of more) keys.add(key)
         count++
       }
       const now = asked.slice(0, count)
       asked = asked.slice(count)
-      found.push(await this.readTogether(now, [...keys], vaults, { least, time }))
+      const read = async (part: readonly Due[]) => {
+        const wanted = part === now ? keys : new Set([CLOCK, ...part.flatMap(keysOf)])
+        found.push(await this.readTogether(part, [...wanted], vaults, { least, time }))
+      }
+      await readInHalves(now, read, refuse)
     }
     await this.readStakesInto(found, vaults, least)
   }
 
   /** The accounts of vaults that themselves say what else is wanted: of any slot, as they are read with it once more. */
   private async readFirst(
-    due: readonly { known: KnownVault }[],
+    due: readonly Due[],
     least: number,
+    refuse: (one: Due, reason: string) => void,
   ): Promise<Map<Key, SvmAccount>> {
     const found = new Map<Key, SvmAccount>()
-    const asked = due.flatMap(({ known: { vault, protocol } }) =>
-      this.programs.get(protocol)?.readsFirst ? [vault] : [],
-    )
-    for (let i = 0; i < asked.length; i += FIRST) {
-      const { accounts } = await readAccounts(this.ask, asked.slice(i, i + FIRST), least)
+    const asked = due.filter(({ known: { protocol } }) => this.programs.get(protocol)?.readsFirst)
+    const read = async (part: readonly Due[]) => {
+      const keys = part.map(({ known: { vault } }) => vault)
+      const { accounts } = await readAccounts(this.ask, keys, least)
       for (const [key, account] of accounts) if (account) found.set(key, account)
     }
+    for (let i = 0; i < asked.length; i += FIRST) await readInHalves(asked.slice(i, i + FIRST), read, refuse)
     return found
   }
 
@@ -157,7 +175,7 @@ export class Sampler {
   }
 
   private async readTogether(
-    due: readonly { known: KnownVault; reason: Reason }[],
+    due: readonly Due[],
     keys: readonly Key[],
     vaults: Vaults,
     { least, time }: { least: number; time: number },
@@ -189,33 +207,42 @@ export class Sampler {
   }
 
   private async readStakesInto(found: Sampled[], vaults: Vaults, least: number): Promise<void> {
-    const named = [...this.stakes].filter(([, { mint, farm }]) => vaults.isFarm(mint, farm))
-    for (let i = 0; i < Math.min(named.length, STAKES); i += MOST_KEYS) {
-      const asked = named.slice(i, i + MOST_KEYS)
-      const keys = asked.map(([key]) => key)
-      const { slot, accounts } = await readAccounts(this.ask, keys, least)
-      const sampled: Sampled = { slot, events: [], refused: [] }
-      for (const [key, { mint, ...stake }] of asked) {
-        this.stakes.delete(key)
-        const farms = [...this.programs.values()].find(
-          ({ name }) => name === vaults.protocolOfMint(mint),
-        )?.farms
-        if (!farms) continue
-        try {
-          const amount = farms.read({ mint, ...stake }, accounts.get(key))
-          sampled.events.push({
-            type: 'SvmStakeSampled',
-            protocol: vaults.protocolOfMint(mint),
-            contract: mint,
-            data: { ...stake, amount },
-          })
-        } catch (error) {
-          if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
-          sampled.refused.push({ account: key, reason: error.message })
-        }
-      }
-      found.push(sampled)
+    const named = [...this.stakes.values()].filter(({ mint, farm }) => vaults.isFarm(mint, farm))
+    const refuse = ({ stakeAccount }: Stake, reason: string) => {
+      this.stakes.delete(stakeAccount)
+      found.push({ slot: least, events: [], refused: [{ account: stakeAccount, reason }] })
     }
+    for (let i = 0; i < Math.min(named.length, STAKES); i += MOST_KEYS)
+      await readInHalves(
+        named.slice(i, i + MOST_KEYS),
+        async part => void found.push(await this.readStakes(part, vaults, least)),
+        refuse,
+      )
+  }
+
+  private async readStakes(asked: readonly Stake[], vaults: Vaults, least: number): Promise<Sampled> {
+    const keys = asked.map(({ stakeAccount }) => stakeAccount)
+    const { slot, accounts } = await readAccounts(this.ask, keys, least)
+    const sampled: Sampled = { slot, events: [], refused: [] }
+    for (const { mint, ...stake } of asked) {
+      this.stakes.delete(stake.stakeAccount)
+      const protocol = vaults.protocolOfMint(mint)
+      const farms = protocol && this.programs.get(protocol)?.farms
+      if (!farms) continue
+      try {
+        const amount = farms.read({ mint, ...stake }, accounts.get(stake.stakeAccount))
+        sampled.events.push({
+          type: 'SvmStakeSampled',
+          protocol,
+          contract: mint,
+          data: { ...stake, amount },
+        })
+      } catch (error) {
+        if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error
+        sampled.refused.push({ account: stake.stakeAccount, reason: error.message })
+      }
+    }
+    return sampled
   }
 
   /** Undefined where it wants other accounts than were asked for. */

@@ -4,6 +4,7 @@ import {
   address,
   appendTransactionMessageInstructions,
   type Blockhash,
+  compileTransaction,
   createTransactionMessage,
   generateKeyPairSigner,
   getBase58Decoder,
@@ -12,6 +13,7 @@ import {
   type Instruction,
   type KeyPairSigner,
   pipe,
+  setTransactionMessageFeePayer,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
@@ -132,6 +134,24 @@ export class TestChain {
       made => appendTransactionMessageInstructions(instructions, made),
     )
     return signTransactionMessageWithSigners(message)
+  }
+
+  /** What would come of it, were it signed. */
+  tryOut(payer: Address, instructions: readonly Instruction[]): ReturnType<LiteSVM['simulateTransaction']> {
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      made => setTransactionMessageFeePayer(payer, made),
+      made =>
+        setTransactionMessageLifetimeUsingBlockhash(
+          { blockhash: this.svm.latestBlockhash() as Blockhash, lastValidBlockHeight: 1n << 60n },
+          made,
+        ),
+      made => appendTransactionMessageInstructions(instructions, made),
+    )
+    this.svm.withSigverify(false).withBlockhashCheck(false)
+    const tried = this.svm.simulateTransaction(compileTransaction(message) as never)
+    this.svm.withSigverify(true)
+    return tried
   }
 
   /** One block with these transactions, the failed ones included; none: an empty block. */

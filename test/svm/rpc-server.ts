@@ -11,6 +11,8 @@ export interface RpcNode {
   readonly calls: Map<string, number>
   /** Fails calls, as a node that is out of order does; undefined: all is well. */
   fault: ((method: string) => RpcFailure | undefined) | undefined
+  /** It gives no answer of more bytes than this, and cuts no account where that is asked for. */
+  most: number | undefined
   /** Blocks above this slot are not known yet, though the chain has them. */
   head: number | undefined
   close(): Promise<void>
@@ -37,6 +39,7 @@ export async function serveRpc(chain: TestChain): Promise<RpcNode> {
     url: '',
     calls: new Map(),
     fault: undefined,
+    most: undefined,
     head: undefined,
     close: async () => {},
   }
@@ -48,7 +51,13 @@ export async function serveRpc(chain: TestChain): Promise<RpcNode> {
       if (failure) throw new RpcError(failure.code ?? -32603, failure.message ?? 'Internal error')
       const found = methods[method]
       if (!found) throw new RpcError(-32601, 'Method not found')
-      return { jsonrpc: '2.0', id, result: found(chain, params ?? [], headOf(chain, node)) }
+      const result = found(chain, params ?? [], headOf(chain, node), node)
+      if (
+        JSON.stringify(result, (_, each) => (typeof each === 'bigint' ? 0 : each)).length >
+        (node.most ?? Number.POSITIVE_INFINITY)
+      )
+        throw new RpcError(-32008, 'Response is too big')
+      return { jsonrpc: '2.0', id, result }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }
@@ -101,11 +110,17 @@ const config = (params: Params) =>
     unknown
   >
 
-function accountOf(chain: TestChain, key: string): unknown {
+interface Slice {
+  offset: number
+  length: number
+}
+
+function accountOf(chain: TestChain, key: string, slice?: Slice): unknown {
   const account = chain.svm.getAccount(address(key))
   if (!account.exists || account.lamports === 0n) return null
+  const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data
   return {
-    data: [Buffer.from(account.data).toString('base64'), 'base64'],
+    data: [Buffer.from(data).toString('base64'), 'base64'],
     executable: account.executable,
     lamports: account.lamports,
     owner: account.programAddress,
@@ -117,122 +132,135 @@ function accountOf(chain: TestChain, key: string): unknown {
 const slots = (chain: TestChain, from: number, to: number) =>
   chain.blocks.map(({ slot }) => slot).filter(slot => slot >= from && slot <= to)
 
-const methods: Record<string, (chain: TestChain, params: Params, head: RpcBlock) => unknown> = {
-  getSlot: (_, __, head) => head.slot,
-  getBlockHeight: (_, __, head) => head.blockHeight,
-  getGenesisHash: () => '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-  getFirstAvailableBlock: chain => chain.blocks[0]?.slot,
-  getMinimumBalanceForRentExemption: (chain, [size]) =>
-    chain.svm.minimumBalanceForRentExemption(BigInt(size as number)),
-  getBlocks: (chain, [from, to], head) =>
-    slots(chain, from as number, Math.min(typeof to === 'number' ? to : head.slot, head.slot)),
-  getBlocksWithLimit: (chain, [from, limit], head) =>
-    slots(chain, from as number, head.slot).slice(0, limit as number),
-  getBlock: (chain, [slot, asked], head) => {
-    if ((slot as number) > head.slot) throw new RpcError(-32004, `Block not available for slot ${slot}`)
-    const block = chain.blocks.find(each => each.slot === slot)
-    if (!block)
-      throw new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`)
-    const { slot: _, transactions, ...rest } = block
-    return (asked as { transactionDetails?: string } | undefined)?.transactionDetails === 'none'
-      ? rest
-      : { ...rest, transactions }
-  },
-  getEpochInfo: (chain, _, head) => ({
-    absoluteSlot: head.slot,
-    blockHeight: head.blockHeight,
-    epoch: chain.epoch,
-    slotIndex: 0,
-    slotsInEpoch: 432_000,
-    transactionCount: 0,
-  }),
-  getLatestBlockhash: (chain, _, head) => ({
-    context: { slot: head.slot },
-    value: { blockhash: chain.svm.latestBlockhash(), lastValidBlockHeight: head.blockHeight + 150 },
-  }),
-  getAccountInfo: (chain, [key], head) => ({
-    context: { slot: head.slot },
-    value: accountOf(chain, key as string),
-  }),
-  getBalance: (chain, [key], head) => ({
-    context: { slot: head.slot },
-    value: chain.svm.getBalance(address(key as string)) ?? 0,
-  }),
-  getMultipleAccounts: (chain, [keys], head) => {
-    if ((keys as string[]).length > 100) throw new RpcError(-32602, 'Too many inputs provided; max 100')
-    return { context: { slot: head.slot }, value: (keys as string[]).map(key => accountOf(chain, key)) }
-  },
-  getProgramAccounts: (chain, [program, asked]) => {
-    const filters = ((asked as { filters?: unknown[] } | undefined)?.filters ?? []) as {
-      dataSize?: number
-      memcmp?: { offset: number; bytes: string }
-    }[]
-    return chain.svm.getProgramAccounts(address(program as string)).flatMap(({ address: pubkey, data }) => {
-      const isMeant = filters.every(({ dataSize, memcmp }) => {
-        if (dataSize !== undefined && data.length !== dataSize) return false
-        if (!memcmp) return true
-        const bytes = Buffer.from(getBase58Encoder().encode(memcmp.bytes))
-        return bytes.equals(Buffer.from(data.subarray(memcmp.offset, memcmp.offset + bytes.length)))
-      })
-      return isMeant ? [{ pubkey, account: accountOf(chain, pubkey) }] : []
-    })
-  },
-  getTokenAccountsByOwner: (chain, [owner, by], head) => {
-    const { mint, programId } = by as { mint?: string; programId?: string }
-    const programs = programId
-      ? [programId]
-      : ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb']
-    const starts = (
-      data: { subarray(from: number, to: number): ArrayLike<number> },
-      at: number,
-      key: string,
-    ) => Buffer.from(getBase58Encoder().encode(key)).equals(Buffer.from(data.subarray(at, at + 32)))
-    const value = programs.flatMap(program =>
-      chain.svm
-        .getProgramAccounts(address(program))
-        .filter(({ data }) => data.length >= 165 && starts(data, 32, owner as string))
-        .filter(({ data }) => !mint || starts(data, 0, mint))
-        .map(({ address: pubkey }) => ({ pubkey, account: accountOf(chain, pubkey) })),
-    )
-    return { context: { slot: head.slot }, value }
-  },
-  simulateTransaction: (chain, [encoded, asked], head) => {
-    const transaction = getTransactionDecoder().decode(Buffer.from(encoded as string, 'base64'))
-    chain.svm.withSigverify(false).withBlockhashCheck(false)
-    const result = chain.svm.simulateTransaction(transaction as never)
-    chain.svm.withSigverify(true)
-    const failed = result instanceof FailedTransactionMetadata
-    const meta = result.meta()
-    const after = new Map(
-      failed ? [] : result.postAccounts().map(account => [account.address as string, account]),
-    )
-    const wanted = (config([asked])['accounts'] as { addresses: string[] } | undefined)?.addresses
-    const accounts = wanted?.map(key => {
-      const account = after.get(key)
-      return account
-        ? {
-            data: [Buffer.from(account.data).toString('base64'), 'base64'],
-            executable: account.executable,
-            lamports: account.lamports,
-            owner: account.programAddress,
-            rentEpoch: 18446744073709551615n,
-            space: account.data.length,
-          }
-        : accountOf(chain, key)
-    })
-    return {
+const methods: Record<string, (chain: TestChain, params: Params, head: RpcBlock, node: RpcNode) => unknown> =
+  {
+    getSlot: (_, __, head) => head.slot,
+    getBlockHeight: (_, __, head) => head.blockHeight,
+    getGenesisHash: () => '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    getFirstAvailableBlock: chain => chain.blocks[0]?.slot,
+    getMinimumBalanceForRentExemption: (chain, [size]) =>
+      chain.svm.minimumBalanceForRentExemption(BigInt(size as number)),
+    getBlocks: (chain, [from, to], head) =>
+      slots(chain, from as number, Math.min(typeof to === 'number' ? to : head.slot, head.slot)),
+    getBlocksWithLimit: (chain, [from, limit], head) =>
+      slots(chain, from as number, head.slot).slice(0, limit as number),
+    getBlock: (chain, [slot, asked], head) => {
+      if ((slot as number) > head.slot) throw new RpcError(-32004, `Block not available for slot ${slot}`)
+      const block = chain.blocks.find(each => each.slot === slot)
+      if (!block)
+        throw new RpcError(
+          -32007,
+          `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`,
+        )
+      const { slot: _, transactions, ...rest } = block
+      return (asked as { transactionDetails?: string } | undefined)?.transactionDetails === 'none'
+        ? rest
+        : { ...rest, transactions }
+    },
+    getEpochInfo: (chain, _, head) => ({
+      absoluteSlot: head.slot,
+      blockHeight: head.blockHeight,
+      epoch: chain.epoch,
+      slotIndex: 0,
+      slotsInEpoch: 432_000,
+      transactionCount: 0,
+    }),
+    getLatestBlockhash: (chain, _, head) => ({
       context: { slot: head.slot },
-      value: {
-        err: failed ? errorOf(result) : null,
-        logs: meta.logs(),
-        unitsConsumed: Number(meta.computeUnitsConsumed()),
-        accounts: failed ? null : (accounts ?? null),
-        returnData: null,
-      },
-    }
-  },
-  sendTransaction: (chain, [encoded]) => {
-    const transaction = getTransactionDecoder().decode(Buffer.from(encoded as string, 'base64'))
-    return chain.mine([transaction as never])[0]?.signature
-  },
-}
+      value: { blockhash: chain.svm.latestBlockhash(), lastValidBlockHeight: head.blockHeight + 150 },
+    }),
+    getAccountInfo: (chain, [key], head) => ({
+      context: { slot: head.slot },
+      value: accountOf(chain, key as string),
+    }),
+    getBalance: (chain, [key], head) => ({
+      context: { slot: head.slot },
+      value: chain.svm.getBalance(address(key as string)) ?? 0,
+    }),
+    getMultipleAccounts: (chain, [keys, asked], head, { most }) => {
+      if ((keys as string[]).length > 100) throw new RpcError(-32602, 'Too many inputs provided; max 100')
+      const { dataSlice, minContextSlot = 0 } = (asked ?? {}) as {
+        dataSlice?: Slice
+        minContextSlot?: number
+      }
+      if (head.slot < minContextSlot) throw new RpcError(-32016, 'Minimum context slot has not been reached')
+      const slice = most === undefined ? dataSlice : undefined
+      return {
+        context: { slot: head.slot },
+        value: (keys as string[]).map(key => accountOf(chain, key, slice)),
+      }
+    },
+    getProgramAccounts: (chain, [program, asked]) => {
+      const filters = ((asked as { filters?: unknown[] } | undefined)?.filters ?? []) as {
+        dataSize?: number
+        memcmp?: { offset: number; bytes: string }
+      }[]
+      return chain.svm.getProgramAccounts(address(program as string)).flatMap(({ address: pubkey, data }) => {
+        const isMeant = filters.every(({ dataSize, memcmp }) => {
+          if (dataSize !== undefined && data.length !== dataSize) return false
+          if (!memcmp) return true
+          const bytes = Buffer.from(getBase58Encoder().encode(memcmp.bytes))
+          return bytes.equals(Buffer.from(data.subarray(memcmp.offset, memcmp.offset + bytes.length)))
+        })
+        return isMeant ? [{ pubkey, account: accountOf(chain, pubkey) }] : []
+      })
+    },
+    getTokenAccountsByOwner: (chain, [owner, by], head) => {
+      const { mint, programId } = by as { mint?: string; programId?: string }
+      const programs = programId
+        ? [programId]
+        : ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb']
+      const starts = (
+        data: { subarray(from: number, to: number): ArrayLike<number> },
+        at: number,
+        key: string,
+      ) => Buffer.from(getBase58Encoder().encode(key)).equals(Buffer.from(data.subarray(at, at + 32)))
+      const value = programs.flatMap(program =>
+        chain.svm
+          .getProgramAccounts(address(program))
+          .filter(({ data }) => data.length >= 165 && starts(data, 32, owner as string))
+          .filter(({ data }) => !mint || starts(data, 0, mint))
+          .map(({ address: pubkey }) => ({ pubkey, account: accountOf(chain, pubkey) })),
+      )
+      return { context: { slot: head.slot }, value }
+    },
+    simulateTransaction: (chain, [encoded, asked], head) => {
+      const transaction = getTransactionDecoder().decode(Buffer.from(encoded as string, 'base64'))
+      chain.svm.withSigverify(false).withBlockhashCheck(false)
+      const result = chain.svm.simulateTransaction(transaction as never)
+      chain.svm.withSigverify(true)
+      const failed = result instanceof FailedTransactionMetadata
+      const meta = result.meta()
+      const after = new Map(
+        failed ? [] : result.postAccounts().map(account => [account.address as string, account]),
+      )
+      const wanted = (config([asked])['accounts'] as { addresses: string[] } | undefined)?.addresses
+      const accounts = wanted?.map(key => {
+        const account = after.get(key)
+        return account
+          ? {
+              data: [Buffer.from(account.data).toString('base64'), 'base64'],
+              executable: account.executable,
+              lamports: account.lamports,
+              owner: account.programAddress,
+              rentEpoch: 18446744073709551615n,
+              space: account.data.length,
+            }
+          : accountOf(chain, key)
+      })
+      return {
+        context: { slot: head.slot },
+        value: {
+          err: failed ? errorOf(result) : null,
+          logs: meta.logs(),
+          unitsConsumed: Number(meta.computeUnitsConsumed()),
+          accounts: failed ? null : (accounts ?? null),
+          returnData: null,
+        },
+      }
+    },
+    sendTransaction: (chain, [encoded]) => {
+      const transaction = getTransactionDecoder().decode(Buffer.from(encoded as string, 'base64'))
+      return chain.mine([transaction as never])[0]?.signature
+    },
+  }

@@ -1,5 +1,5 @@
 import { decodeFarmStake, farmVaultOf, stakedIn } from '../../../abi/kamino/farm.ts'
-import { liquidityOf, ONE, sharePrice, vaultAssets } from '../../../abi/kamino/math.ts'
+import { booksAt, liquidityOf, ONE } from '../../../abi/kamino/math.ts'
 import { decodeReserve, type KaminoReserve } from '../../../abi/kamino/reserve.ts'
 import {
   decodeVault,
@@ -8,8 +8,9 @@ import {
   type KaminoVault,
   VAULT_PROGRAM,
 } from '../../../abi/kamino/vault.ts'
+import { decodeClock } from '../../../abi/svm/clock.ts'
 import { discriminator } from '../../../abi/svm/discriminator.ts'
-import type { Key } from '../../../abi/svm/programs.ts'
+import { CLOCK, type Key } from '../../../abi/svm/programs.ts'
 import { movementsBelow, sumOf } from '../amounts.ts'
 import { accountAt, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
 import type { SvmFarms, SvmProgram, Told } from '../program.ts'
@@ -105,11 +106,11 @@ const kamino: SvmProgram = {
     }
   },
   readsFirst: true,
-  wants: (vault, _, account) =>
-    account
-      ? (decodeVault(vault, account.owner, account.data)?.allocations ?? []).map(({ reserve }) => reserve)
-      : [],
-  read({ vault, accounts, account, supply, wanted, slot }) {
+  wants(vault, _, account) {
+    const state = account && decodeVault(vault, account.owner, account.data)
+    return state ? [CLOCK, ...state.allocations.map(({ reserve }) => reserve)] : []
+  },
+  read({ vault, accounts, account, supply, wanted: [clock, ...wanted], slot }) {
     const state = decodeVault(vault, account.owner, account.data)
     if (!state) throw new TypeError('the account is no vault, or names accounts that are not derived from it')
     if (state.tokenMint !== accounts.asset || state.sharesMint !== accounts.shareMint)
@@ -123,13 +124,15 @@ const kamino: SvmProgram = {
         return decoded ? [[reserve as string, decoded] as const] : []
       }),
     )
+    const time = decodeClock(clock?.data)?.time
+    if (time === undefined) throw new TypeError('the node does not tell the time of the slot')
     const now = BigInt(slot)
-    const price = sharePrice(state, reserves, now)
+    const { assetsSf, available, sharesIssued } = booksAt(state, reserves, now, time)
     return {
       totalSupply: supply,
-      totalAssets: vaultAssets(state, reserves, now) / ONE,
-      idleAssets: payableOf(state, reserves, now),
-      ...(price && price.assets > 0n && { priceAssets: price.assets, priceShares: price.shares }),
+      totalAssets: assetsSf / ONE,
+      idleAssets: payableOf({ ...state, available }, reserves, now),
+      ...(assetsSf > 0n && sharesIssued > 0n && { priceAssets: assetsSf, priceShares: sharesIssued * ONE }),
       ...(state.farm && {
         farm: { farm: state.farm, farmVault: farmVaultOf(state.farm, state.sharesMint) },
       }),

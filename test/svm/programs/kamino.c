@@ -1,7 +1,7 @@
 /*
  * Kamino's vaults, and as much of its lending markets and farms as they call or their depositors use, for tests: written after the published
  * interfaces and sources. One file is loaded under the ids of all three programs. Reserves are reckoned in whole base units, as they
- * stand: no interest is brought up to date here, and no fee is charged.
+ * stand: no interest is brought up to date here.
  */
 #include "solana.h"
 
@@ -47,6 +47,7 @@ typedef struct {
   u64 word[3];
   u64 wide[2];
   u64 ctokens;
+  Clock clock;
   u8 bump;
   u8 found[32];
   const u8 *itself;
@@ -179,14 +180,45 @@ APART u64 worth(const u8 *vault, u64 at, u64 count) {
   return sum - whole(vault + 296);
 }
 
+INLINE void store_whole(u8 *at, u64 value) {
+  store(at, value << 60);
+  store(at + 8, value >> 4);
+}
+
+/* Hands out rewards that are due; before anything else is done with a vault. */
+APART void reward(u8 *vault) {
+  sol_get_clock_sysvar(&H->clock);
+  u64 since = load(vault + 58752), left = load(vault + 58760), now = H->clock.time;
+  if (since == 0 || now <= since) return;
+  u64 due = load(vault + 58744) * (now - since);
+  if (due > left) due = left;
+  store(vault + 224, load(vault + 224) + due);
+  store(vault + 58760, left - due);
+  store(vault + 58752, now);
+}
+
+/* Charges what is due for keeping the vault, and of what it earned; what is left of `all`. */
+APART u64 charge(u8 *vault, u64 all) {
+  u64 since = load(vault + 272), before = whole(vault + 280), now = H->clock.time;
+  if (since == 0) return all;
+  u64 kept = mul_div(mul_div(before, load(vault + 264), 10000, 0), now > since ? now - since : 0, 31556926, 0);
+  u64 fees = kept + (all > before ? mul_div(all - before, load(vault + 256), 10000, 0) : 0);
+  if (fees > all) fees = all;
+  store_whole(vault + 296, whole(vault + 296) + fees);
+  store(vault + 272, now);
+  return all - fees;
+}
+
 APART u64 deposit(u64 count, u64 asked) {
   Account *a = H->accounts;
   u8 *vault = a[1].data;
   if (count < 13) FAIL(NOT_ENOUGH_ACCOUNTS);
   if (!same(vault + 120, a[2].key) || !same(vault + 80, a[3].key) || !same(vault + 40, a[4].key) || !same(vault + 184, a[5].key))
     FAIL(WRONG_ACCOUNT);
+  reward(vault);
   u64 held = load(a[6].data + 64), issued = load(vault + 232), all = worth(vault, 13, count);
   if (all == ~0ULL) FAIL(WRONG_RESERVE);
+  all = charge(vault, all);
   u64 values[3];
   values[0] = held;
   u64 failed = tell(11, USER_BALANCE, 1, values);
@@ -210,6 +242,7 @@ APART u64 deposit(u64 count, u64 asked) {
   if (failed) return failed;
   store(vault + 224, load(vault + 224) + assets);
   store(vault + 232, issued + shares);
+  store_whole(vault + 280, all + assets);
   return 0;
 }
 
@@ -252,8 +285,10 @@ APART u64 withdraw(u64 count, u64 asked, u64 first) {
   if (count < first) FAIL(NOT_ENOUGH_ACCOUNTS);
   if (!same(vault + 120, a[3].key) || !same(vault + 40, a[4].key) || !same(vault + 80, a[6].key) || !same(vault + 184, a[8].key))
     FAIL(WRONG_ACCOUNT);
+  reward(vault);
   u64 held = load(a[7].data + 64), issued = load(vault + 232), available = load(vault + 224), all = worth(vault, first, count);
   if (all == ~0ULL) FAIL(WRONG_RESERVE);
+  all = charge(vault, all);
   if (asked > held) asked = held;
   u64 total = issued ? mul_div(all, asked, issued, 0) : 0, sent = available < total ? available : total, received = 0, more = 0;
   if (total == 0) FAIL(NO_SHARES);
@@ -275,6 +310,7 @@ APART u64 withdraw(u64 count, u64 asked, u64 first) {
   if (failed) return failed;
   store(vault + 224, available - sent + received - more);
   store(vault + 232, issued - burnt);
+  store_whole(vault + 280, all - sent - more);
   u64 values[4];
   values[0] = asked;
   values[1] = held;
