@@ -105,7 +105,7 @@ async function main(): Promise<void> {
         pool,
         queue: queues.createQueue(QUEUE),
         history,
-        heads: sparingly(() => readHeads(env.rpc)),
+        heads: sparingly(() => readHeads(env)),
         verifyKey,
         publicUrl: env.PUBLIC_URL,
       }),

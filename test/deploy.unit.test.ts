@@ -11,6 +11,7 @@ import { CHANGEABLE } from '../db/embedded/clickhouse-wire.ts'
 import { networkIds } from '../db/networks.ts'
 import { API_COMMAND } from '../db/process/api-command.ts'
 import { envSchema } from '../db/process/env.ts'
+import { SOLANA } from '../db/streams.ts'
 
 const root = join(import.meta.dirname, '..')
 const deploy = join(root, 'deploy')
@@ -35,7 +36,7 @@ const cluster = read('compose.cluster.yml')
 const files = { 'compose.yml': alone, 'compose.cluster.yml': cluster }
 
 describe('deploy/', () => {
-  it('runs every process, one processor per network', () => {
+  it('runs every process, one processor per network and one of Solana', () => {
     const scripts = Object.values(alone.services).flatMap(
       ({ command }) => command?.filter(word => /\.(ts|sh)$/.test(word)) ?? [],
     )
@@ -46,7 +47,9 @@ describe('deploy/', () => {
     const processors = Object.values(alone.services).filter(({ command }) =>
       command?.includes('deploy/processor.sh'),
     )
-    expect(processors.map(({ command }) => command?.at(-1))).toEqual(networkIds.map(({ name }) => name))
+    expect(processors.map(({ command }) => command?.at(-1))).toEqual(
+      [...networkIds, SOLANA].map(({ name }) => name),
+    )
   })
 
   it('brings everything back after the start of the machine', () => {
@@ -212,7 +215,7 @@ describe('deploy/', () => {
     for (const name of ['worker', 'api'])
       expect(job(name)?.dns_sd_configs).toMatchObject([{ names: [name], port: port(name.toUpperCase()) }])
     expect(job('processor')?.static_configs?.flatMap(({ targets }) => targets)).toEqual(
-      networkIds.map(({ name }, i) => `processor-${name}:${port('PROCESSOR') + i}`),
+      [...networkIds, SOLANA].map(({ name }, i) => `processor-${name}:${port('PROCESSOR') + i}`),
     )
   })
 

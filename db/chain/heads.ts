@@ -1,15 +1,25 @@
-import { sendByHttp } from './transport.ts'
+import type { Env } from '../process/env.ts'
+import { SOLANA } from '../streams.ts'
+import { type Call, sendByHttp } from './transport.ts'
 
 const PATIENCE_MS = 3_000
 
-/** The number of the newest block of each network, as the first of its nodes that answers soon says; others are left out. */
-export async function readHeads(
-  rpc: Readonly<Record<string, readonly string[]>>,
-): Promise<Map<string, number>> {
+const NEWEST: Call = { method: 'eth_blockNumber', params: [] }
+/** Of Solana nothing else is stored. */
+const NEWEST_FINAL: Call = { method: 'getSlot', params: [{ commitment: 'finalized' }] }
+
+/**
+ * The number of the newest block of each network, of Solana its newest final slot, as the first of its nodes that answers soon says;
+ * others are left out.
+ */
+export async function readHeads({
+  rpc,
+  RPC_SOLANA = [],
+}: Pick<Env, 'rpc' | 'RPC_SOLANA'>): Promise<Map<string, number>> {
   const heads = await Promise.all(
-    Object.entries(rpc).map(async ([name, urls]) => {
+    Object.entries({ ...rpc, [SOLANA.name]: RPC_SOLANA }).map(async ([name, urls]) => {
       for (const url of urls) {
-        const head = await askHead(url)
+        const head = await askHead(url, name === SOLANA.name ? NEWEST_FINAL : NEWEST)
         if (head !== undefined) return [[name, head] as const]
       }
       return []
@@ -18,11 +28,11 @@ export async function readHeads(
   return new Map(heads.flat())
 }
 
-async function askHead(url: string): Promise<number | undefined> {
+async function askHead(url: string, call: Call): Promise<number | undefined> {
   // A node that has WebSockets alone is not opened one for a look.
   if (!/^https?:/.test(url)) return undefined
   try {
-    const [answer] = await sendByHttp(url)([{ method: 'eth_blockNumber', params: [] }], {
+    const [answer] = await sendByHttp(url)([call], {
       timeoutMs: PATIENCE_MS,
       maxBytes: 10_000,
     })

@@ -17,7 +17,7 @@ export default function add(program: Command): void {
     .option('-w, --watch [seconds]', 'again and again, with events per second', seconds)
     .action((options: { json?: boolean; watch?: number | true }) =>
       withEventStore(async ({ pool, env }, signal) => {
-        const heads = () => readHeads(env.rpc)
+        const heads = () => readHeads(env)
         const outdated = async () => readOutdated(pool, await loadProjections())
         if (options.watch) {
           if (options.json) throw new ConfigError('--watch shows a table: leave --json away.')
