@@ -48,9 +48,6 @@ beforeAll(async () => {
     reserves: 1,
     hasFarm: false,
   })
-  const settings = Buffer.alloc(1_032)
-  settings.write('95089ccaa0fcb0d9', 'hex')
-  chain.setAccount(usd.is.settings, 'KvauGMspG5k6rtzrqqn7WNn3oZdyKqLKwK2XWQ8FLjd', settings)
   usd.patch(usd.is.farm, data => void data.write(fromBase58(TOKENS)?.slice(2) ?? '', 112, 'hex'))
   ;[large, lentOn, small] = usd.reserves as [TestReserve, TestReserve, TestReserve]
   await usd.describe(usd.is.mint, 'Dollar of the test', 'tUSD')
