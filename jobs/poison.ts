@@ -55,10 +55,9 @@ export function withoutEvents(filled: Filled, positions: readonly number[]): Rec
   if (positions.length === 0) return {}
   const listed = `position IN (${positions.map(Number).join(', ')})`
   const filters = [['event', `NOT (stream = ${Number(filled.stream)} AND ${listed})`]]
-  for (const { name, into, row } of partsOf(filled.projection)) {
+  for (const { name, into } of partsOf(filled.projection)) {
     if (name === filled.part.name) break
-    if (!into && row.shape['position'] && row.shape['chain_id'])
-      filters.push([identifier(name), `NOT (chain_id = ${Number(filled.stream)} AND ${listed})`])
+    if (!into) filters.push([identifier(name), `NOT (chain_id = ${Number(filled.stream)} AND ${listed})`])
   }
   const entries = filters.map(([name, condition]) => `'${name}': '${condition}'`)
   return { additional_table_filters: `{${entries.join(', ')}}` }

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { z } from 'zod'
 import type { EventType } from '../db/events/vocabulary.ts'
 import type { Face } from '../db/faces.ts'
 import { VaultlogError } from '../db/process/errors.ts'
@@ -33,8 +32,6 @@ export interface Projection {
    * batch has put into the ones before it. They are replayed, swapped and checkpointed together with the projection.
    */
   beside?: readonly Companion[]
-  /** One row as the table holds it; a test compares names and order with the table and the view. */
-  row: z.ZodObject
 }
 
 export interface Companion {
@@ -43,7 +40,6 @@ export interface Companion {
   into?: string
   /** The types its `<name>_rows` reads; without, it follows from the projection's own rows. */
   handles?: readonly EventType[]
-  row: z.ZodObject
   /** One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. */
   isHead?: boolean
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Falls of the share price within a UTC day, running. */
@@ -8,15 +7,4 @@ export default defineProjection({
   handles: ['StateSampled'],
   face: 'core',
   streams: 'evm',
-  row: z.object({
-    chain_id: z.number(),
-    vault: z.string(),
-    day: z.string(),
-    position: z.number(),
-    block_number: z.number(),
-    timestamp: z.number(),
-    max_price: z.number(),
-    min_price: z.number(),
-    max_drawdown: z.number(),
-  }),
 })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** What accounts did in lending markets. */
@@ -18,20 +17,4 @@ export default defineProjection({
   ],
   face: 'lending',
   streams: 'evm',
-  row: z.object({
-    chain_id: z.number(),
-    protocol: z.string(),
-    account: z.string(),
-    contract: z.string(),
-    market: z.string(),
-    side: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    event_type: z.string(),
-    assets: z.string(),
-    tx_hash: z.string(),
-    log_index: z.number(),
-    part: z.number(),
-  }),
 })

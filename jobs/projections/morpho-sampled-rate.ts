@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** What rate models of Morpho's markets answer, other than the adaptive one. */
@@ -8,12 +7,4 @@ export default defineProjection({
   handles: ['BorrowRateSampled'],
   face: 'lending',
   streams: 'evm',
-  row: z.object({
-    chain_id: z.number(),
-    market: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    rate_wad: z.string(),
-  }),
 })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Curated facts with their history. */
@@ -8,13 +7,4 @@ export default defineProjection({
   handles: ['FactRecorded', 'FactRemoved'],
   face: 'core',
   streams: 'registry',
-  row: z.object({
-    subject: z.string(),
-    kind: z.string(),
-    position: z.number(),
-    block_number: z.number(),
-    timestamp: z.number(),
-    value: z.string(),
-    removed: z.number(),
-  }),
 })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Streams of rewards as the vaults that pay them out state them. */
@@ -8,17 +7,4 @@ export default defineProjection({
   handles: ['RewardStreamSampled'],
   face: 'core',
   streams: 'evm',
-  row: z.object({
-    chain_id: z.number(),
-    vault: z.string(),
-    reward: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    name: z.string(),
-    symbol: z.string(),
-    decimals: z.number(),
-    rate: z.string(),
-    ends_at: z.number(),
-  }),
 })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Shares by token account and owner, as they are from a moment on. */
@@ -8,14 +7,4 @@ export default defineProjection({
   handles: ['SvmShareAccountChanged'],
   face: 'svm',
   streams: 'svm',
-  row: z.object({
-    holder: z.string(),
-    chain_id: z.number(),
-    mint: z.string(),
-    token_account: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    amount: z.string(),
-  }),
 })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Farms in which vaults stake the shares of their depositors. */
@@ -8,14 +7,4 @@ export default defineProjection({
   handles: ['SvmFarmNamed'],
   face: 'svm',
   streams: 'svm',
-  row: z.object({
-    chain_id: z.number(),
-    mint: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    vault: z.string(),
-    farm: z.string(),
-    farm_vault: z.string(),
-  }),
 })

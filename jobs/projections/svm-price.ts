@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Prices of shares that programs of chains of Solana's kind wrote down themselves. */
@@ -8,14 +7,4 @@ export default defineProjection({
   handles: ['SvmPriceUpdated'],
   face: 'svm',
   streams: 'svm',
-  row: z.object({
-    chain_id: z.number(),
-    vault: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    price_assets: z.string(),
-    price_shares: z.string(),
-    tx_hash: z.string(),
-  }),
 })

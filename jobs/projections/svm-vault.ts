@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineProjection } from '../projection.ts'
 
 /** Vaults of chains of Solana's kind, and which accounts each is made of. */
@@ -8,17 +7,4 @@ export default defineProjection({
   handles: ['SvmVaultIdentified'],
   face: 'svm',
   streams: 'svm',
-  row: z.object({
-    chain_id: z.number(),
-    vault: z.string(),
-    timestamp: z.number(),
-    position: z.number(),
-    block_number: z.number(),
-    protocol: z.string(),
-    program: z.string(),
-    share_mint: z.string(),
-    asset_mint: z.string(),
-    authority: z.string(),
-    reserve: z.string(),
-  }),
 })

@@ -163,30 +163,27 @@ describe('every projection', () => {
     `)
   })
 
-  it('has the columns of its row schema, in table and view', async () => {
+  it('has the columns of the table in its view, and of every row its place in the stream', async () => {
     const { database } = (await fresh([])).house
+    // LowCardinality is the table's own affair.
+    const plain = (columns: { name: string; type: string }[]) =>
+      columns.map(({ name, type }) => [name, type.replace(/LowCardinality\((.*)\)/, '$1')])
     for (const projection of projections) {
-      for (const { name, into = name, row } of partsOf(projection)) {
+      for (const { name, into = name } of partsOf(projection)) {
         const table = await engine.rows<{ name: string; type: string }>(
           `SELECT name, type FROM system.columns WHERE database = '${database}' AND table = '${into}' ORDER BY position`,
         )
         const view = await engine.rows<{ name: string; type: string }>(
           `DESCRIBE (SELECT * FROM ${internalView(engine.client, `${name}_rows`)}(stream = 1, from = 0, to = 0))`,
         )
+        // Rows go from one into the other by place.
+        expect(plain(view), name).toEqual(plain(table))
+        const place = ['position', 'block_number', 'timestamp']
+        if (projection.streams !== 'registry') place.push('chain_id')
         expect(
           table.map(column => column.name),
           name,
-        ).toEqual(Object.keys(row.shape))
-        expect(
-          view.map(column => column.name),
-          name,
-        ).toEqual(Object.keys(row.shape))
-        // Types too, so that nothing is narrowed on the way in; LowCardinality and enums are the table's own affair.
-        const plain = (type: string) => type.replace(/LowCardinality\((.*)\)/, '$1')
-        expect(
-          view.map(column => plain(column.type)),
-          name,
-        ).toEqual(table.map(column => plain(column.type)))
+        ).toEqual(expect.arrayContaining(place))
       }
     }
   })

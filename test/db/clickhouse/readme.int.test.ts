@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sign } from '../../../db/read-models.ts'
 import { Engine } from '../../jobs/engine.ts'
 import type { Positioned } from '../../jobs/streams.ts'
+import { columnsFile } from './columns-text.ts'
 import { acceptedValues, catalogueOf, dbtSources, KEYS } from './dbt-sources.ts'
 import { commentsOf, type Described, describeIn } from './readme-text.ts'
 import { chain, depositOf, feed, fillWithExamples, LARGE, vault } from './readme-world.ts'
@@ -96,6 +97,19 @@ async function expectRows(example: string): Promise<void> {
 }
 
 const readText = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+describe('db/clickhouse/columns.ts', () => {
+  it('has the columns of every table: `-u` writes them anew', async () => {
+    const columns = await engine.rows<{ table: string; name: string; type: string }>(
+      `SELECT table, name, type FROM system.columns WHERE database = currentDatabase()
+         AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
+       ORDER BY table, position`,
+    )
+    await expect(columnsFile(columns)).toMatchFileSnapshot(
+      fileURLToPath(new URL('../../../db/clickhouse/columns.ts', import.meta.url)),
+    )
+  })
+})
 
 describe('dbt', () => {
   it('has every table and view among its sources, described by its comments: `-u` writes them anew', async () => {
