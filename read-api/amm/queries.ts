@@ -1,78 +1,56 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { statesAtTimes } from '../moment/states-at.ts'
-import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
+import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 
-/** Rows of the newest visible position of each vault. */
-const newest = (
-  table: string,
-  where = '',
-) => `SELECT * FROM ${table} WHERE ${VISIBLE}${where} AND position IN (
-    SELECT max(position) FROM ${table} WHERE ${VISIBLE}${where} GROUP BY vault) LIMIT 1 BY vault`
-
-const COLUMNS = {
-  total0: 'toString(s.total0)',
-  total1: 'toString(s.total1)',
-  supply: 'toString(s.supply)',
-  root: 'toString(s.sqrt_price_x96)',
-  mean_tick: 's.mean_tick',
-  base_liquidity: 'toString(s.base_liquidity)',
-  base_lower: 's.base_lower',
-  base_upper: 's.base_upper',
-  limit_liquidity: 'toString(s.limit_liquidity)',
-  limit_lower: 's.limit_lower',
-  limit_upper: 's.limit_upper',
-}
-const STATE = `toUnixTimestamp(s.timestamp) AS sampled_at, ${Object.entries(COLUMNS)
-  .map(([name, sql]) => `${sql} AS ${name}`)
-  .join(', ')}`
-
-const tick = z.number().nullable()
-const state = {
-  total0: z.string(),
-  total1: z.string(),
-  supply: z.string(),
-  root: z.string(),
-  mean_tick: tick,
-  base_liquidity: z.string().nullable(),
-  base_lower: tick,
-  base_upper: tick,
-  limit_liquidity: z.string().nullable(),
-  limit_lower: tick,
-  limit_upper: tick,
-}
+const state = columns(
+  'amm_state',
+  [
+    'total0',
+    'total1',
+    'supply',
+    'mean_tick',
+    'base_liquidity',
+    'base_lower',
+    'base_upper',
+    'limit_liquidity',
+    'limit_lower',
+    'limit_upper',
+  ],
+  { root: 'sqrt_price_x96' },
+)
+const vault = columns('amm_vault', ['vault', 'protocol', 'factory', 'creator'])
+const description = columns('amm_description', [
+  'name',
+  'symbol',
+  'decimals',
+  'token0',
+  'token1',
+  'takes_token0',
+  'takes_token1',
+])
 
 /** The vaults of liquidity of one chain as of {p}. */
 export const ammVaults = defineQuery({
   name: 'amm_vaults',
-  sql: `SELECT v.vault AS vault, v.protocol AS protocol, v.factory AS factory, v.creator AS creator, d.name AS name, d.symbol AS symbol,
-      d.decimals AS decimals, d.token0 AS token0, d.token1 AS token1, d.takes_token0 AS takes_token0, d.takes_token1 AS takes_token1
-    FROM (${newest('amm_vault')}) AS v
-    INNER JOIN (${newest('amm_description')}) AS d ON v.vault = d.vault
+  sql: `SELECT ${vault.select('v')}, ${description.select('d')}
+    FROM (${newest('amm_vault', 'vault')}) AS v
+    INNER JOIN (${newest('amm_description', 'vault')}) AS d ON v.vault = d.vault
     ORDER BY vault`,
-  row: z.object({
-    vault: z.string(),
-    protocol: z.string(),
-    factory: z.string(),
-    creator: z.string(),
-    name: z.string(),
-    symbol: z.string(),
-    decimals: z.number(),
-    token0: z.string(),
-    token1: z.string(),
-    takes_token0: z.number(),
-    takes_token1: z.number(),
-  }),
+  row: z.object({ ...vault.row, ...description.row }),
 })
 export type AmmVaultRow = z.output<typeof ammVaults.row>
+
+const sampled = columns('amm_state', ['vault'], { sampled_at: 'timestamp' })
 
 /** The last state of each vault in [since, until], unix seconds. Integers wider than 64 bits come as text. */
 export const ammStates = defineQuery({
   name: 'amm_states',
-  sql: `SELECT s.vault AS vault, ${STATE} FROM (${newest(
+  sql: `SELECT ${sampled.select('s')}, ${state.select('s')} FROM (${newest(
     'amm_state',
+    'vault',
     " AND timestamp >= toDateTime({since:UInt32}, 'UTC') AND timestamp <= toDateTime({until:UInt32}, 'UTC')",
   )}) AS s`,
-  row: z.object({ vault: z.string(), sampled_at: uint, ...state }),
+  row: z.object({ ...sampled.row, ...state.row }),
 })
 export type AmmStateRow = z.output<typeof ammStates.row>
 
@@ -81,16 +59,14 @@ export const ammBalance = defineQuery({
   name: 'amm_balance',
   sql: `SELECT toString(argMax(balance, position)) AS balance FROM amm_share
     WHERE ${VISIBLE} AND vault = {vault:String} AND holder = {holder:String} HAVING count() > 0`,
-  row: z.object({ balance: z.string() }),
+  row: rowOf('amm_share', ['balance']),
 })
 
 /** States of one vault at moments. */
 export const ammStatesAt = statesAtTimes({
   name: 'amm_states',
-  table: 'amm_state',
   key: 'vault = {vault:String}',
-  columns: COLUMNS,
-  row: state,
+  columns: state,
 })
 
 /** SQL of the chains (`chain_id`) on which {accounts} ever held shares. */
@@ -100,7 +76,7 @@ export const AMM_HELD = 'SELECT chain_id FROM amm_share WHERE holder IN {account
 export const ammHeld = defineQuery({
   name: 'amm_held',
   sql: `SELECT DISTINCT vault FROM amm_share WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)}`,
-  row: z.object({ vault: z.string() }),
+  row: rowOf('amm_share', ['vault']),
 })
 
 /**
@@ -119,12 +95,8 @@ export const ammSharesByBlock = defineQuery({
       WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
       GROUP BY vault, account, block)
     ORDER BY block LIMIT {limit:UInt32}`,
-  row: z.object({
-    vault: z.string(),
-    account: z.string(),
-    block: uint,
+  row: rowOf('amm_share', ['vault', 'balance'], { account: 'holder', block: 'block_number' }).extend({
     at: uint,
-    balance: z.string(),
     is_paid: z.number(),
   }),
 })

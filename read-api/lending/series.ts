@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/clickhouse/rows.ts'
 import type { Reading } from '../catalogue/reading.ts'
 import { lastBy } from '../moment/last-by.ts'
 import { ask, defineQuery, type NamedQuery, uint, z } from '../moment/query.ts'
@@ -9,41 +10,35 @@ import type { Window } from './family.ts'
  * States of lending markets over time, ascending: the last one at or before {from}, and of those after it, up to {to}, the
  * last one before each bucket of {seconds} begins. Between two of them nothing happened but interest.
  */
-export function defineSeries<C extends z.ZodRawShape>(of: {
+export function defineSeries<Row extends z.ZodRawShape>(of: {
   name: string
-  table: string
   /** The rows of one market, by columns that the table is ordered by. */
   key: string
-  /** SQL by column. */
-  columns: { [K in keyof C]: string }
-  row: C
+  columns: Columns<Row>
 }) {
-  const columns = Object.entries<string>(of.columns).map(([name, sql]) => `${sql} AS ${name}`)
-  const row = z.object({ at: uint, block: uint, ...of.row })
-  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at FROM ${of.table} WHERE ${VISIBLE} AND ${of.key}`
-  const at = (name: string) => `toDateTime({${name}:UInt32}, 'UTC')`
+  const { name, key, columns } = of
+  const market = `${columns.table} WHERE ${VISIBLE} AND ${key}`
+  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at FROM ${market}`
+  const at = (time: string) => `toDateTime({${time}:UInt32}, 'UTC')`
   return {
     first: defineQuery({
-      name: `${of.name}_first`,
-      sql: `SELECT toUnixTimestamp(timestamp) AS at FROM ${of.table} WHERE ${VISIBLE} AND ${of.key} ORDER BY timestamp LIMIT 1`,
+      name: `${name}_first`,
+      sql: `SELECT toUnixTimestamp(timestamp) AS at FROM ${market} ORDER BY timestamp LIMIT 1`,
       row: z.object({ at: uint }),
     }),
     states: defineQuery({
-      name: of.name,
-      sql: `SELECT seconds_at AS at, s.block_number AS block, ${columns.join(', ')} FROM (
+      name,
+      sql: `SELECT seconds_at AS at, s.block_number AS block, ${columns.select('s')} FROM (
           SELECT * FROM (${rows} AND timestamp <= ${at('from')} ORDER BY timestamp DESC, position DESC LIMIT 1)
           UNION ALL
           SELECT * FROM (${rows} AND timestamp > ${at('from')} AND timestamp <= ${at('to')}
             ORDER BY timestamp DESC, position DESC LIMIT 1 BY intDiv(seconds_at + {seconds:UInt32} - 1, {seconds:UInt32}))
         ) AS s ORDER BY at`,
-      row,
+      row: z.object({ at: uint, block: uint, ...columns.row }),
     }),
     statesAt: statesAtTimes(of),
   }
 }
-
-/** A column whose integers are too wide for JSON. */
-export const text = (name: string) => `toString(s.${name})`
 
 interface Series<R extends z.ZodType<{ at: number; block: number }>> {
   first: NamedQuery<z.ZodType<{ at: number }>>

@@ -5,6 +5,7 @@ import { timeQuery } from '../http/metrics.ts'
 import { withoutUnfilled } from './filling.ts'
 import { withoutRetractions } from './visible.ts'
 
+export { columns, rowOf, uint } from '../../db/clickhouse/rows.ts'
 export { z }
 
 /** A named question to ClickHouse. Placeholders are typed; the row schema is what each answer is held to. */
@@ -17,9 +18,6 @@ export interface NamedQuery<R extends z.ZodType> {
 export function defineQuery<R extends z.ZodType>(query: NamedQuery<R>): NamedQuery<R> {
   return query
 }
-
-/** Wide integers are sent as text by the queries themselves; 64-bit ones are quoted or not, depending on the server. */
-export const uint = z.union([z.number(), z.string()]).transform(Number)
 
 /** Asks and parses. A server that does not answer is a DependencyDownError. */
 export async function ask<R extends z.ZodType>(

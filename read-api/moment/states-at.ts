@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/clickhouse/rows.ts'
 import { defineQuery, uint, z } from './query.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from './visible.ts'
 
@@ -8,29 +9,30 @@ const MOST_TIMES = 1_000
  * Of the moments {times} (unix seconds), the first of which is {from} and the last {to}: the last row of a table at or before
  * each, ascending; of those before the first row there is none. `key`: SQL for the rows of one subject.
  */
-export function statesAtTimes<C extends z.ZodRawShape>(of: {
+export function statesAtTimes<Row extends z.ZodRawShape>({
+  name,
+  key,
+  columns,
+}: {
   name: string
-  table: string
   key: string
-  /** SQL by column, of a row `s`. */
-  columns: { [K in keyof C]: string }
-  row: C
+  columns: Columns<Row>
 }) {
-  const at = (name: string) => `toDateTime({${name}:UInt32}, 'UTC')`
-  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at, 1 AS one FROM ${of.table} WHERE ${VISIBLE} AND ${of.key}`
-  const names = Object.keys(of.columns).map((name, i) => `last.${i + 3} AS ${name}`)
+  const of = `${columns.table} WHERE ${VISIBLE} AND ${key}`
+  const at = (time: string) => `toDateTime({${time}:UInt32}, 'UTC')`
+  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at, 1 AS one FROM ${of}`
   return defineQuery({
-    name: `${of.name}_at`,
-    sql: `SELECT last.1 AS at, last.2 AS block, ${names.join(', ')}
+    name: `${name}_at`,
+    sql: `SELECT last.1 AS at, last.2 AS block, ${columns.fromTuple('last', 3)}
       FROM (
-        SELECT argMax(tuple(s.seconds_at, s.block_number, ${Object.values<string>(of.columns).join(', ')}), (s.seconds_at, s.position)) AS last
+        SELECT argMax((s.seconds_at, s.block_number, ${columns.list('s')}), (s.seconds_at, s.position)) AS last
         FROM (${rows} AND timestamp <= ${at('to')} AND timestamp >= (
-          SELECT max(timestamp) FROM ${of.table} WHERE ${VISIBLE} AND ${of.key} AND timestamp <= ${at('from')})) AS s
+          SELECT max(timestamp) FROM ${of} AND timestamp <= ${at('from')})) AS s
         ASOF INNER JOIN (SELECT arrayJoin({times:Array(UInt32)}) AS moment, 1 AS one) AS asked
           ON s.one = asked.one AND s.seconds_at <= asked.moment
         GROUP BY asked.moment)
       ORDER BY at`,
-    row: z.object({ at: uint, block: uint, ...of.row }),
+    row: z.object({ at: uint, block: uint, ...columns.row }),
   })
 }
 

@@ -1,4 +1,5 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import type { Columns } from '../../db/clickhouse/rows.ts'
+import { columns, defineQuery, rowOf, z } from '../moment/query.ts'
 import { VISIBLE, VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /**
@@ -14,7 +15,7 @@ export const balancesAt = defineQuery({
         AND (chain_id, vault) IN (SELECT chain_id, vault FROM account_vault WHERE account = {account:String})
       GROUP BY chain_id, vault)
     WHERE b > 0`,
-  row: z.object({ chain_id: z.number(), vault: z.string(), balance: z.string() }),
+  row: rowOf('balance', ['chain_id', 'vault', 'balance']),
 })
 
 /** The same of named vaults of one chain. */
@@ -24,10 +25,10 @@ export const theseBalancesAt = defineQuery({
     WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND holder = {account:String}
       AND timestamp <= toDateTime({at:UInt32}, 'UTC')
     GROUP BY vault`,
-  row: z.object({ vault: z.string(), balance: z.string() }),
+  row: rowOf('balance', ['vault', 'balance']),
 })
 
-const headRow = z.object({ chain_id: z.number(), vault: z.string(), balance: z.string(), position: uint })
+const head = columns('account_vault', ['chain_id', 'vault', 'balance', 'position'])
 
 /**
  * What an account ever held, each row with the position it is of: the heads as they are now, of which the one with the highest
@@ -35,17 +36,17 @@ const headRow = z.object({ chain_id: z.number(), vault: z.string(), balance: z.s
  */
 export const newestBalances = defineQuery({
   name: 'newest_balances',
-  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+  sql: `SELECT ${head.select()} FROM account_vault
     WHERE account = {account:String}`,
-  row: headRow,
+  row: z.object(head.row),
 })
 
 /** The same of one vault. */
 export const newestBalance = defineQuery({
   name: 'newest_balance',
-  sql: `SELECT chain_id, vault, toString(balance) AS balance, position FROM account_vault
+  sql: `SELECT ${head.select()} FROM account_vault
     WHERE account = {account:String} AND chain_id = {chain:UInt32} AND vault = {vault:String}`,
-  row: headRow,
+  row: z.object(head.row),
 })
 
 /** What {accounts} hold of the vaults of one chain, in base units, nothing left out but zero. */
@@ -58,55 +59,41 @@ export const holdings = defineQuery({
         SELECT vault, account FROM account_vault WHERE chain_id = {chain:UInt32} AND account IN {accounts:Array(String)})
       GROUP BY holder, vault)
     WHERE b > 0`,
-  row: z.object({ holder: z.string(), vault: z.string(), balance: z.string() }),
+  row: rowOf('balance', ['holder', 'vault', 'balance']),
 })
 
 const state = (
-  table: string,
+  columns: Columns,
   bucket: string,
-  columns: string,
-) => `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns}
-  FROM ${table}
+) => `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns.select('states')}
+  FROM ${columns.table} AS states
   WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
     AND ${bucket} >= toDateTime({since:UInt32}, 'UTC')
   ORDER BY vault, timestamp DESC, position DESC LIMIT 1 BY vault`
 
+const sample = columns('vault_sample', [
+  'total_assets',
+  'total_supply',
+  'share_price_raw',
+  'share_price',
+  'fine_price',
+  'fine_digits',
+])
+
 /** The last state of vaults at or before {at}, no older than {since}. */
 export const statesAt = defineQuery({
   name: 'states_at',
-  sql: state(
-    'vault_sample',
-    'timestamp',
-    `toString(vault_sample.total_assets) AS total_assets, toString(vault_sample.total_supply) AS total_supply,
-    toString(vault_sample.share_price_raw) AS share_price_raw, share_price,
-    toString(vault_sample.fine_price) AS fine_price, fine_digits`,
-  ),
-  row: z.object({
-    vault: z.string(),
-    at: z.number(),
-    block_number: uint,
-    total_assets: z.string().nullable(),
-    total_supply: z.string().nullable(),
-    share_price_raw: z.string().nullable(),
-    share_price: z.number().nullable(),
-    fine_price: z.string().nullable(),
-    fine_digits: z.number(),
-  }),
+  sql: state(sample, 'timestamp'),
+  row: rowOf('vault_sample', ['vault', 'block_number'], { at: 'timestamp' }).extend(sample.row),
 })
 export type StateRow = z.output<typeof statesAt.row>
 
+const apy = columns('vault_hourly', ['apy_1h', 'apy_1d', 'apy_7d', 'apy_30d'])
+
 export const apysAt = defineQuery({
   name: 'apys_at',
-  sql: state('vault_hourly', 'hour', 'apy_1h, apy_1d, apy_7d, apy_30d'),
-  row: z.object({
-    vault: z.string(),
-    at: z.number(),
-    block_number: uint,
-    apy_1h: z.number().nullable(),
-    apy_1d: z.number().nullable(),
-    apy_7d: z.number().nullable(),
-    apy_30d: z.number().nullable(),
-  }),
+  sql: state(apy, 'hour'),
+  row: rowOf('vault_hourly', ['vault', 'block_number'], { at: 'timestamp' }).extend(apy.row),
 })
 
 export const feedsAt = defineQuery({
@@ -116,7 +103,7 @@ export const feedsAt = defineQuery({
     WHERE ${VISIBLE_ON_CHAIN} AND feed IN {feeds:Array(String)}
       AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
     GROUP BY feed`,
-  row: z.object({ feed: z.string(), price: z.number(), reported_at: z.number() }),
+  row: rowOf('feed_price', ['feed', 'price'], { reported_at: 'timestamp' }),
 })
 
 /** Of each vault: whether the account held it at {from}, took it up in ({from}, {to}], and holds it now. */
@@ -132,5 +119,5 @@ export const positionsInWindow = defineQuery({
     GROUP BY chain_id, vault
     HAVING was_open OR opened
     ORDER BY since, chain_id, vault`,
-  row: z.object({ chain_id: z.number(), vault: z.string(), is_open: z.coerce.boolean() }),
+  row: rowOf('position_change', ['chain_id', 'vault']).extend({ is_open: z.coerce.boolean() }),
 })

@@ -1,5 +1,6 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
+import { shareState } from '../vaults/share-value.ts'
 
 /**
  * One account in one vault, with {chain}, {p}, {vault} and {account}. Blocks in ({after}, {until}]; several blocks may
@@ -31,20 +32,8 @@ export const flowTotals = defineQuery({
   row: z.object({ deposited: z.string(), withdrawn: z.string(), transfers: uint }),
 })
 
-const stateRow = z.object({
-  total_assets: z.string().nullable(),
-  total_supply: z.string().nullable(),
-  share_price_raw: z.string().nullable(),
-  fine_price: z.string().nullable(),
-  fine_digits: z.number(),
-})
-
-const state = (of: string) =>
-  `toString(${of}.total_assets) AS total_assets, toString(${of}.total_supply) AS total_supply,
-    toString(${of}.share_price_raw) AS share_price_raw, toString(${of}.fine_price) AS fine_price, ${of}.fine_digits AS fine_digits`
-
 /** States with a share price by block, and {whole_share} of what was paid for shares in blocks whose end has none. */
-const STATES = `SELECT 1 AS one, block_number, total_assets, total_supply, share_price_raw, fine_price, fine_digits FROM vault_sample
+const STATES = `SELECT 1 AS one, block_number, ${shareState.list()} FROM vault_sample
   WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
   UNION ALL
   SELECT 1 AS one, block_number, NULL, NULL, intDiv(sum(assets) * {whole_share:UInt256}, sum(shares)), NULL, 0
@@ -60,25 +49,26 @@ const STATES = `SELECT 1 AS one, block_number, total_assets, total_supply, share
  */
 export const sharesSent = defineQuery({
   name: 'shares_sent',
-  sql: `SELECT toString(changes.sent) AS sent, ${state('samples')}
+  sql: `SELECT toString(changes.sent) AS sent, ${shareState.select('samples')}
     FROM (SELECT 1 AS one, block_number, sent FROM (${CHANGES}) WHERE sent != 0) AS changes
     ASOF LEFT JOIN (${STATES}) AS samples ON changes.one = samples.one AND changes.block_number >= samples.block_number`,
-  row: stateRow.extend({ sent: z.string() }),
+  row: z.object({ sent: z.string(), ...shareState.row }),
 })
 
 /** The state of the vault that shares which moved in each of {blocks} are valued at, as sharesSent has it. */
 export const statesAfterBlocks = defineQuery({
   name: 'states_after_blocks',
-  sql: `SELECT asked.block_number AS block_number, ${state('samples')}
+  sql: `SELECT asked.block_number AS block_number, ${shareState.select('samples')}
     FROM (SELECT 1 AS one, arrayJoin({blocks:Array(UInt64)}) AS block_number) AS asked
     ASOF LEFT JOIN (${STATES}) AS samples ON asked.one = samples.one AND asked.block_number >= samples.block_number`,
-  row: stateRow.extend({ block_number: uint }),
+  row: rowOf('vault_sample', ['block_number']).extend(shareState.row),
 })
 
-const sampleRow = stateRow.extend({ at: z.number(), block_number: uint })
+const sample = columns('vault_sample', ['block_number'], { at: 'timestamp' })
+const sampleRow = z.object({ ...sample.row, ...shareState.row })
 export type ReturnsSample = z.output<typeof sampleRow>
 
-const SAMPLE = `SELECT toUnixTimestamp(timestamp) AS at, block_number, ${state('samples')} FROM vault_sample AS samples
+const SAMPLE = `SELECT ${sample.select()}, ${shareState.select('samples')} FROM vault_sample AS samples
   WHERE ${OF_ACCOUNT} AND samples.share_price_raw IS NOT NULL`
 
 /** The last sample with a share price at or before {at}. */
@@ -101,25 +91,21 @@ export const balanceAfter = defineQuery({
     WHERE ${OF_ACCOUNT} AND holder = {account:String} AND block_number <= {until:UInt64}
       AND timestamp <= toDateTime({at:UInt32}, 'UTC')
     ORDER BY timestamp DESC, position DESC LIMIT 1`,
-  row: z.object({ balance: z.string() }),
+  row: rowOf('balance', ['balance']),
 })
 
-const event = {
-  position: uint,
-  at: z.number(),
-  block_number: uint,
-  assets: z.string(),
-  tx_hash: z.string(),
-  log_index: z.number(),
-}
 const FLOWS = `FROM flow WHERE ${OF_ACCOUNT} AND account = {account:String}`
+const flow = columns(
+  'flow',
+  ['kind', 'position', 'block_number', 'assets', 'shares', 'tx_hash', 'log_index'],
+  { at: 'timestamp' },
+)
 
 /** Deposits and redemptions of the account. */
 export const positionFlows = defineQuery({
   name: 'position_flows',
-  sql: `SELECT toString(kind) AS kind, position, toUnixTimestamp(timestamp) AS at, block_number, toString(assets) AS assets,
-      toString(shares) AS shares, tx_hash, log_index ${FLOWS}`,
-  row: z.object({ ...event, kind: z.enum(['deposit', 'redeem']), shares: z.string() }),
+  sql: `SELECT ${flow.select()} ${FLOWS}`,
+  row: z.object({ ...flow.row, kind: z.enum(['deposit', 'redeem']) }),
 })
 
 /** Share prices at the end of the blocks of these, where they were sampled and there was a share: asset base units. */
@@ -128,18 +114,22 @@ export const flowPrices = defineQuery({
   sql: `SELECT block_number, toString(assumeNotNull(argMax(share_price_raw, position))) AS price FROM vault_sample
     WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL AND timestamp IN (SELECT timestamp ${FLOWS})
     GROUP BY block_number`,
-  row: z.object({ block_number: uint, price: z.string() }),
+  row: rowOf('vault_sample', ['block_number']).extend({ price: z.string() }),
+})
+
+const claim = columns('reward_claim', ['position', 'block_number', 'tx_hash', 'log_index', 'token'], {
+  at: 'timestamp',
+  assets: 'amount',
 })
 
 /** Rewards that the vault itself paid the account, in whatever token, and those of others in its {asset}. */
 export const rewardClaims = defineQuery({
   name: 'reward_claims',
-  sql: `SELECT position, toUnixTimestamp(timestamp) AS at, block_number, toString(amount) AS assets, tx_hash, log_index,
-      token, distributor = {vault:String} AS is_own
+  sql: `SELECT ${claim.select()}, distributor = {vault:String} AS is_own
     FROM reward_claim
     WHERE ${VISIBLE_ON_CHAIN} AND account = {account:String} AND amount > 0
       AND (distributor = {vault:String} OR token = {asset:String})`,
-  row: z.object({ ...event, token: z.string(), is_own: z.number() }),
+  row: z.object({ ...claim.row, is_own: z.number() }),
 })
 
 /** When the account first held shares of the vault. */
@@ -147,7 +137,7 @@ export const heldSince = defineQuery({
   name: 'held_since',
   sql: `SELECT toUnixTimestamp(timestamp) AS at FROM balance
     WHERE ${OF_ACCOUNT} AND holder = {account:String} ORDER BY timestamp LIMIT 1`,
-  row: z.object({ at: z.number() }),
+  row: rowOf('balance', [], { at: 'timestamp' }),
 })
 
 /** The vault's share price after each of {blocks}, asset base units: the last that was read by then. */
@@ -159,5 +149,5 @@ export const pricesAfterBlocks = defineQuery({
       SELECT 1 AS one, block_number, assumeNotNull(share_price_raw) AS price FROM vault_sample
       WHERE ${OF_ACCOUNT} AND share_price IS NOT NULL
     ) AS samples ON asked.one = samples.one AND asked.block_number >= samples.block_number`,
-  row: z.object({ block_number: uint, price: z.string() }),
+  row: rowOf('vault_sample', ['block_number']).extend({ price: z.string() }),
 })

@@ -1,5 +1,6 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
+import { shareState } from '../vaults/share-value.ts'
 
 const OF_VAULTS = `${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}`
 const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
@@ -24,13 +25,9 @@ export const movementsOf = defineQuery({
     GROUP BY vault, block_number
     ORDER BY vault, block_number
     LIMIT {limit:UInt32}`,
-  row: z.object({
-    vault: z.string(),
+  row: rowOf('balance', ['vault', 'block_number', 'delta'], { at: 'timestamp' }).extend({
     /** Whose shares came or went. */
     accounts: z.array(z.string()),
-    block_number: uint,
-    at: z.number(),
-    delta: z.string(),
     minted: z.string(),
     burned: z.string(),
     deposited: z.string(),
@@ -43,24 +40,17 @@ export type MovementRow = z.output<typeof movementsOf.row>
 export const everHeldVaults = defineQuery({
   name: 'ever_held_vaults',
   sql: 'SELECT DISTINCT chain_id, vault FROM account_vault WHERE account IN {accounts:Array(String)}',
-  row: z.object({ chain_id: z.number(), vault: z.string() }),
+  row: rowOf('account_vault', ['chain_id', 'vault']),
 })
 
-const pricedState = z.object({
-  vault: z.string(),
+const pricedState = rowOf('vault_sample', ['vault']).extend({
   /** Unix seconds of the midnight (UTC) at or after it. */
   midnight: uint,
-  total_assets: z.string().nullable(),
-  total_supply: z.string().nullable(),
-  share_price_raw: z.string().nullable(),
-  fine_price: z.string().nullable(),
-  fine_digits: z.number(),
+  ...shareState.row,
 })
 export type PricedState = z.output<typeof pricedState>
 
-const PRICED = `SELECT vault, intDiv(toUnixTimestamp(timestamp) + 86399, 86400) * 86400 AS midnight,
-    toString(samples.total_assets) AS total_assets, toString(samples.total_supply) AS total_supply,
-    toString(samples.share_price_raw) AS share_price_raw, toString(samples.fine_price) AS fine_price, fine_digits
+const PRICED = `SELECT vault, intDiv(toUnixTimestamp(timestamp) + 86399, 86400) * 86400 AS midnight, ${shareState.select('samples')}
   FROM vault_sample AS samples
   WHERE ${OF_VAULTS} AND samples.share_price_raw IS NOT NULL`
 
@@ -82,15 +72,16 @@ export const pricedStatesByDay = defineQuery({
   row: pricedState,
 })
 
+const claim = columns('reward_claim', ['token', 'amount', 'source'], { at: 'timestamp' })
+
 /** Rewards paid out to {accounts} after {from}, up to {to}. */
 export const rewardsIn = defineQuery({
   name: 'statement_rewards',
-  sql: `SELECT token, toUnixTimestamp(timestamp) AS at, toString(claims.amount) AS amount, source
-    FROM reward_claim AS claims FINAL
+  sql: `SELECT ${claim.select('claims')} FROM reward_claim AS claims FINAL
     WHERE ${VISIBLE_ON_CHAIN} AND account IN {accounts:Array(String)} AND claims.amount > 0
       AND timestamp > toDateTime({from:UInt32}, 'UTC') AND ${UNTIL}
     ORDER BY timestamp, position
     LIMIT {limit:UInt32}`,
-  row: z.object({ token: z.string(), at: z.number(), amount: z.string(), source: z.string() }),
+  row: z.object(claim.row),
 })
 export type RewardRow = z.output<typeof rewardsIn.row>

@@ -1,56 +1,30 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { statesAtTimes } from '../moment/states-at.ts'
-import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
+import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 
-/** Rows of the newest visible position of each vault or mint. */
-const newest = (
-  table: string,
-  key: 'vault' | 'mint',
-) => `SELECT * FROM ${table} WHERE ${VISIBLE} AND position IN (
-    SELECT max(position) FROM ${table} WHERE ${VISIBLE} GROUP BY ${key}) LIMIT 1 BY ${key}`
+const vault = columns('svm_vault', ['vault', 'protocol', 'program', 'share_mint', 'asset_mint', 'authority'])
+/** `idle_assets`: what withdrawals can be paid of at once. */
+const sample = columns('svm_vault_sample', ['total_assets', 'idle_assets', 'price_assets', 'price_shares'])
+const hour = columns('svm_vault_hourly', ['apy_1d', 'apy_7d', 'apy_30d'])
 
 /** The vaults of a chain of Solana's kind as of {p}, with what was last read of them. Integers wider than 64 bits come as text. */
 export const svmVaults = defineQuery({
   name: 'svm_vaults',
-  sql: `SELECT v.vault AS vault, v.protocol AS protocol, v.program AS program, v.share_mint AS share_mint, v.asset_mint AS asset_mint,
-      v.authority AS authority, if(s.vault = '', NULL, toUnixTimestamp(s.timestamp)) AS sampled_at,
-      toString(s.total_assets) AS total_assets, toString(s.idle_assets) AS idle_assets, toString(s.price_assets) AS price_assets, toString(s.price_shares) AS price_shares,
-      h.apy_1d AS apy_1d, h.apy_7d AS apy_7d, h.apy_30d AS apy_30d
+  sql: `SELECT ${vault.select('v')}, if(s.vault = '', NULL, toUnixTimestamp(s.timestamp)) AS sampled_at, ${sample.select('s')}, ${hour.select('h')}
     FROM (${newest('svm_vault', 'vault')}) AS v
     LEFT JOIN (${newest('svm_vault_sample', 'vault')}) AS s ON v.vault = s.vault
     LEFT JOIN (${newest('svm_vault_hourly', 'vault')}) AS h ON v.vault = h.vault
     ORDER BY vault`,
-  row: z.object({
-    vault: z.string(),
-    protocol: z.string(),
-    program: z.string(),
-    share_mint: z.string(),
-    asset_mint: z.string(),
-    authority: z.string(),
-    sampled_at: uint.nullable(),
-    total_assets: z.string().nullable(),
-    /** What withdrawals can be paid of at once. */
-    idle_assets: z.string().nullable(),
-    price_assets: z.string().nullable(),
-    price_shares: z.string().nullable(),
-    apy_1d: z.number().nullable(),
-    apy_7d: z.number().nullable(),
-    apy_30d: z.number().nullable(),
-  }),
+  row: z.object({ ...vault.row, ...sample.row, ...hour.row, sampled_at: uint.nullable() }),
 })
 export type SvmVaultRow = z.output<typeof svmVaults.row>
 
+const mint = columns('svm_mint', ['mint', 'decimals', 'mint_authority', 'freeze_authority', 'name', 'symbol'])
+
 export const svmMints = defineQuery({
   name: 'svm_mints',
-  sql: `SELECT mint, decimals, mint_authority, freeze_authority, name, symbol FROM (${newest('svm_mint', 'mint')})`,
-  row: z.object({
-    mint: z.string(),
-    decimals: z.number(),
-    mint_authority: z.string(),
-    freeze_authority: z.string(),
-    name: z.string(),
-    symbol: z.string(),
-  }),
+  sql: `SELECT ${mint.select()} FROM (${newest('svm_mint', 'mint')})`,
+  row: z.object(mint.row),
 })
 export type SvmMintRow = z.output<typeof svmMints.row>
 
@@ -72,27 +46,21 @@ export const svmBalances = defineQuery({
       WHERE holder = {account:String} AND ${VISIBLE} AND ${IN_NAMED_FARMS}
       GROUP BY mint, stake_account)
     GROUP BY mint HAVING sum(held) > 0`,
-  row: z.object({ mint: z.string(), shares: z.string() }),
+  row: rowOf('svm_balance', ['mint']).extend({ shares: z.string() }),
+})
+
+const flow = columns('svm_flow', ['vault', 'kind', 'assets', 'shares', 'tx_hash', 'instruction_index'], {
+  at: 'timestamp',
+  slot: 'block_number',
 })
 
 /** Deposits and withdrawals of a wallet, of one vault or ({vault} empty) of all; the oldest first. */
 export const svmEvents = defineQuery({
   name: 'svm_events',
-  sql: `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number AS slot, kind, toString(assets) AS assets, toString(shares) AS shares,
-      tx_hash, instruction_index
-    FROM svm_flow FINAL
+  sql: `SELECT ${flow.select()} FROM svm_flow FINAL
     WHERE account = {account:String} AND ${VISIBLE} AND ({vault:String} = '' OR vault = {vault:String})
     ORDER BY position`,
-  row: z.object({
-    vault: z.string(),
-    at: uint,
-    slot: z.coerce.string(),
-    kind: z.enum(['deposit', 'withdrawal']),
-    assets: z.string().nullable(),
-    shares: z.string(),
-    tx_hash: z.string(),
-    instruction_index: z.number(),
-  }),
+  row: z.object({ ...flow.row, slot: z.coerce.string(), kind: z.enum(['deposit', 'withdrawal']) }),
 })
 
 const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
@@ -112,11 +80,8 @@ export const svmHoldings = defineQuery({
       FROM svm_stake WHERE ${OF_ACCOUNTS} AND ${IN_NAMED_FARMS}
       GROUP BY mint, holder, place, slot)
     ORDER BY slot LIMIT {limit:UInt32}`,
-  row: z.object({
-    mint: z.string(),
-    holder: z.string(),
+  row: rowOf('svm_balance', ['mint', 'holder'], { slot: 'block_number' }).extend({
     place: z.string(),
-    slot: uint,
     at: uint,
     held: z.string(),
   }),
@@ -134,9 +99,7 @@ export const svmFlowsBySlot = defineQuery({
     WHERE account IN {accounts:Array(String)} AND ${VISIBLE} AND ${UNTIL}
     GROUP BY vault, slot
     ORDER BY slot LIMIT {limit:UInt32}`,
-  row: z.object({
-    vault: z.string(),
-    slot: uint,
+  row: rowOf('svm_flow', ['vault'], { slot: 'block_number' }).extend({
     at: uint,
     minted: z.string(),
     burned: z.string(),
@@ -146,21 +109,14 @@ export const svmFlowsBySlot = defineQuery({
 })
 export type SvmFlowRow = z.output<typeof svmFlowsBySlot.row>
 
-const price = {
-  columns: { assets: 'toString(s.price_assets)', shares: 'toString(s.price_shares)' },
-  row: { assets: z.string(), shares: z.string() },
-}
-
 /** What a share was worth by the last sample before each moment in which there was one, and by what the program wrote to its log. */
 export const svmSampledPrices = statesAtTimes({
   name: 'svm_sampled_prices',
-  table: 'svm_vault_sample',
   key: 'vault = {vault:String} AND price_shares > 0',
-  ...price,
+  columns: columns('svm_vault_sample', [], { assets: 'price_assets', shares: 'price_shares' }),
 })
 export const svmLoggedPrices = statesAtTimes({
   name: 'svm_logged_prices',
-  table: 'svm_price',
   key: 'vault = {vault:String} AND price_shares > 0',
-  ...price,
+  columns: columns('svm_price', [], { assets: 'price_assets', shares: 'price_shares' }),
 })

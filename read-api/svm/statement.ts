@@ -113,15 +113,14 @@ async function readWorth(
 ): Promise<(shares: bigint, at: number) => bigint | undefined> {
   const { deps, signal } = context
   const pinned = { ...pinnedTo(context), vault: vault.address }
-  const [sampled, logged] = await Promise.all(
-    [svmSampledPrices, svmLoggedPrices].map(query =>
-      inTimes(times, some => ask(deps.clickhouse, query, { ...pinned, ...some }, signal)),
-    ),
-  )
+  const [sampled, logged] = await Promise.all([
+    inTimes(times, some => ask(deps.clickhouse, svmSampledPrices, { ...pinned, ...some }, signal)),
+    inTimes(times, some => ask(deps.clickhouse, svmLoggedPrices, { ...pinned, ...some }, signal)),
+  ])
   return (shares, at) => {
-    const [sample, log] = [lastBy(sampled ?? [], at), lastBy(logged ?? [], at)]
+    const [sample, log] = [lastBy(sampled, at), lastBy(logged, at)]
     const last = log && log.block > (sample?.block ?? -1) ? log : sample
-    if (!last) return undefined
+    if (!last?.assets || !last.shares) return undefined
     return worthOf({ price: { assets: BigInt(last.assets), shares: BigInt(last.shares) } }, shares)
   }
 }

@@ -1,4 +1,4 @@
-import { defineQuery, z } from '../moment/query.ts'
+import { defineQuery, rowOf, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /**
@@ -21,13 +21,9 @@ export const benchmarkDays = defineQuery({
       GROUP BY day, vault
     )
     ORDER BY day, assets DESC, vault LIMIT {largest:UInt8} BY day`,
-  row: z.object({
+  row: rowOf('vault_daily', ['vault', 'apy_1d', 'apy_7d', 'apy_30d']).extend({
     day: z.number(),
-    vault: z.string(),
     at: z.number(),
     total_assets: z.string(),
-    apy_1d: z.number().nullable(),
-    apy_7d: z.number().nullable(),
-    apy_30d: z.number().nullable(),
   }),
 })

@@ -1,5 +1,6 @@
+import type { Table } from '../../db/clickhouse/rows.ts'
 import { DAY, HOUR, WEEK } from '../../db/units.ts'
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /** Series of one vault or feed. `{from}` is inclusive and `{to}` exclusive, unix seconds, except in windows. */
@@ -124,21 +125,22 @@ export const sharePriceSeries = defineQuery({
   row: priceRow,
 })
 
-const dayRow = z.object({
-  date: z.string(),
-  position: uint,
-  total_deposits: z.string(),
-  total_redemptions: z.string(),
-  deposit_count: z.number(),
-  redemption_count: z.number(),
-  unique_depositors: z.number(),
-  unique_redeemers: z.number(),
-})
+const day = columns(
+  'daily_flow',
+  [
+    'position',
+    'total_deposits',
+    'total_redemptions',
+    'deposit_count',
+    'redemption_count',
+    'unique_depositors',
+    'unique_redeemers',
+  ],
+  { date: 'day' },
+)
+const dayRow = z.object(day.row)
 
-const days = (table: string, visible: string) => `SELECT toString(day) AS date, position,
-    toString(total_deposits) AS total_deposits, toString(total_redemptions) AS total_redemptions,
-    deposit_count, redemption_count, unique_depositors, unique_redeemers
-  FROM ${table}
+const days = (table: Table, visible: string) => `SELECT ${day.select()} FROM ${table}
   WHERE ${visible} AND vault = {vault:String}
     AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND day < toDate(toDateTime({to:UInt32}, 'UTC'))
   ORDER BY day, position DESC LIMIT 1 BY day`
@@ -195,5 +197,5 @@ export const drawdowns = defineQuery({
       WHERE toDateTime(day, 'UTC') >= ${NEXT_DAY('start')}
     )
     GROUP BY vault, start`,
-  row: z.object({ vault: z.string(), start: z.number(), drawdown: z.number() }),
+  row: rowOf('drawdown', ['vault']).extend({ start: z.number(), drawdown: z.number() }),
 })

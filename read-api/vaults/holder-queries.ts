@@ -1,4 +1,4 @@
-import { defineQuery, uint, z } from '../moment/query.ts'
+import { defineQuery, rowOf, uint, z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /**
@@ -22,8 +22,7 @@ const ONE = 'AND vault = {vault:String}'
 /** Largest holders that a detailed vault names. */
 export const TOP_HOLDERS = 10
 
-const summaryRow = z.object({
-  vault: z.string(),
+const summaryRow = rowOf('holder', ['vault']).extend({
   holders: uint,
   total: z.string(),
   top: z.array(z.tuple([z.string(), z.string()])),
@@ -66,7 +65,7 @@ export const newestHolderSummaries = defineQuery({
   row: summaryRow,
 })
 
-const pageRow = z.object({ holder: z.string(), balance: z.string() })
+const pageRow = rowOf('holder', ['holder', 'balance'])
 
 export const newestHoldersPage = defineQuery({
   name: 'newest_holders_page',

@@ -1,11 +1,11 @@
-import { defineQuery, z } from '../moment/query.ts'
+import { defineQuery, rowOf, type z } from '../moment/query.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /**
  * The highest and the lowest share price (above zero) of a vault in the seven days up to its last sample. `{since}`,
  * unix seconds, bounds what is read; a vault without a sample since then has no row.
  */
-const rangeRow = z.object({ vault: z.string(), high: z.number(), low: z.number() })
+const rangeRow = rowOf('drawdown', ['vault'], { high: 'max_price', low: 'min_price' })
 export type PriceRangeRow = z.output<typeof rangeRow>
 
 const range = (where: string) => `SELECT vault, max(highest) AS high, min(lowest) AS low

@@ -1,3 +1,5 @@
+import { columns } from '../moment/query.ts'
+
 /** A vault at a moment. */
 export interface ShareState {
   /** Asset base units. */
@@ -16,6 +18,15 @@ export const UNKNOWN_STATE: ShareState = {
   totalSupply: undefined,
   sharePriceRaw: undefined,
 }
+
+/** The columns that say it. */
+export const shareState = columns('vault_sample', [
+  'total_assets',
+  'total_supply',
+  'share_price_raw',
+  'fine_price',
+  'fine_digits',
+])
 
 /** The same as ClickHouse gives it. */
 export interface ShareStateRow {

@@ -9,42 +9,29 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
-import { defineSeries, readStates, readStatesAt, text } from '../../lending/series.ts'
-import { z } from '../../moment/query.ts'
+import { defineSeries, readStates, readStatesAt } from '../../lending/series.ts'
+import { columns, type z } from '../../moment/query.ts'
 import type { AaveLendingMarket, AaveReserve } from './market.ts'
 
 const aaveIndexes = defineSeries({
   name: 'aave_indexes',
-  table: 'aave_index',
   key: 'pool = {pool:String} AND asset = {asset:String}',
-  columns: {
-    liquidity_rate: text('liquidity_rate'),
-    borrow_rate: text('variable_borrow_rate'),
-    liquidity_index: text('liquidity_index'),
-    borrow_index: text('variable_borrow_index'),
-  },
-  row: {
-    liquidity_rate: z.string(),
-    borrow_rate: z.string(),
-    liquidity_index: z.string(),
-    borrow_index: z.string(),
-  },
+  columns: columns('aave_index', ['liquidity_rate', 'liquidity_index'], {
+    borrow_rate: 'variable_borrow_rate',
+    borrow_index: 'variable_borrow_index',
+  }),
 })
 
 const aaveScaledTotals = defineSeries({
   name: 'aave_scaled_totals',
-  table: 'aave_total',
   key: 'token = {token:String}',
-  columns: { scaled: text('scaled') },
-  row: { scaled: z.string() },
+  columns: columns('aave_total', ['scaled']),
 })
 
 const aaveRevisions = defineSeries({
   name: 'aave_revisions',
-  table: 'aave_revision',
   key: 'token = {token:String}',
-  columns: { revision: 's.revision' },
-  row: { revision: z.number() },
+  columns: columns('aave_revision', ['revision']),
 })
 
 const indexesOf = (row: z.output<typeof aaveIndexes.states.row>) => ({

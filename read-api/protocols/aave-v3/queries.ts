@@ -1,15 +1,21 @@
-import { newest } from '../../lending/queries.ts'
-import { defineQuery, uint, z } from '../../moment/query.ts'
-import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
+import { columns, defineQuery, rowOf, z } from '../../moment/query.ts'
+import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
 /** Aave v3 of one chain as of {p}. Integers wider than 64 bits come as text. */
 
+const reserve = columns('aave_reserve', ['configurator', 'asset', 'a_token'], {
+  debt_token: 'variable_debt_token',
+})
+const token = columns('aave_token', ['pool', 'decimals'])
+const index = columns('aave_index', ['liquidity_rate', 'liquidity_index'], {
+  updated_at: 'timestamp',
+  borrow_rate: 'variable_borrow_rate',
+  borrow_index: 'variable_borrow_index',
+})
+
 export const aaveReserves = defineQuery({
   name: 'aave_reserves',
-  sql: `SELECT r.configurator AS configurator, t.pool AS pool, r.asset AS asset, r.a_token AS a_token,
-      r.variable_debt_token AS debt_token, t.decimals AS decimals, toUnixTimestamp(i.timestamp) AS updated_at,
-      toString(i.liquidity_rate) AS liquidity_rate, toString(i.variable_borrow_rate) AS borrow_rate,
-      toString(i.liquidity_index) AS liquidity_index, toString(i.variable_borrow_index) AS borrow_index,
+  sql: `SELECT ${reserve.select('r')}, ${token.select('t')}, ${index.select('i')},
       if(l.pool = '', NULL, toString(l.available)) AS available
     FROM (${newest('aave_reserve', 'configurator, asset')}) AS r
     INNER JOIN (${newest('aave_token', 'a_token')}) AS t ON r.a_token = t.a_token
@@ -20,50 +26,40 @@ export const aaveReserves = defineQuery({
       GROUP BY source, market) AS dropped ON r.configurator = dropped.source AND r.asset = dropped.market
     WHERE dropped.at < r.position
     ORDER BY pool, asset`,
-  row: z.object({
-    configurator: z.string(),
-    pool: z.string(),
-    asset: z.string(),
-    a_token: z.string(),
-    debt_token: z.string(),
-    decimals: z.number(),
-    updated_at: uint,
-    liquidity_rate: z.string(),
-    borrow_rate: z.string(),
-    liquidity_index: z.string(),
-    borrow_index: z.string(),
-    available: z.string().nullable(),
-  }),
+  row: z.object({ ...reserve.row, ...token.row, ...index.row, available: z.string().nullable() }),
 })
 export type AaveRow = z.output<typeof aaveReserves.row>
 
+const total = columns('aave_total', ['token', 'scaled'])
+const revision = columns('aave_revision', ['revision'])
+
 export const aaveTotals = defineQuery({
   name: 'aave_totals',
-  sql: `SELECT t.token AS token, toString(t.scaled) AS scaled, r.revision AS revision
+  sql: `SELECT ${total.select('t')}, ${revision.select('r')}
     FROM (${newest('aave_total', 'token')}) AS t
     LEFT JOIN (${newest('aave_revision', 'token')}) AS r ON t.token = r.token`,
-  row: z.object({ token: z.string(), scaled: z.string(), revision: z.number() }),
+  row: z.object({ ...total.row, ...revision.row }),
 })
 
 export const aaveSettings = defineQuery({
   name: 'aave_settings',
   sql: `SELECT source, market, key, argMax(value, position) AS value FROM lending_setting
     WHERE ${VISIBLE} AND protocol = 'aave-v3' GROUP BY source, market, key`,
-  row: z.object({ source: z.string(), market: z.string(), key: z.string(), value: z.string() }),
+  row: rowOf('lending_setting', ['source', 'market', 'key', 'value']),
 })
 
 export const aaveBalances = defineQuery({
   name: 'aave_balances',
   sql: `SELECT account, token, toString(argMax(b.scaled, position)) AS scaled FROM aave_balance AS b
     WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, token`,
-  row: z.object({ account: z.string(), token: z.string(), scaled: z.string() }),
+  row: rowOf('aave_balance', ['account', 'token', 'scaled']),
 })
 
 export const aaveChoices = defineQuery({
   name: 'aave_choices',
   sql: `SELECT pool, market, argMax(value, position) AS value FROM aave_choice
     WHERE ${VISIBLE} AND account = {account:String} GROUP BY pool, market`,
-  row: z.object({ pool: z.string(), market: z.string(), value: z.number() }),
+  row: rowOf('aave_choice', ['pool', 'market', 'value']),
 })
 
 /** What accounts have supplied, with interest up to the reserve's last update. */

@@ -3,17 +3,15 @@ import type { Reading } from '../../catalogue/reading.ts'
 import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
-import { ask, z } from '../../moment/query.ts'
+import { ask, columns } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { aaveWorth } from './history.ts'
 import type { AaveLendingMarket } from './market.ts'
 
 const scaledByBlock = holdingsByBlock({
   name: 'aave_scaled_by_block',
-  table: 'aave_balance',
-  key: 'token',
-  columns: { scaled: 's.scaled' },
-  row: { token: z.string(), scaled: z.string() },
+  key: columns('aave_balance', ['token']),
+  columns: columns('aave_balance', ['scaled']),
 })
 
 async function read(

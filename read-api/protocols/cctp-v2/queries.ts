@@ -1,18 +1,29 @@
-import { defineQuery, uint, z } from '../../moment/query.ts'
+import { columns, defineQuery, uint, z } from '../../moment/query.ts'
 import { VISIBLE, VISIBLE_ON_CHAIN } from '../../moment/visible.ts'
 
 const hex = z.string().transform(text => text as `0x${string}`)
 
+const sent = columns('bridge_sent', [
+  'chain_id',
+  'tx_hash',
+  'log_index',
+  'recipient',
+  'depositor',
+  'token',
+  'amount',
+  'source_domain',
+  'destination_domain',
+  'transfer_key',
+  'message_hash',
+])
+
 const sentRow = z.object({
-  chain_id: uint,
+  ...sent.row,
   tx_hash: hex,
-  log_index: uint,
   recipient: hex,
   depositor: hex,
   token: hex,
   amount: z.string().transform(BigInt),
-  source_domain: uint,
-  destination_domain: uint,
   transfer_key: hex,
   message_hash: hex,
   /** 1 for the oldest burn of the same key. */
@@ -23,15 +34,12 @@ const sentRow = z.object({
 })
 export type SentRow = z.infer<typeof sentRow>
 
-const COLUMNS = `chain_id, position, timestamp, tx_hash, log_index, recipient, depositor, token, amount, source_domain, destination_domain,
-      transfer_key, message_hash, protocol`
+const COLUMNS = `${sent.list()}, position, timestamp, protocol`
 
 /** Burns with how many of the same key there are, and how many were received. */
-const withReceipts = (sent: string, rest: string) => `
-  WITH sent AS (${sent})
-  SELECT sent.chain_id AS chain_id, sent.tx_hash AS tx_hash, sent.log_index AS log_index, sent.recipient AS recipient,
-    sent.depositor AS depositor, sent.token AS token, toString(sent.amount) AS amount, sent.source_domain AS source_domain,
-    sent.destination_domain AS destination_domain, sent.transfer_key AS transfer_key, sent.message_hash AS message_hash,
+const withReceipts = (burns: string, rest: string) => `
+  WITH sent AS (${burns})
+  SELECT ${sent.select('sent')},
     sent.place AS place, arrived.received AS received, arrived.nonces AS nonces
   FROM (
     SELECT *, row_number() OVER (PARTITION BY source_domain, destination_domain, transfer_key ORDER BY position) AS place,

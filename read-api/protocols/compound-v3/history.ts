@@ -3,45 +3,28 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, yearlyOfWad } from '../../lending/market.ts'
-import { defineSeries, readStates, readStatesAt, text, UNMOVED } from '../../lending/series.ts'
-import { z } from '../../moment/query.ts'
+import { defineSeries, readStates, readStatesAt, UNMOVED } from '../../lending/series.ts'
+import { columns } from '../../moment/query.ts'
 import { cometPoint } from './lending.ts'
 import type { CometLendingMarket } from './market.ts'
-
-const cometTotals = ['supply_index', 'borrow_index', 'supply_principal', 'borrow_principal'] as const
-const cometRates = (['supply', 'borrow'] as const).flatMap(side =>
-  (['kink', 'rate_base', 'rate_slope_low', 'rate_slope_high'] as const).map(
-    name => `${side}_${name}_wad` as const,
-  ),
-)
-type Texts<K extends string> = { [N in K]: z.ZodString }
-const shapeOf = <K extends string>(names: readonly K[]) =>
-  Object.fromEntries(names.map(name => [name, z.string()])) as Texts<K>
-const sqlOf = <K extends string>(names: readonly K[]) =>
-  Object.fromEntries(names.map(name => [name, text(name)])) as { [N in K]: string }
+import { cometRates, cometTotals } from './queries.ts'
 
 const cometStates = defineSeries({
   name: 'comet_states',
-  table: 'comet_state',
   key: 'comet = {comet:String}',
-  columns: { ...sqlOf(cometTotals), updated_at: 's.updated_at' },
-  row: { ...shapeOf(cometTotals), updated_at: z.number() },
+  columns: cometTotals,
 })
 
 const cometConfigurations = defineSeries({
   name: 'comet_configurations',
-  table: 'comet_market',
   key: 'comet = {comet:String}',
-  columns: sqlOf(cometRates),
-  row: shapeOf(cometRates),
+  columns: cometRates,
 })
 
 const cometCollateralTotals = defineSeries({
   name: 'comet_collateral_totals',
-  table: 'comet_collateral_total',
   key: 'comet = {comet:String} AND asset = {asset:String}',
-  columns: { total: text('total') },
-  row: { total: z.string() },
+  columns: columns('comet_collateral_total', ['total']),
 })
 
 /** The totals of a Comet at these moments (unix seconds, ascending), with interest up to each. */

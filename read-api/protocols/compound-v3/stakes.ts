@@ -4,24 +4,20 @@ import type { Reading } from '../../catalogue/reading.ts'
 import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
-import { ask, z } from '../../moment/query.ts'
+import { ask, columns } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { cometTotalsAt } from './history.ts'
 import type { CometLendingMarket } from './market.ts'
 
 const principalsByBlock = holdingsByBlock({
   name: 'comet_principals_by_block',
-  table: 'comet_principal',
-  key: 'comet',
-  columns: { principal: 's.principal' },
-  row: { comet: z.string(), principal: z.string() },
+  key: columns('comet_principal', ['comet']),
+  columns: columns('comet_principal', ['principal']),
 })
 const collateralByBlock = holdingsByBlock({
   name: 'comet_collateral_by_block',
-  table: 'comet_collateral',
-  key: 'comet, asset',
-  columns: { balance: 's.balance' },
-  row: { comet: z.string(), asset: z.string(), balance: z.string() },
+  key: columns('comet_collateral', ['comet', 'asset']),
+  columns: columns('comet_collateral', ['balance']),
 })
 
 async function read(

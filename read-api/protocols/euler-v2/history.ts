@@ -3,48 +3,29 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { toWhole } from '../../http/amounts.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { type LendingAsset, ratio } from '../../lending/market.ts'
-import { defineSeries, readStates, readStatesAt, text } from '../../lending/series.ts'
-import { z } from '../../moment/query.ts'
+import { defineSeries, readStates, readStatesAt } from '../../lending/series.ts'
+import { columns, type z } from '../../moment/query.ts'
 import { feeBpsOf, owedTo, yearlyOfSecondRay } from './lending.ts'
 import type { EvkLendingMarket } from './market.ts'
+import { evkStatus } from './queries.ts'
 
 const evkStates = defineSeries({
   name: 'evk_states',
-  table: 'evk_status',
   key: 'vault = {vault:String}',
-  columns: {
-    total_shares: text('total_shares'),
-    total_borrows: text('total_borrows'),
-    accumulated_fees: text('accumulated_fees'),
-    cash: text('cash'),
-    accumulator: text('accumulator_ray'),
-    interest_rate: text('interest_rate_ray'),
-  },
-  row: {
-    total_shares: z.string(),
-    total_borrows: z.string(),
-    accumulated_fees: z.string(),
-    cash: z.string(),
-    accumulator: z.string(),
-    interest_rate: z.string(),
-  },
+  columns: evkStatus,
 })
 
 const evkOwed = defineSeries({
   name: 'evk_owed',
-  table: 'evk_total',
   key: 'vault = {vault:String}',
-  columns: { owed: text('owed'), accumulator: text('accumulator_ray') },
-  row: { owed: z.string(), accumulator: z.string() },
+  columns: columns('evk_total', ['owed'], { accumulator: 'accumulator_ray' }),
 })
 
 /** Fees of the interest, scaled by 1e18. */
 const evkFees = defineSeries({
   name: 'evk_fees',
-  table: 'vault_setting',
   key: "vault = {vault:String} AND setting = 'fee:reserve' AND market = ''",
-  columns: { fee: text('value') },
-  row: { fee: z.string().nullable() },
+  columns: columns('vault_setting', [], { fee: 'value' }),
 })
 
 interface EvkAlso {

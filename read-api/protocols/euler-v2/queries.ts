@@ -1,44 +1,40 @@
-import { lendingEventRow, newest } from '../../lending/queries.ts'
-import { defineQuery, uint, z } from '../../moment/query.ts'
-import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
+import { lendingEventRow } from '../../lending/queries.ts'
+import { columns, defineQuery, rowOf, uint, z } from '../../moment/query.ts'
+import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
 /** Euler v2 of one chain as of {p}. Integers wider than 64 bits come as text. */
 
+const ltv = columns('evk_ltv', [
+  'vault',
+  'collateral',
+  'borrow_ltv_bps',
+  'liquidation_ltv_bps',
+  'initial_liquidation_ltv_bps',
+  'target_at',
+  'ramp_seconds',
+])
+
 export const evkLtvs = defineQuery({
   name: 'evk_ltvs',
-  sql: `SELECT vault, collateral, borrow_ltv_bps, liquidation_ltv_bps, initial_liquidation_ltv_bps, target_at, ramp_seconds
-    FROM (${newest('evk_ltv', 'vault, collateral')}) ORDER BY vault, collateral`,
-  row: z.object({
-    vault: z.string(),
-    collateral: z.string(),
-    borrow_ltv_bps: z.number(),
-    liquidation_ltv_bps: z.number(),
-    initial_liquidation_ltv_bps: z.number(),
-    target_at: z.number(),
-    ramp_seconds: z.number(),
-  }),
+  sql: `SELECT ${ltv.select()} FROM (${newest('evk_ltv', 'vault, collateral')}) ORDER BY vault, collateral`,
+  row: z.object(ltv.row),
 })
 export type EvkLtvRow = z.output<typeof evkLtvs.row>
 
+/** What a vault says of itself. */
+export const evkStatus = columns(
+  'evk_status',
+  ['total_shares', 'total_borrows', 'accumulated_fees', 'cash'],
+  { accumulator: 'accumulator_ray', interest_rate: 'interest_rate_ray' },
+)
+const status = columns('evk_status', ['vault'], { updated_at: 'timestamp' })
+const total = columns('evk_total', ['owed'], { owed_accumulator: 'accumulator_ray' })
+
 export const evkVaults = defineQuery({
   name: 'evk_vaults',
-  sql: `SELECT s.vault AS vault, toString(s.total_shares) AS total_shares, toString(s.accumulated_fees) AS accumulated_fees,
-      toString(s.cash) AS cash, toString(s.accumulator_ray) AS accumulator, toString(s.interest_rate_ray) AS interest_rate,
-      toUnixTimestamp(s.timestamp) AS updated_at, toString(s.total_borrows) AS total_borrows, toString(t.owed) AS owed,
-      toString(t.accumulator_ray) AS owed_accumulator
+  sql: `SELECT ${status.select('s')}, ${evkStatus.select('s')}, ${total.select('t')}
     FROM (${newest('evk_status', 'vault')}) AS s LEFT JOIN (${newest('evk_total', 'vault')}) AS t ON s.vault = t.vault`,
-  row: z.object({
-    vault: z.string(),
-    total_shares: z.string(),
-    accumulated_fees: z.string(),
-    cash: z.string(),
-    accumulator: z.string(),
-    interest_rate: z.string(),
-    updated_at: uint,
-    total_borrows: z.string(),
-    owed: z.string(),
-    owed_accumulator: z.string(),
-  }),
+  row: z.object({ ...status.row, ...evkStatus.row, ...total.row }),
 })
 export type EvkVaultRow = z.output<typeof evkVaults.row>
 
@@ -49,7 +45,7 @@ export const evkPauses = defineQuery({
       SELECT source, key, argMax(value, position) AS last FROM lending_setting
       WHERE ${VISIBLE} AND protocol = 'euler-v2' AND market = source AND endsWith(key, 'Paused') GROUP BY source, key)
     WHERE last = '1'`,
-  row: z.object({ vault: z.string(), key: z.string() }),
+  row: rowOf('lending_setting', ['key'], { vault: 'source' }),
 })
 
 /** Addresses that the accounts of {wallets} may have: they differ in the last byte. */
@@ -64,26 +60,25 @@ export const evkSubAccounts = defineQuery({
       SELECT account FROM account_vault WHERE chain_id = {chain:UInt32} AND account IN ${ACCOUNTS_OF_WALLETS})
     WHERE account NOT IN {wallets:Array(String)}
     ORDER BY account`,
-  row: z.object({ account: z.string() }),
+  row: rowOf('evk_enabled', ['account']),
 })
+
+export const evkDebt = columns('evk_debt', ['owed'], { accumulator: 'accumulator_ray' })
 
 export const evkDebts = defineQuery({
   name: 'evk_debts',
-  sql: `SELECT account, vault, toString(last.1) AS owed, toString(last.2) AS accumulator
-    FROM (SELECT account, vault, argMax((owed, accumulator_ray), position) AS last FROM evk_debt
+  sql: `SELECT account, vault, ${evkDebt.fromTuple('last')}
+    FROM (SELECT account, vault, argMax((${evkDebt.list()}), position) AS last FROM evk_debt
       WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, vault)`,
-  row: z.object({ account: z.string(), vault: z.string(), owed: z.string(), accumulator: z.string() }),
+  row: rowOf('evk_debt', ['account', 'vault']).extend(evkDebt.row),
 })
 
 export const evkEnabled = defineQuery({
   name: 'evk_enabled',
   sql: `SELECT account, role, vault, argMax(enabled, position) AS enabled FROM evk_enabled
     WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, role, vault`,
-  row: z.object({
-    account: z.string(),
+  row: rowOf('evk_enabled', ['account', 'vault', 'enabled']).extend({
     role: z.enum(['collateral', 'controller']),
-    vault: z.string(),
-    enabled: z.number(),
   }),
 })
 
@@ -91,7 +86,7 @@ export const evkShares = defineQuery({
   name: 'evk_shares',
   sql: `SELECT holder AS account, vault, toString(argMax(balance, position)) AS shares FROM balance
     WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)} GROUP BY vault, holder`,
-  row: z.object({ account: z.string(), vault: z.string(), shares: z.string() }),
+  row: rowOf('balance', ['vault'], { account: 'holder', shares: 'balance' }),
 })
 
 /**

@@ -5,20 +5,19 @@ import type { LendingStakes } from '../../lending/family.ts'
 import { protocolOf } from '../../lending/market.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stepsOf } from '../../lending/stakes.ts'
-import { ask, z } from '../../moment/query.ts'
+import { ask, columns } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { evkStatesAt } from './history.ts'
 import type { EvkLendingMarket } from './market.ts'
+import { evkDebt } from './queries.ts'
 import { subAccountsOf } from './sub-accounts.ts'
 
 const RAY = 10n ** 27n
 
 const debtsByBlock = holdingsByBlock({
   name: 'evk_debts_by_block',
-  table: 'evk_debt',
-  key: 'vault',
-  columns: { owed: 's.owed', accumulator: 's.accumulator_ray' },
-  row: { vault: z.string(), owed: z.string(), accumulator: z.string() },
+  key: columns('evk_debt', ['vault']),
+  columns: evkDebt,
 })
 
 async function read(

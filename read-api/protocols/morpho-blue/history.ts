@@ -2,53 +2,30 @@ import { zeroAddress } from 'viem'
 import type { Reading } from '../../catalogue/reading.ts'
 import type { MarketPoint, Window } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, ratio, yearlyOfWad } from '../../lending/market.ts'
-import { defineSeries, readStates, readStatesAt, text, UNMOVED } from '../../lending/series.ts'
-import { z } from '../../moment/query.ts'
+import { defineSeries, readStates, readStatesAt, UNMOVED } from '../../lending/series.ts'
+import { columns, type z } from '../../moment/query.ts'
 import { morphoStateAt } from './lending.ts'
 import type { MorphoLendingMarket } from './market.ts'
+import { MORPHO_STATE } from './queries.ts'
 
 const morphoStates = defineSeries({
   name: 'morpho_states',
-  table: 'morpho_state',
   key: 'market = {market:String}',
-  columns: {
-    supply_assets: text('supply_assets'),
-    supply_shares: text('supply_shares'),
-    borrow_assets: text('borrow_assets'),
-    borrow_shares: text('borrow_shares'),
-    collateral: text('collateral'),
-    last_update: 's.last_update',
-    fee: text('fee_wad'),
-    borrow_rate: text('borrow_rate_wad'),
-  },
-  row: {
-    supply_assets: z.string(),
-    supply_shares: z.string(),
-    borrow_assets: z.string(),
-    borrow_shares: z.string(),
-    collateral: z.string(),
-    last_update: z.number(),
-    fee: z.string(),
-    borrow_rate: z.string().nullable(),
-  },
+  columns: columns('morpho_state', MORPHO_STATE, { fee: 'fee_wad', borrow_rate: 'borrow_rate_wad' }),
 })
 
 /** Of the adaptive rate model. */
 const morphoTargets = defineSeries({
   name: 'morpho_targets',
-  table: 'morpho_rate',
   key: 'market = {market:String}',
-  columns: { rate: text('rate_at_target_wad') },
-  row: { rate: z.string() },
+  columns: columns('morpho_rate', [], { rate: 'rate_at_target_wad' }),
 })
 
 /** Of other rate models. */
 const morphoRates = defineSeries({
   name: 'morpho_rates',
-  table: 'morpho_sampled_rate',
   key: 'market = {market:String}',
-  columns: { rate: text('rate_wad') },
-  row: { rate: z.string() },
+  columns: columns('morpho_sampled_rate', [], { rate: 'rate_wad' }),
 })
 
 const OTHERS = { target: { of: morphoTargets }, sampled: { of: morphoRates } }

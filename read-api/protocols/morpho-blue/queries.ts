@@ -1,16 +1,26 @@
-import { newest } from '../../lending/queries.ts'
-import { defineQuery, z } from '../../moment/query.ts'
-import { VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
+import { columns, defineQuery, rowOf, z } from '../../moment/query.ts'
+import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
 /** Morpho Blue of one chain as of {p}. Integers wider than 64 bits come as text. */
 
+const market = columns(
+  'morpho_market',
+  ['morpho', 'market', 'loan_asset', 'collateral_asset', 'oracle', 'irm'],
+  { lltv: 'lltv_wad' },
+)
+export const MORPHO_STATE = [
+  'supply_assets',
+  'supply_shares',
+  'borrow_assets',
+  'borrow_shares',
+  'collateral',
+  'last_update',
+] as const
+const state = columns('morpho_state', MORPHO_STATE, { fee: 'fee_wad' })
+
 export const morphoMarkets = defineQuery({
   name: 'morpho_markets',
-  sql: `SELECT m.morpho AS morpho, m.market AS market, m.loan_asset AS loan_asset, m.collateral_asset AS collateral_asset,
-      m.oracle AS oracle, m.irm AS irm, toString(m.lltv_wad) AS lltv,
-      toString(s.supply_assets) AS supply_assets, toString(s.supply_shares) AS supply_shares,
-      toString(s.borrow_assets) AS borrow_assets, toString(s.borrow_shares) AS borrow_shares,
-      toString(s.collateral) AS collateral, s.last_update AS last_update, toString(s.fee_wad) AS fee,
+  sql: `SELECT ${market.select('m')}, ${state.select('s')},
       coalesce(if(a.market = '', NULL, toString(a.rate_wad)), toString(s.borrow_rate_wad)) AS borrow_rate, if(r.market = '', NULL, toString(r.rate_at_target_wad)) AS rate_at_target,
       if(o.market = '', NULL, toString(o.price)) AS oracle_price
     FROM (${newest('morpho_market', 'market')}) AS m
@@ -20,20 +30,8 @@ export const morphoMarkets = defineQuery({
     LEFT JOIN (${newest('oracle_price', 'market, asset')}) AS o ON m.market = o.market
     ORDER BY market`,
   row: z.object({
-    morpho: z.string(),
-    market: z.string(),
-    loan_asset: z.string(),
-    collateral_asset: z.string().nullable(),
-    oracle: z.string().nullable(),
-    irm: z.string().nullable(),
-    lltv: z.string(),
-    supply_assets: z.string(),
-    supply_shares: z.string(),
-    borrow_assets: z.string(),
-    borrow_shares: z.string(),
-    collateral: z.string(),
-    last_update: z.number(),
-    fee: z.string(),
+    ...market.row,
+    ...state.row,
     borrow_rate: z.string().nullable(),
     rate_at_target: z.string().nullable(),
     oracle_price: z.string().nullable(),
@@ -41,18 +39,14 @@ export const morphoMarkets = defineQuery({
 })
 export type MorphoRow = z.output<typeof morphoMarkets.row>
 
+const position = columns('morpho_position', ['supply_shares', 'borrow_shares', 'collateral'])
+
 export const morphoPositions = defineQuery({
   name: 'morpho_positions',
-  sql: `SELECT account, market, toString(p.1) AS supply_shares, toString(p.2) AS borrow_shares, toString(p.3) AS collateral
-    FROM (SELECT account, market, argMax((supply_shares, borrow_shares, collateral), position) AS p FROM morpho_position
+  sql: `SELECT account, market, ${position.fromTuple('p')}
+    FROM (SELECT account, market, argMax((${position.list()}), position) AS p FROM morpho_position
       WHERE ${VISIBLE} AND account IN {accounts:Array(String)} GROUP BY account, market)`,
-  row: z.object({
-    account: z.string(),
-    market: z.string(),
-    supply_shares: z.string(),
-    borrow_shares: z.string(),
-    collateral: z.string(),
-  }),
+  row: rowOf('morpho_position', ['account', 'market']).extend(position.row),
 })
 
 /** What accounts have supplied, with interest up to the market's last accrual. */

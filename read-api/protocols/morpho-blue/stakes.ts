@@ -4,17 +4,15 @@ import type { Reading } from '../../catalogue/reading.ts'
 import type { LendingStakes } from '../../lending/family.ts'
 import { holdingsByBlock } from '../../lending/queries.ts'
 import { pinnedTo, readOwnFlows, type StakesAsked, stakeIn, stepsOf } from '../../lending/stakes.ts'
-import { ask, z } from '../../moment/query.ts'
+import { ask, columns } from '../../moment/query.ts'
 import { refuseTooMany, type Stake } from '../../portfolio/stake.ts'
 import { morphoMarketAt } from './history.ts'
 import type { MorphoLendingMarket } from './market.ts'
 
 const positionsByBlock = holdingsByBlock({
   name: 'morpho_positions_by_block',
-  table: 'morpho_position',
-  key: 'market',
-  columns: { supplied: 's.supply_shares', debt: 's.borrow_shares', collateral: 's.collateral' },
-  row: { market: z.string(), supplied: z.string(), debt: z.string(), collateral: z.string() },
+  key: columns('morpho_position', ['market']),
+  columns: columns('morpho_position', ['collateral'], { supplied: 'supply_shares', debt: 'borrow_shares' }),
 })
 
 async function read(
