@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../db/events/event-store.ts'
+import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
 import type { RawLog } from '../protocol.ts'
 import type { TransactionCall } from '../source/rpc.ts'
@@ -17,6 +17,13 @@ export interface DeadLetter {
   contract: string
   reason: string
   log?: RawLog
+}
+
+/** Blocks that are handled together, by number, and what comes of them. */
+export interface Handled {
+  queue: ReadonlyMap<number, SourceBlock>
+  output: BlockEvents[]
+  letters: DeadLetter[]
 }
 
 /** A node answered for another branch than the one being stored; the batch is to be fetched again. */

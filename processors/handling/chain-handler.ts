@@ -18,7 +18,7 @@ import { settleByBalances } from '../vaults/balances.ts'
 import { Inspections } from '../vaults/inspections.ts'
 import { openAhead } from './ahead.ts'
 import { attribute, toAttribute } from './attribute.ts'
-import { BranchMismatchError, type DeadLetter, type SourceBlock } from './block.ts'
+import { BranchMismatchError, type DeadLetter, type Handled, type SourceBlock } from './block.ts'
 import { type Candidate, type ContractView, type DecodedBlock, type Decoder, deadLetter } from './decode.ts'
 import { withHeaders } from './headers.ts'
 
@@ -50,15 +50,13 @@ export interface ChainHandlerOptions {
   onDeadLetters(letters: DeadLetter[]): Promise<void>
 }
 
-/** Blocks under way, and what comes of them. */
-interface Batch {
+/** Blocks under way. */
+interface Batch extends Handled {
   store: EventWriter
   queue: Map<number, SourceBlock>
   /** Of the queue, ascending. */
   numbers: number[]
   last: BlockRef
-  output: BlockEvents[]
-  letters: DeadLetter[]
   /** The next blocks at which contracts that wait are looked at, as far as they are known. */
   turns: BlockRef[]
   /** Contracts that come up for the first time in the next blocks. */
@@ -104,12 +102,10 @@ export class ChainHandler {
     if (!last) return
     contracts.begin(store.baseHeight)
     this.watchesMore = false
-    const letters: DeadLetter[] = []
-    const output: BlockEvents[] = []
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
     const ahead = openAhead(this.options, numbers, queue)
-    const batch: Batch = { store, queue, numbers, last: last.ref, output, letters, turns: [], ahead }
+    const batch: Batch = { store, queue, numbers, last: last.ref, output: [], letters: [], turns: [], ahead }
     this.inspections.begin()
     this.options.older?.take(store, last.ref.timestamp)
     this.options.looks?.begin(store.baseHeight)
@@ -127,7 +123,7 @@ export class ChainHandler {
         continue
       }
       if (Number.isFinite(block.ref.timestamp)) contracts.setTime(block.ref.timestamp)
-      block.logs = this.options.logBudget?.admit(block, letters) ?? block.logs
+      block.logs = this.options.logBudget?.admit(block, batch.letters) ?? block.logs
       const most = this.options.looks?.inOwnBlocks()
       for (const { candidates, ref } of batch.ahead(i, most)) this.inspections.expect(candidates, ref)
       const looks: boolean = !hasLooked && Number.isFinite(block.ref.timestamp)
@@ -136,17 +132,16 @@ export class ChainHandler {
       const turned = batch.turns[0]?.number === block.ref.number ? await this.takeTurns(block, batch) : []
       const events = [...found, ...turned, ...(await this.handleBlock(block, batch))]
       await this.scheduleTurn(block.ref, batch)
-      if (events.length > 0) output.push({ block: block.ref, events })
+      if (events.length > 0) batch.output.push({ block: block.ref, events })
     }
-    if (this.options.rpc) await settleByBalances(output, this.options.rpc, letters, this.balances)
+    if (this.options.rpc) await settleByBalances(batch, this.options.rpc, this.balances)
     // A source gives no time of blocks below the first one asked for: nothing of ours is in them.
     const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
     const newest = timed.at(-1)?.ref
-    if (newest && this.sampler)
-      letters.push(...(await this.sampler.add(store, timed[0]?.ref ?? newest, newest, queue, output)))
-    await this.attribute(output, queue, letters)
-    if (letters.length > 0) await this.options.onDeadLetters(letters)
-    store.append(output)
+    if (newest) await this.sampler?.add(store, timed[0]?.ref ?? newest, newest, batch)
+    await this.attribute(batch)
+    if (batch.letters.length > 0) await this.options.onDeadLetters(batch.letters)
+    store.append(batch.output)
     this.options.looks?.store(store)
     if (newest) {
       this.settleLogBudget(store, newest)
@@ -282,11 +277,7 @@ export class ChainHandler {
   }
 
   /** Says of deposits, redemptions and claims which suffix their transaction bears; the source gave most inputs already. */
-  private async attribute(
-    output: BlockEvents[],
-    queue: ReadonlyMap<number, SourceBlock>,
-    letters: DeadLetter[],
-  ): Promise<void> {
+  private async attribute({ queue, output, letters }: Handled): Promise<void> {
     const { rpc } = this.options
     const callsOf = (block: BlockRef) => queue.get(block.number)?.calls
     const missing = output.flatMap(({ block, events }) =>
@@ -401,12 +392,12 @@ export class ChainHandler {
   /** Events of logs from before the discovery of contracts that are known by these kinds. */
   async handlePast(logs: BlockLogs[], sources: readonly Fresh[]): Promise<BlockEvents[]> {
     const { rpc } = this.options
-    const past = { output: [] as BlockEvents[], letters: [] as DeadLetter[] }
+    const past: Handled = { queue: new Map(), output: [], letters: [] }
     const view = this.viewOf(sources)
     const address = sources.map(({ contract }) => contract)
     await this.addPast(await this.withoutStanding(logs, address), view, past)
-    if (rpc) await settleByBalances(past.output, rpc, past.letters, this.balances)
-    await this.attribute(past.output, new Map(), past.letters)
+    if (rpc) await settleByBalances(past, rpc, this.balances)
+    await this.attribute(past)
     if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
     return past.output
   }
@@ -414,7 +405,7 @@ export class ChainHandler {
   private async addPast(
     blocks: readonly BlockLogs[],
     view: ContractView,
-    { output, letters }: Pick<Batch, 'output' | 'letters'>,
+    { output, letters }: Handled,
   ): Promise<void> {
     for (const { ref, logs } of await this.withHeaders(blocks)) {
       const decoded = this.decode({ ref, logs }, view)

@@ -3,7 +3,7 @@ import { StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { EventWriter } from '../../db/events/event-writer.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import type { DeadLetter, SourceBlock } from '../handling/block.ts'
+import type { DeadLetter, Handled, SourceBlock } from '../handling/block.ts'
 import type { KnownContracts, Slowness, StandingRead } from '../knowledge/known-contracts.ts'
 import { ofProtocol, type Protocol, type SampledVault, type StateCall, type StateRead } from '../protocol.ts'
 import type { ChainRpc } from '../source/rpc.ts'
@@ -90,10 +90,8 @@ export class Sampler {
     store: EventWriter,
     first: BlockRef,
     last: BlockRef,
-    queue: ReadonlyMap<number, SourceBlock>,
-    output: BlockEvents[],
-  ): Promise<DeadLetter[]> {
-    const letters: DeadLetter[] = []
+    { queue, output, letters }: Handled,
+  ): Promise<void> {
     if (this.previous?.hash !== store.parent.hash) this.debtors.forget()
     await this.learnLessons(output, letters)
     const tasks = new Map<string, Task>()
@@ -183,7 +181,6 @@ export class Sampler {
     this.debtors.leaveOutKnown(output)
     this.tellRhythms(this.timelines(hours, output, active, tried), output)
     output.sort((a, b) => a.block.number - b.block.number)
-    return letters
   }
 
   private async sampleAll(

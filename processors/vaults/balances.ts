@@ -3,7 +3,7 @@ import { encodeCall } from '../../abi/words.ts'
 import { isUnknownToNode, StateMissingError } from '../../db/chain/errors.ts'
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import type { DeadLetter } from '../handling/block.ts'
+import type { DeadLetter, Handled } from '../handling/block.ts'
 import { answered, asWord } from '../samples/answers.ts'
 import type { ChainRpc } from '../source/rpc.ts'
 import type { BalanceBudget } from './balance-budget.ts'
@@ -34,9 +34,8 @@ interface Doubt {
  * against each sampled supply anyhow.
  */
 export async function settleByBalances(
-  output: readonly BlockEvents[],
+  { output, letters }: Pick<Handled, 'output' | 'letters'>,
   rpc: ChainRpc,
-  letters: DeadLetter[],
   budget?: BalanceBudget,
 ): Promise<void> {
   const inOrder = [...output].sort((a, b) => a.block.number - b.block.number)

@@ -35,7 +35,7 @@ async function settled(before: bigint | undefined, after: bigint, exists: boolea
     },
   ]
   const letters: DeadLetter[] = []
-  await settleByBalances(output, rpc, letters)
+  await settleByBalances({ output, letters }, rpc)
   const [event] = output.flatMap(({ events }) => events)
   return { ledger: event?.type === 'Deposited' ? event.data.ledger : undefined, letters: letters.length }
 }
@@ -90,7 +90,7 @@ test('of a vault that nobody listed so many owners are asked about in an hour, h
     contracts: { hasLearned: () => false },
     isListed: vault => vault === LISTED,
   })
-  await settleByBalances(blocksAt([...heights, 300]), rpc, letters, budget)
+  await settleByBalances({ output: blocksAt([...heights, 300]), letters }, rpc, budget)
   // Before the block and after it.
   expect(asked.get(LISTED)).toBe(2 * 11 * 100)
   expect(asked.get(VAULT)).toBe(2 * (25 + 25))
@@ -100,6 +100,6 @@ test('of a vault that nobody listed so many owners are asked about in an hour, h
   expect([...new Set(left.map(({ contract }) => contract))]).toEqual([VAULT])
 
   // Handled again, a block asks for what it asked.
-  await settleByBalances(blocksAt([1]), rpc, [], budget)
+  await settleByBalances({ output: blocksAt([1]), letters: [] }, rpc, budget)
   expect(asked.get(VAULT)).toBe(2 * (25 + 25 + 25))
 })
