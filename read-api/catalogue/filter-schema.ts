@@ -47,6 +47,17 @@ export const adviceFilter = {
   allowVaultsWithWarnings: flag('Vaults with a flag of warning or critical, too.'),
 }
 
+/** `tvl` unless told. */
+export const sortBy = <const Keys extends readonly [string, ...string[]]>(keys: Keys) =>
+  choice(keys)
+    .optional()
+    .openapi({
+      type: 'string',
+      enum: [...keys],
+      default: 'tvl',
+      description: 'The figure that the list is sorted by; what is not known comes last.',
+    })
+
 export const sortOrder = choice(['asc', 'desc'])
   .optional()
   .transform(value => value ?? 'asc')

@@ -142,10 +142,7 @@ export function unknownOf(
 }
 
 /** Networks in a filter that are none, and those asked for of which nothing is indexed here: no answer speaks of them. */
-export function unsupportedNetworks(
-  filter: Pick<VaultFilter, 'allowedNetworks' | 'disallowedNetworks'>,
-  catalogue: Catalogue,
-): string[] {
+export function unsupportedNetworks(filter: NetworkFilter, catalogue: Catalogue): string[] {
   const isServed = (name: string) => {
     const network = findNetwork(name)
     return network !== undefined && catalogue.chain(network.chainId) !== undefined

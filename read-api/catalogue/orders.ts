@@ -22,6 +22,12 @@ export function byIdentity(a: Vault, b: Vault): number {
   return a.state.address < b.state.address ? -1 : a.state.address > b.state.address ? 1 : 0
 }
 
+/** Ascending or descending, the unknown last either way. */
+export function compareFigures(a: number | undefined, b: number | undefined, order: 'asc' | 'desc'): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+  return order === 'asc' ? a - b : b - a
+}
+
 /** Vaults in ascending order of one figure, those whose figure is unknown apart: they come last either way. */
 export interface Order {
   readonly known: readonly Vault[]

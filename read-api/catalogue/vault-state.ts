@@ -79,6 +79,13 @@ export interface VaultState {
  */
 export type Standing = 'listed' | 'made' | 'found'
 
+/** What may have a standing; absent: it is of contracts that the operator named. */
+export interface Vouchable {
+  readonly standing?: Standing
+}
+
+export const isVouchedFor = ({ standing }: Vouchable) => standing !== 'found'
+
 export function standingOf({ isMade }: Pick<VaultState, 'isMade'>, { listed }: Facts<'vault'>): Standing {
   return listed ? 'listed' : isMade ? 'made' : 'found'
 }

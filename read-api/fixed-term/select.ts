@@ -1,6 +1,8 @@
 import type { Shown } from '../catalogue/catalogue.ts'
-import { assetNames, type Unsupported, unknownOf, unsupportedNetworks, within } from '../catalogue/filter.ts'
-import { boolean, choice, integer, names, number } from '../http/parameters.ts'
+import { type NetworkFilter, within } from '../catalogue/filter.ts'
+import { sortBy } from '../catalogue/filter-schema.ts'
+import { type AssetFilter, assetFilter, byFigure, shownAmong, unsupportedNames } from '../catalogue/lists.ts'
+import { boolean, integer, names, number } from '../http/parameters.ts'
 import { type FixedTermMarket, usdOfMarket } from './market.ts'
 
 export const SORT_KEYS = ['tvl', 'apy', 'liquidity', 'expiry'] as const
@@ -35,25 +37,14 @@ export const fixedTermFilter = {
     .openapi({ description: `USD. ${UNKNOWN}` }),
   minExpiry: expiry().optional().openapi({ description: 'Unix seconds.' }),
   maxExpiry: expiry().optional().openapi({ description: 'Unix seconds.' }),
-  sortBy: choice(SORT_KEYS)
-    .optional()
-    .openapi({
-      type: 'string',
-      enum: [...SORT_KEYS],
-      default: 'tvl',
-      description: 'What the list is sorted by; what is not known comes last.',
-    }),
+  sortBy: sortBy(SORT_KEYS),
   allowUnlisted: boolean().optional().openapi({
     description:
       'Markets of standing found, too: anybody could have made them, around a token of his own. Left out, and counted in x-unlisted-left-out, unless the installation shows them.',
   }),
 }
 
-export interface FixedTermFilter {
-  allowedNetworks?: string[] | undefined
-  disallowedNetworks?: string[] | undefined
-  allowedAssets?: string[] | undefined
-  disallowedAssets?: string[] | undefined
+export interface FixedTermFilter extends AssetFilter, NetworkFilter {
   minTvl?: number | undefined
   maxTvl?: number | undefined
   minApy?: number | undefined
@@ -63,27 +54,21 @@ export interface FixedTermFilter {
   maxExpiry?: number | undefined
 }
 
-/** Markets that run and pass; `leftOut`: how many would but for their standing. */
+const assetsOf = ({ info }: FixedTermMarket) => [info]
+
+/** Markets that run and pass, and those that would but for their standing. */
 export function narrowed(markets: readonly FixedTermMarket[], query: FixedTermFilter, shown: Shown) {
-  const inAssets = query.allowedAssets && assetNames(query.allowedAssets, allOf(shown, markets))
-  const notAssets = query.disallowedAssets && assetNames(query.disallowedAssets, allOf(shown, markets))
+  const isIn = assetFilter(query, markets, assetsOf, shown)
   const passing = markets.filter(
     market =>
       !market.hasEnded &&
-      (inAssets ? inAssets(market.info) : !notAssets?.(market.info)) &&
+      isIn(market) &&
       within(usdOfMarket(market, market.tvl), query.minTvl, query.maxTvl) &&
       within(usdOfMarket(market, market.liquidity), query.minLiquidity, undefined) &&
       within(market.apy, query.minApy, query.maxApy) &&
       within(market.expiry, query.minExpiry, query.maxExpiry),
   )
-  const kept = passing.filter(({ standing }) => shown.withUnlisted || standing !== 'found')
-  return { kept, leftOut: passing.length - kept.length }
-}
-
-/** A symbol names the assets of markets that are vouched for as well as those of vaults. */
-const allOf = (shown: Shown, markets: readonly FixedTermMarket[]): Pick<Shown, 'isNamed'> => {
-  const own = new Set(markets.filter(({ standing }) => standing !== 'found').map(({ info }) => info.key))
-  return { isNamed: asset => shown.isNamed(asset) || own.has(asset.key) }
+  return shownAmong(passing, shown.withUnlisted)
 }
 
 function figureOf(market: FixedTermMarket, key: SortKey): number | undefined {
@@ -96,51 +81,9 @@ function figureOf(market: FixedTermMarket, key: SortKey): number | undefined {
   }
 }
 
-/** Those whose figure is not known come last in either order; equals by chain and address. */
-export function sorted(
-  markets: readonly FixedTermMarket[],
-  key: SortKey,
-  order: 'asc' | 'desc',
-): FixedTermMarket[] {
-  const keyed = markets.map(market => ({ market, figure: figureOf(market, key) }))
-  const sign = order === 'asc' ? 1 : -1
-  return keyed
-    .sort((a, b) => {
-      if (a.figure === undefined || b.figure === undefined)
-        return (
-          Number(a.figure === undefined) - Number(b.figure === undefined) || byIdentity(a.market, b.market)
-        )
-      return sign * (a.figure - b.figure) || byIdentity(a.market, b.market)
-    })
-    .map(({ market }) => market)
-}
-
-const byIdentity = (a: FixedTermMarket, b: FixedTermMarket) =>
-  a.chainId - b.chainId || (a.address < b.address ? -1 : a.address > b.address ? 1 : 0)
+export const sorted = (markets: readonly FixedTermMarket[], key: SortKey, order: 'asc' | 'desc') =>
+  byFigure(markets, market => figureOf(market, key), order)
 
 /** Names in a filter that nobody knows. */
-export function unsupportedIn(
-  query: FixedTermFilter,
-  shown: Shown,
-  markets: readonly FixedTermMarket[],
-): Unsupported {
-  const own = new Set(
-    markets
-      .filter(({ standing }) => shown.withUnlisted || standing !== 'found')
-      .map(({ info }) => info.symbol.toLowerCase()),
-  )
-  return {
-    unsupportedNetworks: unsupportedNetworks(
-      {
-        ...(query.allowedNetworks && { allowedNetworks: query.allowedNetworks }),
-        ...(query.disallowedNetworks && { disallowedNetworks: query.disallowedNetworks }),
-      },
-      shown.catalogue,
-    ),
-    unsupportedAssets: unknownOf(
-      [query.allowedAssets, query.disallowedAssets],
-      name => own.has(name.toLowerCase()) || shown.knowsAsset(name),
-    ),
-    unsupportedProtocols: [],
-  }
-}
+export const unsupportedIn = (query: FixedTermFilter, shown: Shown, markets: readonly FixedTermMarket[]) =>
+  unsupportedNames(query, markets, assetsOf, shown)

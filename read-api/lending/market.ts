@@ -47,9 +47,6 @@ export interface LendingMarket {
   readonly standing?: Standing
 }
 
-/** Whether a list has it. */
-export const isVouchedFor = ({ standing }: LendingMarket) => standing !== 'found'
-
 /** As the wire has it. */
 export function protocolOf({ protocol }: Pick<LendingMarket, 'protocol'>) {
   const { name, product, version } = PROTOCOLS[protocol]

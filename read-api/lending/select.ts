@@ -1,11 +1,12 @@
 import { protocolName } from '../../db/protocols.ts'
 import type { Shown } from '../catalogue/catalogue.ts'
 import { type Unsupported, unknownOf, unsupportedNetworks } from '../catalogue/filter.ts'
+import { shownAmong } from '../catalogue/lists.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { type Paging, pageOfAll } from '../http/paging.ts'
 import { boolean, names, number } from '../http/parameters.ts'
 import { lendingFamilies } from '../load-protocols.ts'
-import { isVouchedFor, type LendingAsset, type LendingMarket, protocolOf } from './market.ts'
+import { type LendingAsset, type LendingMarket, protocolOf } from './market.ts'
 import { marketWire, tvlOf } from './wire.ts'
 
 /** What a list of one network's markets can be narrowed by. */
@@ -101,14 +102,7 @@ export const marketsUnlisted = boolean().optional().openapi({
 
 type ShowsUnlisted = { shown: Pick<Shown, 'withUnlisted'> }
 export const shownMarkets = (markets: readonly LendingMarket[], { shown }: ShowsUnlisted) =>
-  shown.withUnlisted ? [...markets] : markets.filter(isVouchedFor)
-
-/** Markets that pass a list's filter; `leftOut`: how many would but for their standing. */
-function narrowed(markets: readonly LendingMarket[], query: Lists, context: ShowsUnlisted) {
-  const passing = markets.filter(marketPredicate(query))
-  const shown = shownMarkets(passing, context)
-  return { shown, leftOut: passing.length - shown.length }
-}
+  shownAmong(markets, shown.withUnlisted).kept
 
 /** A page of the markets that pass a list's filter, as the wire has it. */
 export function marketsPage(
@@ -116,9 +110,9 @@ export function marketsPage(
   query: Lists & Paging,
   context: Pick<EndpointContext, 'shown' | 'leaveOut'>,
 ) {
-  const { shown, leftOut } = narrowed(markets, query, context)
-  const page = pageOfAll(shown, query)
-  context.leaveOut(leftOut, page.itemsOnPage === 0 && query.page === 0, 'market')
+  const { kept, leftOut } = shownAmong(markets.filter(marketPredicate(query)), context.shown.withUnlisted)
+  const page = pageOfAll(kept, query)
+  context.leaveOut(leftOut.length, page.itemsOnPage === 0 && query.page === 0, 'market')
   return {
     ...page,
     data: page.data.map(marketWire),

@@ -1,8 +1,9 @@
 import { groupBy } from '../../db/group-by.ts'
 import type { Reading } from '../catalogue/reading.ts'
+import { isVouchedFor } from '../catalogue/vault-state.ts'
 import { ask } from '../moment/query.ts'
 import { ROW_LIMIT, refuseTooMany, type Stake, type StakeStep } from '../portfolio/stake.ts'
-import { isVouchedFor, type LendingAsset, type LendingMarket, protocolOf } from './market.ts'
+import { type LendingAsset, type LendingMarket, protocolOf } from './market.ts'
 import { type OwnFlow, ownLendingFlows } from './queries.ts'
 
 /** Whose positions, and up to when (unix seconds). */

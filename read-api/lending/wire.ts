@@ -1,9 +1,10 @@
 import { maxUint256 } from 'viem'
 import { networkOfChain } from '../../db/networks.ts'
 import type { AssetInfo } from '../catalogue/assets.ts'
+import { isVouchedFor } from '../catalogue/vault-state.ts'
 import { checksum, checksumIn, usdOf as usdAt, usdString } from '../http/amounts.ts'
 import type { AssetPosition, LendingPosition } from './family.ts'
-import { isVouchedFor, type LendingAsset, type LendingMarket, protocolOf, ratio } from './market.ts'
+import { type LendingAsset, type LendingMarket, protocolOf, ratio } from './market.ts'
 import { NOBODY_VOUCHES } from './standing.ts'
 
 /** USD of an amount at the catalogue's price; undefined where there is none and the amount is not 0. */

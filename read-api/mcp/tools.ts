@@ -17,6 +17,17 @@ const RARE = [
   'maxExpiry',
   'assetSymbol',
 ]
+/** By what vaults are chosen, rather than what is held of them. */
+const OF_THE_VAULT = [
+  'minTvl',
+  'maxTvl',
+  'minApy',
+  'maxApy',
+  'minVaultScore',
+  'tags',
+  'curators',
+  'onlyTransactional',
+]
 
 /**
  * The tools, in the order in which agents see them. An entry is all that a tool takes. None signs or sends anything: an endpoint that
@@ -126,17 +137,7 @@ export const tools: readonly Tool[] = [
         solana: 'GET /beta/svm/portfolio/positions/{userAddress}',
       },
     },
-    without: [
-      ...RARE,
-      'minTvl',
-      'maxTvl',
-      'minApy',
-      'maxApy',
-      'minVaultScore',
-      'tags',
-      'curators',
-      'onlyTransactional',
-    ],
+    without: [...RARE, ...OF_THE_VAULT],
   },
   {
     name: 'get_vault_position',
@@ -158,17 +159,7 @@ export const tools: readonly Tool[] = [
     description:
       'What a wallet held in vaults at any moment of the past: exact balances with the prices and APY of then.',
     asks: 'GET /alpha/historical-balances/{userAddress}/{timestamp}',
-    without: [
-      ...RARE,
-      'minTvl',
-      'maxTvl',
-      'minApy',
-      'maxApy',
-      'minVaultScore',
-      'tags',
-      'curators',
-      'onlyTransactional',
-    ],
+    without: [...RARE, ...OF_THE_VAULT],
   },
   {
     name: 'get_idle_assets',

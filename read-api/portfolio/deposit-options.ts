@@ -1,7 +1,7 @@
 import { isAdvisable } from '../catalogue/advice.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
 import { assetNames, compileFilter, unknownOf, type VaultFilter } from '../catalogue/filter.ts'
-import { byIdentity } from '../catalogue/orders.ts'
+import { byIdentity, compareFigures } from '../catalogue/orders.ts'
 import type { Vault } from '../catalogue/vault.ts'
 import { identityOf, tvlOf } from '../catalogue/wire.ts'
 import { usdString } from '../http/amounts.ts'
@@ -10,7 +10,7 @@ import type { ApyInterval } from '../vaults/history-queries.ts'
 import type { IdleAsset } from './idle-assets.ts'
 import { readIdleAssets } from './idle-assets.ts'
 import { balanceOf, rateOf } from './positions.ts'
-import { compareFigures, reaches } from './select-positions.ts'
+import { reaches } from './select-positions.ts'
 
 export interface OptionsQuery extends VaultFilter {
   apyInterval: ApyInterval

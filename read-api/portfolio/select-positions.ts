@@ -1,9 +1,9 @@
 import type { Shown } from '../catalogue/catalogue.ts'
 import { compileFilter } from '../catalogue/filter.ts'
-import { sortOrder, vaultFilter } from '../catalogue/filter-schema.ts'
-import { byIdentity } from '../catalogue/orders.ts'
+import { sortBy, sortOrder, vaultFilter } from '../catalogue/filter-schema.ts'
+import { byIdentity, compareFigures } from '../catalogue/orders.ts'
 import type { Vault } from '../catalogue/vault.ts'
-import { choice, number } from '../http/parameters.ts'
+import { number } from '../http/parameters.ts'
 import { z } from '../http/zod.ts'
 import { apyInterval } from '../vaults/history.ts'
 import type { ApyInterval } from '../vaults/history-queries.ts'
@@ -30,14 +30,7 @@ export const positionsQuery = z.object({
   ...vaultFilter,
   minUsdAssetValueThreshold,
   apyInterval,
-  sortBy: choice(sortKeys)
-    .optional()
-    .openapi({
-      type: 'string',
-      enum: [...sortKeys],
-      default: 'tvl',
-      description: 'The figure that the list is sorted by.',
-    }),
+  sortBy: sortBy(sortKeys),
   sortOrder,
 })
 
@@ -74,10 +67,4 @@ export function selectPositions<T extends PositionFigures>(
 /** Whether a USD value passes a threshold: what is not known passes only where there is none. */
 export function reaches(valueUsd: number | undefined, threshold: number): boolean {
   return threshold <= 0 || (valueUsd !== undefined && valueUsd >= threshold)
-}
-
-/** Ascending or descending, the unknown last either way. */
-export function compareFigures(a: number | undefined, b: number | undefined, order: 'asc' | 'desc'): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
-  return order === 'asc' ? a - b : b - a
 }

@@ -3,9 +3,10 @@ import { PROTOCOLS, type ProtocolSlug } from '../../db/protocols.ts'
 import { SOLANA } from '../../db/streams.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type NetworkFilter, within } from '../catalogue/filter.ts'
-import { sortOrder } from '../catalogue/filter-schema.ts'
-import { boolean, choice, names, number, text } from '../http/parameters.ts'
-import { compareFigures } from '../portfolio/select-positions.ts'
+import { sortBy, sortOrder } from '../catalogue/filter-schema.ts'
+import { byFigure, shownAmong } from '../catalogue/lists.ts'
+import { isVouchedFor } from '../catalogue/vault-state.ts'
+import { boolean, names, number, text } from '../http/parameters.ts'
 import { type SvmVault, usdOfAssets } from './vault.ts'
 import { SOLANA_CAIP } from './wire.ts'
 
@@ -40,14 +41,7 @@ export const svmFilter = {
   minApy: bound(`Fraction, of 7 days. ${UNKNOWN}`),
   maxApy: bound(`Fraction, of 7 days. ${UNKNOWN}`),
   allowUnlisted,
-  sortBy: choice(SORT_KEYS)
-    .optional()
-    .openapi({
-      type: 'string',
-      enum: [...SORT_KEYS],
-      default: 'tvl',
-      description: 'What the list is sorted by; what is not known comes last.',
-    }),
+  sortBy: sortBy(SORT_KEYS),
   sortOrder,
 }
 
@@ -101,15 +95,14 @@ export function narrowed(
     vault => within(vault.apy['7day'], query.minApy, query.maxApy),
   ]
   const passing = vaults.filter(vault => tests.every(passes => passes(vault)))
-  const isShown = ({ standing }: SvmVault) => withUnlisted || standing !== 'found'
-  return { kept: passing.filter(isShown), leftOut: passing.filter(vault => !isShown(vault)) }
+  return shownAmong(passing, withUnlisted)
 }
 
 /** A symbol names only what vaults take that somebody vouches for, or of which the registry says something: any mint may call itself USDC. */
 function namedAssets(vaults: readonly SvmVault[], { facts }: Catalogue): ReadonlySet<string> {
   return new Set([
     ...facts.assetsOf(SOLANA.id),
-    ...vaults.filter(({ standing }) => standing !== 'found').map(({ asset }) => asset.mint),
+    ...vaults.filter(isVouchedFor).map(({ asset }) => asset.mint),
   ])
 }
 
@@ -137,10 +130,5 @@ const FIGURES: Record<SvmSortKey, (vault: SvmVault) => number | undefined> = {
   apy30day: ({ apy }) => apy['30day'],
 }
 
-/** Those whose figure is not known come last in either order; equals by address. */
-export function sorted(vaults: readonly SvmVault[], key: SvmSortKey, order: 'asc' | 'desc'): SvmVault[] {
-  const figure = FIGURES[key]
-  return [...vaults].sort(
-    (a, b) => compareFigures(figure(a), figure(b), order) || (a.address < b.address ? -1 : 1),
-  )
-}
+export const sorted = (vaults: readonly SvmVault[], key: SvmSortKey, order: 'asc' | 'desc') =>
+  byFigure(vaults, FIGURES[key], order)

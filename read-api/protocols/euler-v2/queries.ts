@@ -1,5 +1,5 @@
 import { lendingEventRow } from '../../lending/queries.ts'
-import { columns, defineQuery, rowOf, uint, z } from '../../moment/query.ts'
+import { columns, defineQuery, rowOf, z } from '../../moment/query.ts'
 import { newest, VISIBLE_ON_CHAIN as VISIBLE } from '../../moment/visible.ts'
 
 /** Euler v2 of one chain as of {p}. Integers wider than 64 bits come as text. */

@@ -28,7 +28,7 @@ export default defineEndpoint({
     const markets = (await Promise.all(chains.map(chainId => fixedTermMarketsOf(context, chainId)))).flat()
     const { kept, leftOut } = narrowed(markets, query, context.shown)
     const page = pageOfAll(sorted(kept, query.sortBy ?? 'tvl', query.sortOrder), query)
-    context.leaveOut(leftOut, page.itemsOnPage === 0, 'market')
+    context.leaveOut(leftOut.length, page.itemsOnPage === 0, 'market')
     return {
       ...page,
       data: page.data.map(fixedTermWire),

@@ -1,10 +1,10 @@
 import { compileFilter } from '../../../catalogue/filter.ts'
-import { sortOrder, vaultFilter } from '../../../catalogue/filter-schema.ts'
+import { sortBy, sortOrder, vaultFilter } from '../../../catalogue/filter-schema.ts'
 import { inOrder } from '../../../catalogue/orders.ts'
 import { detailedJson } from '../../../catalogue/wire.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { readyPage } from '../../../http/paging.ts'
-import { choice, paging } from '../../../http/parameters.ts'
+import { paging } from '../../../http/parameters.ts'
 import { pageOf, Unsupported } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
 import { DetailedVault } from '../../../vaults/schemas.ts'
@@ -20,14 +20,7 @@ export default defineEndpoint({
     'No filter is set unless it is given; corrupted vaults are left out unless allowCorrupted, and those for which nobody vouches unless allowUnlisted. Vaults of which the figure sorted by is not known come last in either order.',
   query: z.object({
     ...vaultFilter,
-    sortBy: choice(sortKeys)
-      .optional()
-      .openapi({
-        type: 'string',
-        enum: [...sortKeys],
-        default: 'tvl',
-        description: 'The figure that the list is sorted by.',
-      }),
+    sortBy: sortBy(sortKeys),
     sortOrder,
     ...paging(),
   }),

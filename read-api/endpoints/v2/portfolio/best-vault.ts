@@ -1,4 +1,5 @@
 import { adviceFilter } from '../../../catalogue/filter-schema.ts'
+import { compareFigures } from '../../../catalogue/orders.ts'
 import { checksum } from '../../../http/amounts.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { userAddress } from '../../../http/parameters.ts'
@@ -6,7 +7,8 @@ import { Address, leftOutWarning } from '../../../http/shapes.ts'
 import { z } from '../../../http/zod.ts'
 import { assetBalanceOf, earningsOf, optionOf, readOptions } from '../../../portfolio/deposit-options.ts'
 import { AssetBalance, DepositOption, PortfolioErrors } from '../../../portfolio/schemas.ts'
-import { compareFigures, minUsdAssetValueThreshold } from '../../../portfolio/select-positions.ts'
+import { minUsdAssetValueThreshold } from '../../../portfolio/select-positions.ts'
+
 import { apyInterval } from '../../../vaults/history.ts'
 
 export default defineEndpoint({

@@ -1,5 +1,6 @@
 import { unsupportedNames } from '../../../catalogue/filter.ts'
 import { allowUnlisted, vaultFilter } from '../../../catalogue/filter-schema.ts'
+import { compareFigures } from '../../../catalogue/orders.ts'
 import { COIN_SYMBOLS } from '../../../chain/native-coins.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { choice, userAddress } from '../../../http/parameters.ts'
@@ -8,7 +9,7 @@ import { z } from '../../../http/zod.ts'
 import { readIdleAssets } from '../../../portfolio/idle-assets.ts'
 import { balanceOf } from '../../../portfolio/positions.ts'
 import { AssetBalanceOnNetwork, IdleErrors } from '../../../portfolio/schemas.ts'
-import { compareFigures, minUsdAssetValueThreshold, reaches } from '../../../portfolio/select-positions.ts'
+import { minUsdAssetValueThreshold, reaches } from '../../../portfolio/select-positions.ts'
 
 const { allowedNetworks, disallowedNetworks, allowedAssets, disallowedAssets } = vaultFilter
 const direction = choice(['asc', 'desc']).optional()

@@ -28,7 +28,7 @@ export default defineEndpoint({
     const vaults = (await Promise.all(chains.map(chainId => ammVaultsOf(context, chainId)))).flat()
     const { kept, leftOut } = narrowed(vaults, query, context.shown)
     const page = pageOfAll(sorted(kept, query.sortBy ?? 'tvl', query.sortOrder), query)
-    context.leaveOut(leftOut, page.itemsOnPage === 0)
+    context.leaveOut(leftOut.length, page.itemsOnPage === 0)
     return {
       ...page,
       data: page.data.map(deepWire),
