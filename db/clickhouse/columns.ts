@@ -1,4 +1,4 @@
-/** Written from the migrations by `npx vitest run test/db/clickhouse/readme.int.test.ts -u`. */
+/** Written from the tables by `npx vitest run test/db/clickhouse/readme.int.test.ts -u`. */
 export const COLUMNS = {
   aave_balance: {
     chain_id: 'UInt32', account: 'String', token: 'String', timestamp: 'DateTime',
@@ -91,27 +91,29 @@ export const COLUMNS = {
     log_index: 'UInt32',
   },
   comet_asset: {
-    chain_id: 'UInt32', comet: 'String', asset: 'String', timestamp: 'DateTime', position: 'UInt64',
-    block_number: 'UInt64', offset: 'UInt8', oracle: 'String', scale: 'UInt256',
-    borrow_collateral_factor_wad: 'UInt256', liquidate_collateral_factor_wad: 'UInt256',
-    liquidation_factor_wad: 'UInt256', supply_cap: 'UInt256',
+    chain_id: 'UInt32', comet: 'String', asset: 'String', timestamp: 'DateTime',
+    position: 'UInt64', block_number: 'UInt64', offset: 'UInt8', oracle: 'String',
+    scale: 'UInt256', borrow_collateral_factor_wad: 'UInt256',
+    liquidate_collateral_factor_wad: 'UInt256', liquidation_factor_wad: 'UInt256',
+    supply_cap: 'UInt256',
   },
   comet_collateral: {
     chain_id: 'UInt32', account: 'String', comet: 'String', asset: 'String', timestamp: 'DateTime',
     position: 'UInt64', block_number: 'UInt64', delta: 'Int256', balance: 'Int256',
   },
   comet_collateral_total: {
-    chain_id: 'UInt32', comet: 'String', asset: 'String', timestamp: 'DateTime', position: 'UInt64',
-    block_number: 'UInt64', total: 'Int256',
+    chain_id: 'UInt32', comet: 'String', asset: 'String', timestamp: 'DateTime',
+    position: 'UInt64', block_number: 'UInt64', total: 'Int256',
   },
   comet_market: {
     chain_id: 'UInt32', comet: 'String', timestamp: 'DateTime', position: 'UInt64',
     block_number: 'UInt64', base_asset: 'String', base_oracle: 'String', base_scale: 'UInt256',
-    base_borrow_min: 'UInt256', target_reserves: 'UInt256', store_front_price_factor_wad: 'UInt256',
-    supply_kink_wad: 'UInt256', supply_rate_base_wad: 'UInt256',
-    supply_rate_slope_low_wad: 'UInt256', supply_rate_slope_high_wad: 'UInt256',
-    borrow_kink_wad: 'UInt256', borrow_rate_base_wad: 'UInt256',
-    borrow_rate_slope_low_wad: 'UInt256', borrow_rate_slope_high_wad: 'UInt256',
+    base_borrow_min: 'UInt256', target_reserves: 'UInt256',
+    store_front_price_factor_wad: 'UInt256', supply_kink_wad: 'UInt256',
+    supply_rate_base_wad: 'UInt256', supply_rate_slope_low_wad: 'UInt256',
+    supply_rate_slope_high_wad: 'UInt256', borrow_kink_wad: 'UInt256',
+    borrow_rate_base_wad: 'UInt256', borrow_rate_slope_low_wad: 'UInt256',
+    borrow_rate_slope_high_wad: 'UInt256',
   },
   comet_principal: {
     chain_id: 'UInt32', account: 'String', comet: 'String', timestamp: 'DateTime',
@@ -140,9 +142,9 @@ export const COLUMNS = {
     timestamp: 'DateTime', max_price: 'Float64', min_price: 'Float64', max_drawdown: 'Float64',
   },
   event: {
-    stream: 'Int32', position: 'UInt64', type: 'String', protocol: 'String', block_number: 'UInt64',
-    block_hash: 'String', timestamp: 'DateTime', tx_hash: 'String', log_index: 'UInt32',
-    contract: 'String', data: 'String',
+    stream: 'Int32', position: 'UInt64', type: 'String', protocol: 'String',
+    block_number: 'UInt64', block_hash: 'String', timestamp: 'DateTime', tx_hash: 'String',
+    log_index: 'UInt32', contract: 'String', data: 'String',
   },
   evk_debt: {
     chain_id: 'UInt32', account: 'String', vault: 'String', timestamp: 'DateTime',
@@ -174,7 +176,8 @@ export const COLUMNS = {
   },
   feed_price: {
     chain_id: 'UInt32', feed: 'String', timestamp: 'DateTime', position: 'UInt64',
-    block_number: 'UInt64', source: 'String', answer: 'Int256', decimals: 'UInt8', price: 'Float64',
+    block_number: 'UInt64', source: 'String', answer: 'Int256', decimals: 'UInt8',
+    price: 'Float64',
   },
   fixed_term_description: {
     chain_id: 'UInt32', market: 'String', timestamp: 'DateTime', position: 'UInt64',
@@ -216,13 +219,17 @@ export const COLUMNS = {
     store: 'String',
   },
   lending_event: {
-    chain_id: 'UInt32', protocol: 'String', account: 'String', contract: 'String', market: 'String',
-    side: 'String', timestamp: 'DateTime', position: 'UInt64', block_number: 'UInt64',
-    event_type: 'String', assets: 'UInt256', tx_hash: 'String', log_index: 'UInt32', part: 'UInt8',
+    chain_id: 'UInt32', protocol: 'String', account: 'String', contract: 'String',
+    market: 'String', side: 'String', timestamp: 'DateTime', position: 'UInt64',
+    block_number: 'UInt64', event_type: 'String', assets: 'UInt256', tx_hash: 'String',
+    log_index: 'UInt32', part: 'UInt8',
   },
   lending_setting: {
     chain_id: 'UInt32', protocol: 'String', source: 'String', market: 'String', key: 'String',
     timestamp: 'DateTime', position: 'UInt64', block_number: 'UInt64', value: 'String',
+  },
+  migration: {
+    name: 'String', checksum: 'String', applied_at: 'DateTime',
   },
   morpho_fee_recipient: {
     chain_id: 'UInt32', morpho: 'String', timestamp: 'DateTime', position: 'UInt64',
@@ -280,13 +287,13 @@ export const COLUMNS = {
   },
   reward_period: {
     chain_id: 'UInt32', vault: 'String', reward: 'String', timestamp: 'DateTime',
-    position: 'UInt64', block_number: 'UInt64', name: 'String', symbol: 'String', decimals: 'UInt8',
-    amount: 'UInt256', starts_at: 'UInt32', ends_at: 'UInt32',
+    position: 'UInt64', block_number: 'UInt64', name: 'String', symbol: 'String',
+    decimals: 'UInt8', amount: 'UInt256', starts_at: 'UInt32', ends_at: 'UInt32',
   },
   reward_stream: {
     chain_id: 'UInt32', vault: 'String', reward: 'String', timestamp: 'DateTime',
-    position: 'UInt64', block_number: 'UInt64', name: 'String', symbol: 'String', decimals: 'UInt8',
-    rate: 'UInt256', ends_at: 'UInt32',
+    position: 'UInt64', block_number: 'UInt64', name: 'String', symbol: 'String',
+    decimals: 'UInt8', rate: 'UInt256', ends_at: 'UInt32',
   },
   svm_balance: {
     holder: 'String', chain_id: 'UInt32', mint: 'String', token_account: 'String',
