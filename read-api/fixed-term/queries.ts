@@ -26,7 +26,7 @@ export type FixedTermRow = z.output<typeof fixedTermMarkets.row>
 /** What each SY was worth at the last state in [since, until], unix seconds. */
 export const earlierRates = defineQuery({
   name: 'fixed_term_earlier_rates',
-  sql: `SELECT market, toString(argMax(exchange_rate, position)) AS rate
+  sql: `SELECT market, toString(assumeNotNull(argMax(exchange_rate, position))) AS rate
     FROM fixed_term_state
     WHERE ${VISIBLE} AND exchange_rate IS NOT NULL
       AND timestamp >= toDateTime({since:UInt32}, 'UTC') AND timestamp <= toDateTime({until:UInt32}, 'UTC')

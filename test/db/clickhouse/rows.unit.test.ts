@@ -31,5 +31,5 @@ test('the type check refuses a column that the table does not have', () => {
   // @ts-expect-error
   columns('flow', [], { at: 'no_such_column' })
   // @ts-expect-error
-  rowOf('no_such_table', ['vault'])
+  expect(() => rowOf('no_such_table', ['vault'])).toThrow(TypeError)
 })
