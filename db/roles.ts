@@ -43,6 +43,7 @@ export const RIGHTS: Readonly<Record<string, Partial<Record<Role, string>>>> = {
   webhook_cursor: { api: ALL },
   webhook_rule: { api: ALL },
   webhook_message: { api: ALL },
+  webhook_old_secret: { api: ALL },
 }
 
 /** Gives `vaultlog_<role>` its rights, where an operator has made it. */
