@@ -102,3 +102,11 @@ export async function peakMemory(pid: number | undefined): Promise<number | unde
   const found = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]
   return found === undefined ? undefined : Number(found) / 1024
 }
+
+/** Milliseconds that pass, and those of this process's CPU. */
+export async function measured(work: () => Promise<void>): Promise<{ ms: number; cpu: number }> {
+  const before = process.cpuUsage()
+  const { ms } = await timed(work)
+  const { user, system } = process.cpuUsage(before)
+  return { ms, cpu: (user + system) / 1_000 }
+}

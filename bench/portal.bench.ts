@@ -4,7 +4,7 @@ import { loadProtocols } from '../processors/load-protocols.ts'
 import { openPortal } from '../processors/source/portal-client.ts'
 import { startNode } from '../test/chain/node.ts'
 import { blocksOfNode } from '../test/portal/anvil.ts'
-import { type Bench, perSecond, type Stage, timed } from './bench.ts'
+import { type Bench, measured, perSecond, type Stage } from './bench.ts'
 import { fillWithDeposits } from './deposits.ts'
 import { portalOver } from './portal-over.ts'
 
@@ -63,8 +63,7 @@ async function index(
 ): Promise<{ ms: number; cpu: number }> {
   const { pool } = await stage.postgres()
   const protocols = await loadProtocols()
-  const before = process.cpuUsage()
-  const { ms } = await timed(() =>
+  const took = await measured(() =>
     runChain({
       network: networks.mainnet,
       protocols,
@@ -78,11 +77,10 @@ async function index(
       samples: false,
     }),
   )
-  const { user, system } = process.cpuUsage(before)
   const { rows } = await pool.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM event_log WHERE type IN ('Deposited', 'ShareTransferred')`,
   )
   if (rows[0]?.count !== EVENTS)
     throw new RangeError(`${rows[0]?.count} events of logs stored, not ${EVENTS}`)
-  return { ms, cpu: (user + system) / 1000 }
+  return took
 }

@@ -6,7 +6,7 @@ import { loadPrograms } from '../processors/svm/load-programs.ts'
 import { openPortalSource } from '../processors/svm/portal-source.ts'
 import { runSvm } from '../processors/svm/processor.ts'
 import type { TestChain } from '../test/svm/chain.ts'
-import { type Bench, peakMemory, perSecond, type Stage, timed } from './bench.ts'
+import { type Bench, measured, peakMemory, perSecond, type Stage } from './bench.ts'
 import { portalOver } from './portal-over.ts'
 import { busyChain } from './svm-chain.ts'
 
@@ -66,23 +66,6 @@ export const bench: Bench = {
   },
 }
 
-/** The same Portal; what it is asked is noted. */
-const noting = (portal: Portal, queries: PortalQuery[]): Portal => ({
-  ...portal,
-  stream(query) {
-    queries.push(query)
-    return portal.stream(query)
-  },
-})
-
-/** Milliseconds that pass, and those of this process's CPU. */
-async function measured(work: () => Promise<void>): Promise<{ ms: number; cpu: number }> {
-  const before = process.cpuUsage()
-  const { ms } = await timed(work)
-  const { user, system } = process.cpuUsage(before)
-  return { ms, cpu: (user + system) / 1_000 }
-}
-
 async function read(portal: Portal, queries: readonly PortalQuery[]) {
   const found = { slots: 0, instructions: 0, characters: 0 }
   const took = await measured(async () => {
@@ -97,6 +80,15 @@ async function read(portal: Portal, queries: readonly PortalQuery[]) {
   if (found.slots < SLOTS) throw new RangeError(`${found.slots} lines came, of ${SLOTS} slots`)
   return { ...found, ...took }
 }
+
+/** The same Portal; what it is asked is noted. */
+const noting = (portal: Portal, queries: PortalQuery[]): Portal => ({
+  ...portal,
+  stream(query) {
+    queries.push(query)
+    return portal.stream(query)
+  },
+})
 
 /** All of it, and how long what came after the beginning took. */
 async function index(

@@ -2,13 +2,10 @@ import type { KeyPairSigner } from '@solana/kit'
 import type pg from 'pg'
 import { WRAPPED_SOL } from '../../abi/svm/programs.ts'
 import { fromBase58 } from '../../db/base58.ts'
-import { openFailover } from '../../db/chain/failover.ts'
 import type { Fact } from '../../db/registry/fact.ts'
 import { SOLANA } from '../../db/streams.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
-import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { TestChain } from '../svm/chain.ts'
+import { indexSolana } from '../svm/index-solana.ts'
 import { ALL, TestKamino } from '../svm/kamino.ts'
 import { TestLending } from '../svm/lend.ts'
 import { type RpcNode, serveRpc } from '../svm/rpc-server.ts'
@@ -224,15 +221,7 @@ export class DemoSolana {
   }
 
   private async index(pool: pg.Pool): Promise<void> {
-    const ask = openFailover([this.node.url])
-    await runSvm({
-      pool,
-      programs: await loadPrograms(),
-      source: openRpcSource(ask),
-      ask,
-      startSlot: this.chain.blocks[0]?.slot,
-      endSlot: this.chain.slot,
-    })
+    await indexSolana(pool, { chain: this.chain, node: this.node })
   }
 
   /** Slots go on as long as the demo does. */

@@ -9,6 +9,7 @@ import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { TestChain } from './chain.ts'
+import { indexSolana } from './index-solana.ts'
 import { standsOn } from './programs/dumps.ts'
 import { routed } from './router.ts'
 import { serveRpc } from './rpc-server.ts'
@@ -41,15 +42,7 @@ async function indexed(
   const [node, store] = [await serveRpc(chain), await createPostgres()]
   opened.push(node.close, store.drop)
   const ask = openFailover([node.url])
-  await runSvm({
-    pool: store.pool,
-    programs: await loadPrograms(),
-    source: openRpcSource(ask),
-    ask: hasSamples ? ask : undefined,
-    startSlot: chain.blocks[0]?.slot,
-    endSlot: chain.slot,
-    pollInterval: 20,
-  })
+  await indexSolana(store.pool, { chain, source: openRpcSource(ask), ask: hasSamples ? ask : undefined })
   return { store, events: await readEvents(store.pool, SOLANA.id, { after: 0 }) }
 }
 

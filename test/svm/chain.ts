@@ -10,12 +10,14 @@ import {
   getBase58Decoder,
   getBase58Encoder,
   getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
   type Instruction,
   type KeyPairSigner,
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
+  signTransaction,
   signTransactionMessageWithSigners,
   type Transaction,
 } from '@solana/kit'
@@ -123,9 +125,13 @@ export class TestChain {
   }
 
   async transaction(payer: KeyPairSigner, instructions: readonly Instruction[]): Promise<Transaction> {
-    const message = pipe(
+    const message = setTransactionMessageFeePayerSigner(payer, this.messageOf(instructions))
+    return signTransactionMessageWithSigners(message)
+  }
+
+  private messageOf(instructions: readonly Instruction[]) {
+    return pipe(
       createTransactionMessage({ version: 0 }),
-      made => setTransactionMessageFeePayerSigner(payer, made),
       made =>
         setTransactionMessageLifetimeUsingBlockhash(
           { blockhash: this.svm.latestBlockhash() as Blockhash, lastValidBlockHeight: 1n << 60n },
@@ -133,21 +139,17 @@ export class TestChain {
         ),
       made => appendTransactionMessageInstructions(instructions, made),
     )
-    return signTransactionMessageWithSigners(message)
+  }
+
+  /** Signs what was prepared, mines it, and gives how it failed. */
+  async land(signer: KeyPairSigner, prepared: Uint8Array): Promise<string | undefined> {
+    const signed = await signTransaction([signer.keyPair], getTransactionDecoder().decode(prepared))
+    return this.mine([signed as never])[0]?.failed
   }
 
   /** What would come of it, were it signed. */
   tryOut(payer: Address, instructions: readonly Instruction[]): ReturnType<LiteSVM['simulateTransaction']> {
-    const message = pipe(
-      createTransactionMessage({ version: 0 }),
-      made => setTransactionMessageFeePayer(payer, made),
-      made =>
-        setTransactionMessageLifetimeUsingBlockhash(
-          { blockhash: this.svm.latestBlockhash() as Blockhash, lastValidBlockHeight: 1n << 60n },
-          made,
-        ),
-      made => appendTransactionMessageInstructions(instructions, made),
-    )
+    const message = setTransactionMessageFeePayer(payer, this.messageOf(instructions))
     this.svm.withSigverify(false).withBlockhashCheck(false)
     const tried = this.svm.simulateTransaction(compileTransaction(message) as never)
     this.svm.withSigverify(true)

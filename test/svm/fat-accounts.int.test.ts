@@ -3,11 +3,9 @@ import { fromBase58 } from '../../db/base58.ts'
 import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
-import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres } from '../databases.ts'
 import { TestChain } from './chain.ts'
+import { indexSolana } from './index-solana.ts'
 import { TestKamino } from './kamino.ts'
 import { serveRpc } from './rpc-server.ts'
 
@@ -54,15 +52,7 @@ it.each([
   const ask = openFailover([node.url], { attempts: 1 })
   const index = async () => {
     chain.mine([], 3600)
-    await runSvm({
-      pool: store.pool,
-      programs: await loadPrograms(),
-      source: openRpcSource(ask),
-      ask,
-      startSlot: chain.blocks[0]?.slot,
-      endSlot: chain.slot,
-      pollInterval: 20,
-    })
+    await indexSolana(store.pool, { chain, ask })
   }
   await index()
   const samples = await readEvents(store.pool, SOLANA.id, { after: 0, types: ['SvmVaultSampled'] })

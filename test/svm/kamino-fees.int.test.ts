@@ -1,12 +1,9 @@
 import { afterAll, expect, it } from 'vitest'
-import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
-import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres } from '../databases.ts'
 import { TestChain } from './chain.ts'
+import { indexSolana } from './index-solana.ts'
 import { ALL, TestKamino } from './kamino.ts'
 import { serveRpc } from './rpc-server.ts'
 import { tokenAccountOf } from './tokens.ts'
@@ -43,16 +40,7 @@ it('a share is worth what the program would pay for it at that slot: fees since 
   chain.mine([], 30 * 86_400)
   const [node, store] = [await serveRpc(chain), await createPostgres()]
   opened.push(node.close, store.drop)
-  const ask = openFailover([node.url])
-  await runSvm({
-    pool: store.pool,
-    programs: await loadPrograms(),
-    source: openRpcSource(ask),
-    ask,
-    startSlot: chain.blocks[0]?.slot,
-    endSlot: chain.slot,
-    pollInterval: 20,
-  })
+  await indexSolana(store.pool, { chain, node })
   const events = await readEvents(store.pool, SOLANA.id, { after: 0, types: ['SvmVaultSampled'] })
   const sample = events.at(-1)
   expect(sample?.block_number).toBe(chain.slot)

@@ -10,18 +10,17 @@ import { openPortal } from '../../processors/source/portal-client.ts'
 import { compareSlots, firstSlot } from '../../processors/svm/compare.ts'
 import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
-import type { SvmSource } from '../../processors/svm/source.ts'
 import { seededRandom } from '../chain/random.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
+import { type From, indexSolana } from './index-solana.ts'
 import { ALL, FARMS, type KaminoOptions, LENDING, TestKamino, VAULTS } from './kamino.ts'
 import { svmDataset } from './portal-server.ts'
 import { standsOn } from './programs/dumps.ts'
 import { routed } from './router.ts'
-import { type RpcNode, serveRpc } from './rpc-server.ts'
+import { serveRpc } from './rpc-server.ts'
 import { tokenAccountOf } from './tokens.ts'
 
 standsOn(VAULTS, LENDING, FARMS)
@@ -138,34 +137,11 @@ class World {
 
 async function indexed(
   chain: TestChain,
-  {
-    source,
-    node,
-    signal,
-    store,
-    ask = node && openFailover([node.url]),
-  }: {
-    source?: SvmSource
-    node?: RpcNode
-    signal?: AbortSignal
-    store?: TestPostgres
-    ask?: Ask | undefined
-  },
+  { store, ...from }: Omit<From, 'chain'> & { store?: TestPostgres },
 ): Promise<TestPostgres> {
   const into = store ?? (await createPostgres())
   if (!store) opened.push(into.drop)
-  const from = source ?? (ask && openRpcSource(ask))
-  if (!from) throw new TypeError('there is no source')
-  await runSvm({
-    pool: into.pool,
-    programs: await loadPrograms(),
-    source: from,
-    ask,
-    startSlot: chain.blocks[0]?.slot,
-    endSlot: chain.slot,
-    pollInterval: 20,
-    signal,
-  })
+  await indexSolana(into.pool, { chain, ...from })
   return into
 }
 

@@ -7,14 +7,13 @@ import { readStatus } from '../../db/status.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import { verify } from '../../jobs/verify.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { seededRandom } from '../chain/random.ts'
 import { type Running, start } from '../faults/command.ts'
 import { createPipeline, type Pipeline, quiet, visibleSumsOf } from '../pipeline.ts'
 import { startPortal, type TestPortal } from '../portal/server.ts'
 import { ACTS, Crowd } from './crowd.ts'
+import { indexSolana } from './index-solana.ts'
 import { svmDataset } from './portal-server.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
 
@@ -198,9 +197,7 @@ it('loses nothing, doubles nothing, and says of no slot what was not so', async 
 async function expectLikeCleanRun(events: readonly StoredEvent[]): Promise<void> {
   const { chain } = crowd
   const source = openRpcSource(openFailover([node.url]))
-  const programs = await loadPrograms()
-  const startSlot = chain.blocks[0]?.slot
-  await runSvm({ pool: clean.postgres.pool, programs, source, startSlot, endSlot: chain.slot })
+  await indexSolana(clean.postgres.pool, { chain, source })
   await clean.project()
   const ofBlocks = (all: readonly StoredEvent[]) =>
     all

@@ -5,13 +5,12 @@ import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { openPortal } from '../../processors/source/portal-client.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres } from '../databases.ts'
 import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
+import { indexSolana } from './index-solana.ts'
 import { LENDING_PROGRAM, TestLending } from './lend.ts'
 import { svmDataset } from './portal-server.ts'
 import { standsOn } from './programs/dumps.ts'
@@ -58,16 +57,7 @@ it('a lending vault: what was moved, whatever was asked for, and its price as it
 
   const [node, store] = [await serveRpc(chain), await createPostgres()]
   opened.push(node.close, store.drop)
-  const ask = openFailover([node.url])
-  await runSvm({
-    pool: store.pool,
-    programs: await loadPrograms(),
-    source: openRpcSource(ask),
-    ask,
-    startSlot: chain.blocks[0]?.slot,
-    endSlot: chain.slot,
-    pollInterval: 20,
-  })
+  await indexSolana(store.pool, { chain, node })
   const events = await readEvents(store.pool, SOLANA.id, { after: 0 })
   const flows = events.filter(({ type }) => type === 'SvmDeposited' || type === 'SvmWithdrawn')
   expect(
@@ -134,14 +124,7 @@ it('the past has the prices that the vault wrote down, by node and by Portal, an
   for (const source of [openRpcSource(openFailover([node.url])), openPortalSource(client)]) {
     const store = await createPostgres()
     opened.push(store.drop)
-    await runSvm({
-      pool: store.pool,
-      programs: await loadPrograms(),
-      source,
-      startSlot: chain.blocks[0]?.slot,
-      endSlot: chain.slot,
-      pollInterval: 20,
-    })
+    await indexSolana(store.pool, { chain, source })
     found.push(await readEvents(store.pool, SOLANA.id, { after: 0 }))
   }
   const [byNode = [], byPortal = []] = found

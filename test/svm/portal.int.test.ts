@@ -6,11 +6,11 @@ import { openPortal } from '../../processors/source/portal-client.ts'
 import { compareSlots, firstSlot } from '../../processors/svm/compare.ts'
 import { loadPrograms } from '../../processors/svm/load-programs.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
 import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import type { SvmSource } from '../../processors/svm/source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { startPortal, type TestPortal } from '../portal/server.ts'
+import { indexSolana } from './index-solana.ts'
 import { svmDataset } from './portal-server.ts'
 import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
@@ -48,15 +48,7 @@ const client = () =>
 async function indexed(source: SvmSource, hasSamples = false): Promise<StoredEvent[]> {
   const store = await createPostgres()
   stores.push(store)
-  await runSvm({
-    pool: store.pool,
-    programs: await loadPrograms(),
-    source,
-    ask: hasSamples ? openFailover([node.url]) : undefined,
-    startSlot: world.chain.blocks[0]?.slot,
-    endSlot: world.chain.slot,
-    pollInterval: 20,
-  })
+  await indexSolana(store.pool, { chain: world.chain, source, ...(hasSamples && { node }) })
   return readEvents(store.pool, SOLANA.id, { after: 0 })
 }
 

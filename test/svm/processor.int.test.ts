@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fromBase58 } from '../../db/base58.ts'
-import { openFailover } from '../../db/chain/failover.ts'
 import { readEvents, type StoredEvent } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
-import { loadPrograms } from '../../processors/svm/load-programs.ts'
-import { runSvm } from '../../processors/svm/processor.ts'
-import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
+import { indexSolana } from './index-solana.ts'
 import { standsOn } from './programs/dumps.ts'
 import { type RpcNode, serveRpc } from './rpc-server.ts'
 import { STAKE_POOL_PROGRAM } from './stake-pool.ts'
@@ -30,17 +27,7 @@ afterAll(async () => {
 })
 
 async function index(endSlot = world.chain.head.slot, signal?: AbortSignal): Promise<void> {
-  const ask = openFailover([node.url])
-  await runSvm({
-    pool: postgres.pool,
-    programs: await loadPrograms(),
-    source: openRpcSource(ask),
-    ask,
-    startSlot: world.chain.blocks[0]?.slot,
-    endSlot,
-    pollInterval: 20,
-    signal,
-  })
+  await indexSolana(postgres.pool, { chain: world.chain, node, endSlot, signal })
 }
 
 const eventsOf = (...types: string[]) => readEvents(postgres.pool, SOLANA.id, { after: 0, types })

@@ -1,20 +1,12 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmDetailed, SvmEvents } from '../../../read-api/svm/schemas.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { standsOn } from '../../svm/programs/dumps.ts'
 import { STAKE_POOL_PROGRAM } from '../../svm/stake-pool.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import * as w from '../world.ts'
-import {
-  indexSolana,
-  makeSolana,
-  newKey,
-  SOL,
-  type SolanaWorld,
-  seatSolana,
-  WRAPPED_SOL,
-  wrapSol,
-} from './world.ts'
+import { makeSolana, newKey, SOL, type SolanaWorld, seatSolana, WRAPPED_SOL, wrapSol } from './world.ts'
 
 standsOn(STAKE_POOL_PROGRAM)
 

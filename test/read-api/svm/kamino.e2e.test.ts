@@ -4,7 +4,6 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   type KeyPairSigner,
-  signTransaction,
 } from '@solana/kit'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,12 +11,13 @@ import { fromBase58 } from '../../../db/base58.ts'
 import { SOLANA } from '../../../db/streams.ts'
 import { SvmBundle, SvmContext, SvmDetailed } from '../../../read-api/svm/schemas.ts'
 import { TestChain } from '../../svm/chain.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { FARMS, LENDING, TestKamino, type TestReserve, VAULTS } from '../../svm/kamino.ts'
 import { standsOn } from '../../svm/programs/dumps.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { tokenAccountOf } from '../../svm/tokens.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
-import { indexSolana, newKey, SOL, WRAPPED_SOL } from './world.ts'
+import { newKey, SOL, WRAPPED_SOL } from './world.ts'
 
 standsOn(VAULTS, LENDING, FARMS)
 
@@ -104,8 +104,7 @@ type Action = ReturnType<typeof SvmBundle.parse>['actions'][number]
 
 async function land(signer: KeyPairSigner, { tx }: Action): Promise<string | undefined> {
   const bytes = Buffer.from(tx.transaction, 'base64')
-  const signed = await signTransaction([signer.keyPair], getTransactionDecoder().decode(bytes))
-  return chain.mine([signed as never])[0]?.failed
+  return chain.land(signer, bytes)
 }
 
 async function holds(vault: TestKamino, of: Address) {

@@ -1,13 +1,14 @@
-import { type Address, getTransactionDecoder, type KeyPairSigner, signTransaction } from '@solana/kit'
+import type { Address, KeyPairSigner } from '@solana/kit'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmBundle, SvmContext, SvmDetailed } from '../../../read-api/svm/schemas.ts'
 import { TestChain } from '../../svm/chain.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { LENDING_PROGRAM, TestLending } from '../../svm/lend.ts'
 import { standsOn } from '../../svm/programs/dumps.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
-import { indexSolana, newKey, SOL, WRAPPED_SOL } from './world.ts'
+import { newKey, SOL, WRAPPED_SOL } from './world.ts'
 
 standsOn(LENDING_PROGRAM)
 
@@ -68,8 +69,7 @@ const lamportsOf = (of: Address) => chain.svm.getBalance(of) ?? 0n
 async function land(signer: KeyPairSigner, body: unknown): Promise<string | undefined> {
   const [action] = SvmBundle.parse(body).actions
   const bytes = Buffer.from(action?.tx.transaction ?? '', 'base64')
-  const signed = await signTransaction([signer.keyPair], getTransactionDecoder().decode(bytes))
-  return chain.mine([signed as never])[0]?.failed
+  return chain.land(signer, bytes)
 }
 
 async function holds(lending: TestLending, of: Address) {

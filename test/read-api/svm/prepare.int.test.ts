@@ -3,7 +3,6 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   type KeyPairSigner,
-  signTransaction,
 } from '@solana/kit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { associatedTokenAccount, bytesOf, keyFrom } from '../../../abi/svm/addresses.ts'
@@ -113,10 +112,7 @@ function prepare(count: number, tables: readonly LookupTable[]) {
   return prepareSvm(createSolanaNode([node.url]), family(count, tables), wish)
 }
 
-async function land({ transaction }: PreparedStep): Promise<string | undefined> {
-  const signed = await signTransaction([user.keyPair], getTransactionDecoder().decode(transaction))
-  return chain.mine([signed as never])[0]?.failed
-}
+const land = ({ transaction }: PreparedStep) => chain.land(user, transaction)
 
 const lookedUp = ({ transaction }: PreparedStep) => {
   const { messageBytes } = getTransactionDecoder().decode(transaction)

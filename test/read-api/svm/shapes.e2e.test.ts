@@ -4,20 +4,20 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   type KeyPairSigner,
-  signTransaction,
 } from '@solana/kit'
 import request from 'supertest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fromBase58 } from '../../../db/base58.ts'
 import { SvmBundle } from '../../../read-api/svm/schemas.ts'
 import { TestChain } from '../../svm/chain.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { TestKamino } from '../../svm/kamino.ts'
 import { LENDING_PROGRAM, TestLending } from '../../svm/lend.ts'
 import { standsOn } from '../../svm/programs/dumps.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { TOKEN_PROGRAM, tokenAccountOf } from '../../svm/tokens.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
-import { indexSolana, newKey, SOL, WRAPPED_SOL } from './world.ts'
+import { newKey, SOL, WRAPPED_SOL } from './world.ts'
 
 standsOn(LENDING_PROGRAM)
 
@@ -103,8 +103,7 @@ async function carryOut(
   expect(bytes.length).toBeLessThanOrEqual(1_232)
   const transaction = getTransactionDecoder().decode(bytes)
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)
-  const signed = await signTransaction([wallet.keyPair], transaction)
-  expect(chain.mine([signed as never])[0]?.failed).toBeUndefined()
+  expect(await chain.land(wallet, bytes)).toBeUndefined()
   const tables = message.version === 0 ? (message.addressTableLookups ?? []) : []
   return { simulation: only?.simulation, tables: tables.map(of => of.lookupTableAddress) }
 }

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fromBase58 } from '../../../db/base58.ts'
 import { SOLANA } from '../../../db/streams.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { SvmWorld } from '../../svm/world.ts'
 import { asking } from '../ask.ts'
 import { type ApiHarness, startApi } from '../harness.ts'
 import * as p from '../portfolio-world.ts'
-import { indexSolana, newKey, WRAPPED_SOL } from './world.ts'
+import { newKey, WRAPPED_SOL } from './world.ts'
 
 /** Statements of wallets on Solana, against what lay in their accounts and in the pools at each moment. */
 

@@ -1,4 +1,4 @@
-import { getTransactionDecoder, type KeyPairSigner, signTransaction } from '@solana/kit'
+import type { KeyPairSigner } from '@solana/kit'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SvmBundle, SvmContext } from '../../../read-api/svm/schemas.ts'
@@ -40,8 +40,7 @@ async function land(signer: KeyPairSigner, body: unknown): Promise<string | unde
   expect(actions.length).toBe(1)
   const bytes = Buffer.from(actions[0]?.tx.transaction ?? '', 'base64')
   expect(bytes.length).toBeLessThanOrEqual(1_232)
-  const signed = await signTransaction([signer.keyPair], getTransactionDecoder().decode(bytes))
-  return world.chain.mine([signed as never])[0]?.failed
+  return world.chain.land(signer, bytes)
 }
 
 async function holds(of: KeyPairSigner) {

@@ -1,12 +1,8 @@
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
-import type pg from 'pg'
 import { fromBase58 } from '../../../db/base58.ts'
-import { openFailover } from '../../../db/chain/failover.ts'
 import { SOLANA } from '../../../db/streams.ts'
-import { loadPrograms } from '../../../processors/svm/load-programs.ts'
-import { runSvm } from '../../../processors/svm/processor.ts'
-import { openRpcSource } from '../../../processors/svm/rpc-source.ts'
 import { type Sent, TestChain } from '../../svm/chain.ts'
+import { indexSolana } from '../../svm/index-solana.ts'
 import { type RpcNode, serveRpc } from '../../svm/rpc-server.ts'
 import { type PoolOptions, TestPool } from '../../svm/stake-pool.ts'
 import { setTokens, tokenAccountOf } from '../../svm/tokens.ts'
@@ -49,23 +45,6 @@ export async function makeSolana(
     world.deposits.push({ sent, lamports, shares: (await pool.balanceOf(user.address)) - before })
   }
   return world
-}
-
-/** What the chain tells up to its head, stored as the processor of Solana stores it. */
-export async function indexSolana(
-  pool: pg.Pool,
-  { chain, node }: Pick<SolanaWorld, 'chain' | 'node'>,
-): Promise<void> {
-  const ask = openFailover([node.url])
-  await runSvm({
-    pool,
-    programs: await loadPrograms(),
-    source: openRpcSource(ask),
-    ask,
-    startSlot: chain.blocks[0]?.slot,
-    endSlot: chain.head.slot,
-    pollInterval: 20,
-  })
 }
 
 /** The world indexed by an API. `price`: the fact that says what SOL costs. */
