@@ -112,10 +112,10 @@ export async function storeTeachingTypes(
 
 /** Says of positions whether a fork or a rewind took back what stands there. */
 export async function readRetractions(
-  tx: pg.PoolClient,
+  db: pg.Pool | pg.PoolClient,
   stream: number,
 ): Promise<(position: number) => boolean> {
-  const { rows } = await tx.query<{ first: number; last: number }>(
+  const { rows } = await db.query<{ first: number; last: number }>(
     `SELECT (data->>'fromPosition')::bigint AS first, (data->>'toPosition')::bigint AS last
      FROM event_log WHERE stream = $1 AND type = 'BlockRetracted' ORDER BY 1`,
     [stream],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { encodeEventData } from '../../db/events/event-json.ts'
+import { readRetractions } from '../../db/events/teaching.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { SOLANA } from '../../db/streams.ts'
@@ -58,7 +59,8 @@ export async function compareSlots(
   const head = await source.head()
   if (head < to)
     throw new UnavailableError(`The node has slots up to ${head}, and ${to} is asked for: it is behind.`)
-  const since = await mintsSince(pool)
+  const isRetracted = await readRetractions(pool, SOLANA.id)
+  const since = await mintsSince(pool, isRetracted)
   const isCompared = (type: string, slot: number, contract: string | null) =>
     COMPARED.includes(type) &&
     (!OF_SHARES.includes(type) || slot >= (since.get(contract ?? '') ?? Number.POSITIVE_INFINITY))
@@ -95,11 +97,12 @@ export async function compareSlots(
 
   async function stored(): Promise<string[]> {
     const { rows } = await pool.query<Stored>(
-      `SELECT type, block_number, log_index, '0x' || encode(tx_hash, 'hex') AS tx_hash, '0x' || encode(contract, 'hex') AS contract, data
+      `SELECT position, type, block_number, log_index, '0x' || encode(tx_hash, 'hex') AS tx_hash, '0x' || encode(contract, 'hex') AS contract, data
        FROM event_log WHERE stream = $1 AND block_number >= $2 AND block_number <= $3 AND type = ANY ($4) ORDER BY position`,
       [SOLANA.id, from, to, COMPARED],
     )
     return rows
+      .filter(({ position }) => !isRetracted(position))
       .filter(({ type, block_number, contract }) => isCompared(type, Number(block_number), contract))
       .map(row =>
         textOf(Number(row.block_number), row.log_index, row.tx_hash, row.type, row.contract, row.data),
@@ -108,6 +111,7 @@ export async function compareSlots(
 }
 
 interface Stored {
+  position: number
   type: string
   block_number: string | number
   log_index: number | null
@@ -144,11 +148,16 @@ function sideOf(lines: readonly string[]): Side {
   return { events: lines.length, checksum: hash.digest('hex').slice(0, 32) }
 }
 
-async function mintsSince(pool: pg.Pool): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await pool.query<{ mint: string; slot: string }>(
-    `SELECT data->>'shareMint' AS mint, min(block_number) AS slot FROM event_log
-     WHERE stream = $1 AND type = 'SvmVaultIdentified' GROUP BY 1`,
+async function mintsSince(
+  pool: pg.Pool,
+  isRetracted: (position: number) => boolean,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await pool.query<{ position: number; mint: string; slot: string }>(
+    `SELECT position, data->>'shareMint' AS mint, block_number AS slot FROM event_log
+     WHERE stream = $1 AND type = 'SvmVaultIdentified' ORDER BY block_number DESC`,
     [SOLANA.id],
   )
-  return new Map(rows.map(({ mint, slot }) => [mint, Number(slot)]))
+  return new Map(
+    rows.filter(({ position }) => !isRetracted(position)).map(({ mint, slot }) => [mint, Number(slot)]),
+  )
 }

@@ -8,7 +8,7 @@ import { ChainDatabase, type Committed } from '../../db/events/chain-database.ts
 import { StoppedError } from '../../db/events/chain-errors.ts'
 import { decodeEventData } from '../../db/events/event-json.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
-import { readTeaching } from '../../db/events/teaching.ts'
+import { readRetractions, readTeaching } from '../../db/events/teaching.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
@@ -99,13 +99,15 @@ const teaches = ({ type, contract }: DomainEvent) =>
 /** What is known of vaults and mints from the events that are stored. */
 export async function readVaults(pool: pg.Pool): Promise<Vaults> {
   const vaults = new Vaults()
-  for (const { type, protocol, contract, data } of await readTeaching(pool, SOLANA.id))
+  for (const { type, protocol, contract, data, is_retracted } of await readTeaching(pool, SOLANA.id)) {
+    if (is_retracted) continue
     vaults.learn({
       type,
       protocol,
       contract: contract ?? '',
       data: decodeEventData(type, data),
     } as DomainEvent)
+  }
   return vaults
 }
 
@@ -114,20 +116,27 @@ const LATELY = 200_000
 
 /** Stakes that were moved lately and not read since: whoever was to read them may have ended before. */
 async function readMovedStakes(pool: pg.Pool): Promise<Map<Key, Stake>> {
-  const { rows } = await pool.query<{ mint: string; type: string; data: Record<string, string> }>(
-    `SELECT DISTINCT ON (data->>'stakeAccount') '0x' || encode(contract, 'hex') AS mint, type, data FROM event_log
+  const { rows } = await pool.query<{
+    position: number
+    mint: string
+    type: string
+    data: Record<string, string>
+  }>(
+    `SELECT position, '0x' || encode(contract, 'hex') AS mint, type, data FROM event_log
      WHERE stream = $1 AND position > (SELECT head FROM stream WHERE id = $1) - $2 AND type IN ('SvmStakeChanged', 'SvmStakeSampled')
-     ORDER BY data->>'stakeAccount', position DESC`,
+     ORDER BY position`,
     [SOLANA.id, LATELY],
   )
-  return new Map(
-    rows
-      .filter(({ type }) => type === 'SvmStakeChanged')
-      .map(({ mint, data: { farm, stakeAccount, owner } }) => [
-        stakeAccount as Key,
-        { mint, farm, stakeAccount, owner } as Stake,
-      ]),
-  )
+  const isRetracted = await readRetractions(pool, SOLANA.id)
+  const moved = new Map<Key, Stake>()
+  for (const { position, mint, type, data } of rows) {
+    if (isRetracted(position)) continue
+    const { farm, stakeAccount, owner } = data
+    if (type === 'SvmStakeChanged')
+      moved.set(stakeAccount as Key, { mint, farm, stakeAccount, owner } as Stake)
+    else moved.delete(stakeAccount as Key)
+  }
+  return moved
 }
 
 async function follow(options: SvmProcessorOptions, database: ChainDatabase): Promise<void> {
@@ -213,7 +222,9 @@ async function readSlice(
 
 function assertFollows({ blocks }: Slice, cursor: { height: number; hash: string }, source: SvmSource): void {
   const [first] = blocks
-  if (source.isFiltered || !first || cursor.height < 0 || first.parentHash === cursor.hash) return
+  // After a rewind the hash of the slot that stays is not known.
+  const isKnown = cursor.height >= 0 && cursor.hash !== '0x'
+  if (source.isFiltered || !first || !isKnown || first.parentHash === cursor.hash) return
   throw new SvmForkError(
     `Solana's slot ${first.slot} stands on ${first.parentHash}, and the final slot ${cursor.height} is stored as ${cursor.hash}. ` +
       'Nothing was changed. Look whether RPC_SOLANA is a node of the same cluster.',
