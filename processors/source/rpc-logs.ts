@@ -9,7 +9,7 @@ import type { RawLog } from '../protocol.ts'
 import { beginningOf, weightOf } from './log-weight.ts'
 import { type LogFilter, type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 import type { RpcHeaders } from './rpc-headers.ts'
-import { hex, quantity } from './rpc-values.ts'
+import { hex, isHex, numberOf, quantity } from './rpc-values.ts'
 
 const logSchema = z.object({
   address: hex,
@@ -21,6 +21,7 @@ const logSchema = z.object({
   blockHash: hex,
 })
 type Log = z.infer<typeof logSchema>
+type Said = z.input<typeof logSchema>
 
 export interface BlockLogs {
   number: number
@@ -118,7 +119,7 @@ export function openRpcLogs(
         widest.refused(to - from + 1)
         continue
       }
-      const found = z.array(logSchema).parse(answer)
+      const found = logsOf(answer)
       for (const log of found) held += weightOf(log)
       if (held > most && range.from < range.to) {
         // The next answers are not to be as long.
@@ -134,6 +135,40 @@ export function openRpcLogs(
   }
 
   return { logs }
+}
+
+/**
+ * By hand: a first fill has tens of thousands in a second, and the schema takes several times as long. What is not as it should be,
+ * it refuses.
+ *
+ * @throws ZodError
+ */
+function logsOf(answer: unknown): Log[] {
+  if (!Array.isArray(answer) || !answer.every(isLog)) return z.array(logSchema).parse(answer)
+  return answer.map(({ address, topics, data, logIndex, transactionHash, blockNumber, blockHash }) => ({
+    address,
+    topics,
+    data,
+    logIndex: numberOf(logIndex),
+    transactionHash,
+    blockNumber: numberOf(blockNumber),
+    blockHash,
+  }))
+}
+
+function isLog(value: unknown): value is Said {
+  if (typeof value !== 'object' || value === null) return false
+  const said = value as Record<keyof Said, unknown>
+  return (
+    isHex(said.address) &&
+    Array.isArray(said.topics) &&
+    said.topics.every(isHex) &&
+    isHex(said.data) &&
+    isHex(said.logIndex) &&
+    isHex(said.transactionHash) &&
+    isHex(said.blockNumber) &&
+    isHex(said.blockHash)
+  )
 }
 
 function put(log: Log, blocks: Map<number, BlockLogs>): void {

@@ -17,6 +17,7 @@ async function startNode(
   hasHeadFrom: number,
   logsOf: (height: number) => number = () => 1,
   data: `0x${string}` = '0x',
+  spoilt: Record<string, unknown> = {},
 ) {
   let requests = 0
   const widths: number[] = []
@@ -44,6 +45,7 @@ async function startNode(
             transactionHash: word(2),
             blockNumber: `0x${height.toString(16)}`,
             blockHash: word(height),
+            ...spoilt,
           })),
         )
         return { jsonrpc: '2.0', id, result }
@@ -98,6 +100,21 @@ test('of the data of a log no more is held than any event has', async () => {
   const node = await startNode(1, () => 1, `0x${'AB'.repeat(100_000)}`)
   const [found] = await node.rpc.logs({ from: 1, to: 1 })
   expect(found?.logs[0]?.data).toBe(`0x${'ab'.repeat(16_384)}`)
+  node.stop()
+})
+
+test.each([
+  { address: null },
+  { topics: 'none' },
+  { topics: [word(1), 2] },
+  { data: 'ab' },
+  { logIndex: 0 },
+  { transactionHash: undefined },
+  { blockNumber: '0xg' },
+  { blockHash: {} },
+])('a log with %o is refused, and so are those beside it', async spoilt => {
+  const node = await startNode(1, () => 1, '0x', spoilt)
+  await expect(node.rpc.logs({ from: 1, to: 2 })).rejects.toThrow(Object.keys(spoilt)[0])
   node.stop()
 })
 
