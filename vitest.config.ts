@@ -1,31 +1,16 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-
-/** Run by `npm run test:slow` alone. */
-export const SLOW = [
-  'test/aave/directed.e2e.test.ts',
-  'test/faults/instances.e2e.test.ts',
-  'test/faults/kills.e2e.test.ts',
-  'test/faults/reorgs.e2e.test.ts',
-  'test/faults/suite.e2e.test.ts',
-  'test/jobs/rebuild.int.test.ts',
-  'test/package.e2e.test.ts',
-  'test/jobs/replay.int.test.ts',
-  'test/pendle/kills.e2e.test.ts',
-  'test/processors/added-family.e2e.test.ts',
-  'test/processors/backfill.e2e.test.ts',
-  'test/processors/portal/equal.e2e.test.ts',
-  'test/svm/kills.e2e.test.ts',
-]
+import { SLOW } from './test/slow.ts'
 
 /** Minutes each: begun last, one of them would run alone. */
 const LONGEST = [
+  'test/jobs/replay.int.test.ts',
   'test/jobs/projections.int.test.ts',
-  'test/chain/scenario.e2e.test.ts',
-  'test/hostile/strangers.e2e.test.ts',
-  'test/operations.e2e.test.ts',
-  'test/lending.e2e.test.ts',
   'test/read-api/fuzz.e2e.test.ts',
+  'test/lending.e2e.test.ts',
+  'test/hostile/strangers.e2e.test.ts',
+  'test/chain/scenario.e2e.test.ts',
+  'test/read-api/endpoints.int.test.ts',
 ]
 
 /** A clone does not know how long its tests take, and would go by the size of their files. */
@@ -37,19 +22,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export const settings = {
-  setupFiles: ['test/seed.ts'],
-  testTimeout: 120_000,
-  // Only what fails takes that long.
-  expect: { poll: { timeout: 60_000 } },
-  hookTimeout: 240_000,
-  sequence: { sequencer: LongestFirst },
-  pool: 'forks' as const,
-  // Databases and local nodes are shared by two cores: more workers make every test slower.
-  maxWorkers: 2,
-  // Many tests start the same processes at once; the one that is about metrics names ports.
-  env: { PROCESSOR_METRICS_PORT: 'off', WORKER_METRICS_PORT: 'off', API_METRICS_PORT: 'off' },
-}
+// Many tests start the same processes at once; the one that is about metrics names ports.
+const env = { PROCESSOR_METRICS_PORT: 'off', WORKER_METRICS_PORT: 'off', API_METRICS_PORT: 'off' }
 
 /** A level of tests: what stands on nothing, on databases, on databases and nodes. */
 const level = (
@@ -67,11 +41,30 @@ const level = (
 
 export default defineConfig({
   test: {
-    ...settings,
+    setupFiles: ['test/seed.ts'],
+    testTimeout: 120_000,
+    // Only what fails takes that long.
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 240_000,
+    sequence: { sequencer: LongestFirst },
+    pool: 'forks',
+    // Databases and local nodes are shared by two cores: more workers make every test slower.
+    maxWorkers: 2,
+    env,
     projects: [
       level('unit', { pool: 'threads', isolate: false }),
-      level('int', { globalSetup: ['test/setup.ts'] }),
-      level('e2e', { globalSetup: ['test/setup.ts'] }),
+      level('int', { globalSetup: ['test/setup.ts'], isolate: false }),
+      level('e2e', { globalSetup: ['test/setup.ts'], isolate: false }),
+      {
+        extends: true as const,
+        test: {
+          name: 'slow',
+          include: SLOW,
+          globalSetup: ['test/setup.ts'],
+          env: { ...env, FUZZ_RUNS: '20', HISTORIES: '1,2', WEBHOOK_KILLS: '50' },
+          testTimeout: 300_000,
+        },
+      },
     ],
   },
 })

@@ -32,7 +32,7 @@ export interface Check {
   inject(system: System, circumstances: Circumstances): Promise<unknown>
   /** What has to hold besides the tables being those of the oracle; after everything has caught up. */
   expect?(system: System, circumstances: Circumstances): Promise<unknown>
-  /** Of those that run with every `npm test`, shortened. */
+  /** Of those that `npm run test:slow` runs, shortened. */
   isQuick?: boolean
 }
 
