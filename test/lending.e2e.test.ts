@@ -18,6 +18,7 @@ import { compareEvk } from './lending/evk.ts'
 import { compareHistory, compareHttp, compareSeizures, stirring } from './lending/http.ts'
 import { compareMorpho } from './lending/morpho.ts'
 import { big, type Walk } from './lending/rows.ts'
+import { compareStatements } from './lending/statement.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import { type ApiHarness, startApi } from './read-api/harness.ts'
 
@@ -41,6 +42,8 @@ let users: Address[]
 /** Act only when a fall of prices is staged. */
 let doomed: [Address, Address, Address]
 const counted = { steps: 0, reverted: 0, values: 0 }
+/** Debts that a statement opened with. */
+let owed = 0
 /** Accounts with a debt in an Euler vault whose health was held against the vault's. */
 let weighed = 0
 
@@ -139,6 +142,7 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
     timeout: 600_000,
   }, async () => {
     const random = seededRandom(7)
+    const openings = seededRandom(8)
     const blocks: { number: number; timestamp: number }[] = []
     let { timestamp } = await node.head()
     const staged: (() => Promise<Call>)[] = []
@@ -161,13 +165,18 @@ describe('a random walk over Morpho Blue, Aave v3, Compound v3 and Euler v2', ()
       if (step % EVERY !== 0) continue
       await indexTo(block.number)
       await compareAt([block, random.pick(blocks), random.pick(blocks)].flatMap(b => b ?? []))
+      owed += await compareStatements(walk, { comet, evk }, api, [
+        openings.pick(blocks.slice(0, -1)) ?? block,
+        block,
+      ])
       if (step === 6 * EVERY) {
         await compareAnswers()
         timestamp = (await node.head()).timestamp
       }
     }
     expect(await compareSeizures(walk, { comet, evk }, api)).toBeGreaterThan(1)
-    console.info(counted, { weighed })
+    console.info(counted, { weighed, owed })
+    expect(owed).toBeGreaterThan(20)
     expect(weighed).toBeGreaterThan(10)
   })
 

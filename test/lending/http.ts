@@ -25,14 +25,16 @@ interface Health {
   isLiquidatable?: boolean
 }
 /** A market by its contracts; figures by marketAssetId in lower case. */
-interface Said {
+export interface Said {
+  /** As the API names it. */
+  protocol: string
   id: string
   totals: Record<string, Figures>
   /** What can be withdrawn or borrowed, by asset. */
   available?: Record<string, bigint>
   of(user: Address): Promise<{ assets: Record<string, Figures>; health: Health }>
 }
-interface Others {
+export interface Others {
   comet: CometMarket
   evk: EvkMarket
 }
@@ -100,7 +102,7 @@ export async function compareHttp(walk: Walk, others: Others, api: ApiHarness): 
   }
 }
 
-const allSaid = async (walk: Walk, { comet, evk }: Others, at: bigint): Promise<Said[]> => [
+export const allSaid = async (walk: Walk, { comet, evk }: Others, at: bigint): Promise<Said[]> => [
   ...(await morphoSaid(walk, at)),
   await aaveSaid(walk, at),
   await cometSaid(walk, comet, at),
@@ -158,6 +160,7 @@ function morphoSaid({ node, world, everyone }: Walk, blockNumber: bigint): Promi
       const secured = await Promise.all(everyone.map(position))
       const [loanId, collateralId] = [`${loan.address}-loan`, `${collateral.address}-collateral`]
       return {
+        protocol: 'morpho',
         id,
         totals: {
           [loanId]: { supplied: totals.totalSupplyAssets, borrowed: totals.totalBorrowAssets },
@@ -201,6 +204,7 @@ async function aaveSaid({ node, world }: Walk, blockNumber: bigint): Promise<Sai
     return Object.fromEntries((await Promise.all(entries)).sort()) as Record<string, Figures>
   }
   return {
+    protocol: 'aave',
     id: pool,
     totals: await figures('totalSupply'),
     available: Object.fromEntries(
@@ -241,6 +245,7 @@ async function cometSaid({ node }: Walk, comet: CometMarket, blockNumber: bigint
       await Promise.all(collaterals.map(async ({ token }) => [token.address, idle(await of(token.address))])),
     ) as Record<string, Figures>
   return {
+    protocol: 'compound',
     id: address,
     totals: {
       [base.token.address]: { supplied: await read('totalSupply'), borrowed: await read('totalBorrow') },
@@ -276,6 +281,7 @@ async function evkSaid(
   const worthOf = async (vault: Address, user: Address) =>
     read(vault, 'convertToAssets', [await read(vault, 'balanceOf', [user])])
   return {
+    protocol: 'euler',
     id: `${l}-${c}`,
     totals: {
       [loanId]: { supplied: await read(l, 'totalAssets'), borrowed: await read(l, 'totalBorrows') },
