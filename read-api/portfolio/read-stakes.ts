@@ -6,7 +6,7 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { lendingMarkets } from '../lending/book.ts'
 import { lendingFamilies } from '../load-protocols.ts'
 import { lastIndexBy } from '../moment/last-by.ts'
-import { readPrices } from '../vaults/price-history.ts'
+import { pricesAt } from '../vaults/price-history.ts'
 import type { Place } from './places.ts'
 import type { Asked } from './read-statement.ts'
 import type { Period } from './shares.ts'
@@ -111,11 +111,11 @@ async function ledgerOf(stakes: Shared, { from, to }: Period, context: EndpointC
   const midnights = midnightsOf({ from, to })
   const marks = [...midnights, from, to]
   const times = inOrder([...marks, ...stakes.flatMap(({ steps }) => steps.map(({ at }) => at))])
-  const [pricesOf, ...parts] = await Promise.all([
-    readPrices(asset, { from: times[0] ?? from, to }, context),
+  const [priced, ...parts] = await Promise.all([
+    pricesAt(asset, times, context),
     ...stakes.map(stake => partOf(stake, marks)),
   ])
-  const prices = new Map(pricesOf(times).map((price, i) => [times[i], price]))
+  const prices = new Map(priced.map((price, i) => [times[i], price]))
   const mark = (at: number) => ({
     at,
     value: sum(...parts.map(({ valueAt }) => valueAt(at))),

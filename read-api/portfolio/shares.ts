@@ -1,6 +1,6 @@
 import type { EndpointContext } from '../http/endpoint.ts'
 import { lastBy } from '../moment/last-by.ts'
-import { readPrices } from '../vaults/price-history.ts'
+import { pricesAt } from '../vaults/price-history.ts'
 import { type Account, accountOf, type Method, type Movement, midnightsOf } from './statement.ts'
 
 /** After `from`, up to `to`; unix seconds. */
@@ -49,8 +49,7 @@ export async function accountOfShares(
 ): Promise<StatedShares> {
   const midnights = midnightsOf({ from, to })
   const times = timesOf(movements, { from, to })
-  const pricesOf = await readPrices(asset, { from: times[0] ?? from, to }, context)
-  const prices = new Map(pricesOf(times).map((price, i) => [times[i], price]))
+  const prices = new Map((await pricesAt(asset, times, context)).map((price, i) => [times[i], price]))
   const balances = balancesOf(movements)
   const sharesAt = (at: number) => lastBy(balances, at)?.shares ?? 0n
   const mark = (at: number) => {

@@ -1,6 +1,7 @@
 import type { Table } from '../../db/clickhouse/rows.ts'
 import { DAY, HOUR, WEEK } from '../../db/units.ts'
 import { columns, defineQuery, rowOf, uint, z } from '../moment/query.ts'
+import { statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
 /** Series of one vault or feed. `{from}` is inclusive and `{to}` exclusive, unix seconds, except in windows. */
@@ -96,6 +97,18 @@ export const sharePriceWindow = defineQuery({
         ORDER BY timestamp DESC LIMIT 1), toDateTime(0, 'UTC'))
     GROUP BY timestamp ORDER BY at`,
   row: pointRow,
+})
+
+/** Answers of a feed, and share prices of a vault, at or before moments. */
+export const feedAtTimes = statesAtTimes({
+  name: 'feed_price',
+  key: 'feed = {feed:String}',
+  columns: columns('feed_price', [], { value: 'price' }),
+})
+export const sharePriceAtTimes = statesAtTimes({
+  name: 'share_price',
+  key: 'vault = {vault:String} AND share_price IS NOT NULL',
+  columns: columns('vault_sample', [], { value: 'share_price' }),
 })
 
 const priceRow = z.object({ bucket: uint, at: z.number(), value: z.number() })

@@ -2,11 +2,12 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { greatestAge, legsOf, type PlanPeriod, type PricePlan, planPrices } from '../catalogue/prices.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { ask } from '../moment/query.ts'
-import { feedWindow, sharePriceWindow } from './history-queries.ts'
+import { inTimes } from '../moment/states-at.ts'
+import { feedAtTimes, feedWindow, sharePriceAtTimes, sharePriceWindow } from './history-queries.ts'
 
 interface Point {
   at: number
-  value: number
+  value: number | null
 }
 
 type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'signal' | 'touch'>
@@ -35,28 +36,64 @@ export async function pricesAt(
 ): Promise<(number | undefined)[]> {
   const [from, to] = [times[0], times.at(-1)]
   if (from === undefined || to === undefined) return []
-  return (await readPrices(asset, { from, to }, context))(times)
+  const pricesOf = await readPeriods(asset, { from, to }, context, (leg, window) =>
+    inTimes(
+      times.filter(time => time >= window.from && time <= window.to),
+      some =>
+        'feed' in leg
+          ? ask(context.deps.clickhouse, feedAtTimes, { ...pinnedTo(leg, context), ...some }, context.signal)
+          : ask(
+              context.deps.clickhouse,
+              sharePriceAtTimes,
+              { ...pinnedTo(leg, context), ...some },
+              context.signal,
+            ),
+    ),
+  )
+  return pricesOf(times)
 }
 
-/** What `pricesAt` gives for any moments inside a window (unix seconds, inclusive) that was read before. */
-export async function readPrices(
+/** What `pricesAt` gives for any moments inside a window (unix seconds, inclusive), which are not known yet. */
+export function readPrices(
   asset: { chainId: number; address: string },
   window: { from: number; to: number },
   context: Asking,
-): Promise<(times: readonly number[]) => (number | undefined)[]> {
+): Promise<PricesOf> {
+  return readPeriods(asset, window, context, (leg, within) =>
+    'feed' in leg
+      ? ask(context.deps.clickhouse, feedWindow, { ...pinnedTo(leg, context), ...within }, context.signal)
+      : ask(
+          context.deps.clickhouse,
+          sharePriceWindow,
+          { ...pinnedTo(leg, context), ...within },
+          context.signal,
+        ),
+  )
+}
+
+type PricesOf = (times: readonly number[]) => (number | undefined)[]
+type Leg = ReturnType<typeof legsOf>[number]
+type ReadLeg = (leg: Leg, window: { from: number; to: number }) => Promise<Point[]>
+
+function pinnedTo(leg: Leg, { catalogue }: Asking) {
+  const { chainId, ...of } = leg
+  return { chain: chainId, p: catalogue.chain(chainId)?.position ?? 0, ...of }
+}
+
+async function readPeriods(
+  asset: { chainId: number; address: string },
+  window: { from: number; to: number },
+  context: Asking,
+  readLeg: ReadLeg,
+): Promise<PricesOf> {
   const periods = await Promise.all(
-    plansOver(context.catalogue, asset, window).map(async ({ since, until, plan }) => ({
-      since,
-      until,
-      pricesOf: await readPlan(
-        plan,
-        {
-          from: Math.max(window.from, since),
-          to: Math.min(window.to, (until ?? Number.POSITIVE_INFINITY) - 1),
-        },
-        context,
-      ),
-    })),
+    plansOver(context.catalogue, asset, window).map(async ({ since, until, plan }) => {
+      const within = {
+        from: Math.max(window.from, since),
+        to: Math.min(window.to, (until ?? Number.POSITIVE_INFINITY) - 1),
+      }
+      return { since, until, pricesOf: await readPlan(plan, leg => readLeg(leg, within), context) }
+    }),
   )
   return times =>
     periods.flatMap(({ since, until, pricesOf }) =>
@@ -66,25 +103,18 @@ export async function readPrices(
 
 async function readPlan(
   plan: PricePlan | undefined,
-  window: { from: number; to: number },
+  readLeg: (leg: Leg) => Promise<Point[]>,
   context: Asking,
-): Promise<(times: readonly number[]) => (number | undefined)[]> {
+): Promise<PricesOf> {
   if (!plan) return times => times.map(() => undefined)
   const legs = await Promise.all(
-    legsOf(plan).map(leg => {
-      const p = context.catalogue.chain(leg.chainId)?.position ?? 0
+    legsOf(plan).map(async leg => {
       context.touch(leg.chainId)
-      const pinned = { chain: leg.chainId, p, ...window }
-      return 'feed' in leg
-        ? ask(context.deps.clickhouse, feedWindow, { ...pinned, feed: leg.feed }, context.signal)
-        : ask(context.deps.clickhouse, sharePriceWindow, { ...pinned, vault: leg.vault }, context.signal)
+      return { points: await readLeg(leg), age: 'feed' in leg ? greatestAge(leg) : undefined }
     }),
   )
   return times => {
-    const values = legs.map((points, i) => {
-      const leg = legsOf(plan)[i]
-      return lastAtOrBefore(points, times, leg && 'feed' in leg ? greatestAge(leg) : undefined)
-    })
+    const values = legs.map(({ points, age }) => lastAtOrBefore(points, times, age))
     return times.map((_, i) =>
       values.reduce<number | undefined>(
         (price, of) => (price === undefined || of[i] === undefined ? undefined : price * of[i]),
@@ -107,6 +137,6 @@ export function lastAtOrBefore(
       last = point
       next++
     }
-    return last && time - last.at <= age ? last.value : undefined
+    return last && time - last.at <= age ? (last.value ?? undefined) : undefined
   })
 }
