@@ -6,7 +6,7 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { lendingMarkets } from '../lending/book.ts'
 import { lendingFamilies } from '../load-protocols.ts'
 import { lastIndexBy } from '../moment/last-by.ts'
-import { pricesAt } from '../vaults/price-history.ts'
+import { type PriceAt, readAssetPrices } from './asset-prices.ts'
 import type { Place } from './places.ts'
 import type { Asked } from './read-statement.ts'
 import type { Period } from './shares.ts'
@@ -45,7 +45,11 @@ export async function readStakes(
         stakes => stakes.some(stake => isIn(stake, period)) && want(stakes[0]),
       )
       refuseTooLong(alive.flat().length * midnightsOf(period).length)
-      return inLanes(LANES, alive, stakes => statedOf(stakes, { ...period, method }, context))
+      const positions = alive.map(stakes => ({ asset: stakes[0].asset, times: timesOf(stakes, period) }))
+      const pricesOf = await readAssetPrices(positions, context)
+      return inLanes(LANES, alive, stakes =>
+        statedOf(stakes, { ...period, method }, pricesOf(stakes[0].asset)),
+      )
     }),
   )
   return stated.flat()
@@ -86,10 +90,10 @@ const inPlaces = (stakes: readonly Stake[]) =>
 async function statedOf(
   stakes: Shared,
   { method, ...period }: Period & { method: Method },
-  context: EndpointContext,
+  priceAt: PriceAt,
 ): Promise<StatedStake> {
   const [place] = stakes
-  const account = accountOf(await ledgerOf(stakes, period, context), method)
+  const account = accountOf(await ledgerOf(stakes, period, priceAt), method)
   const units = (at: number) => stakes.reduce((all, stake) => all + unitsAt(stake, at), 0n)
   return {
     place,
@@ -106,22 +110,21 @@ const unitsAt = ({ steps }: Stake, at: number) => steps[lastIndexBy(steps, at)]?
 const isIn = (stake: Stake, { from, to }: Period) =>
   stake.steps.some(({ at }) => at > from && at <= to) || unitsAt(stake, from) !== 0n
 
-async function ledgerOf(stakes: Shared, { from, to }: Period, context: EndpointContext): Promise<Ledger> {
+const marksOf = (period: Period) => [...midnightsOf(period), period.from, period.to]
+
+const timesOf = (stakes: Shared, period: Period) =>
+  inOrder([...marksOf(period), ...stakes.flatMap(({ steps }) => steps.map(({ at }) => at))])
+
+async function ledgerOf(stakes: Shared, { from, to }: Period, priceAt: PriceAt): Promise<Ledger> {
   const [{ asset }] = stakes
-  const midnights = midnightsOf({ from, to })
-  const marks = [...midnights, from, to]
-  const times = inOrder([...marks, ...stakes.flatMap(({ steps }) => steps.map(({ at }) => at))])
-  const [priced, ...parts] = await Promise.all([
-    pricesAt(asset, times, context),
-    ...stakes.map(stake => partOf(stake, marks)),
-  ])
-  const prices = new Map(priced.map((price, i) => [times[i], price]))
+  const marks = marksOf({ from, to })
+  const parts = await Promise.all(stakes.map(stake => partOf(stake, marks)))
   const mark = (at: number) => ({
     at,
     value: sum(...parts.map(({ valueAt }) => valueAt(at))),
-    price: prices.get(at),
+    price: priceAt(at),
   })
-  const moved = parts.flatMap(({ movementsAt }) => movementsAt(at => prices.get(at)))
+  const moved = parts.flatMap(({ movementsAt }) => movementsAt(priceAt))
   const blocks = [...groupBy(moved, ({ block }) => block)].sort(([a], [b]) => a - b)
   return {
     assetDecimals: asset.decimals,
@@ -130,7 +133,7 @@ async function ledgerOf(stakes: Shared, { from, to }: Period, context: EndpointC
     ),
     opening: mark(from),
     closing: mark(to),
-    midnights: midnights.map(mark),
+    midnights: midnightsOf({ from, to }).map(mark),
   }
 }
 
@@ -142,7 +145,7 @@ async function partOf({ steps, values }: Stake, marks: readonly number[]) {
   const worth = (step: number, at: number) => ((steps[step]?.units ?? 0n) === 0n ? 0n : worthSince(step, at))
   return {
     valueAt: (at: number) => worth(lastIndexBy(steps, at), at),
-    movementsAt: (priceAt: (at: number) => number | undefined) =>
+    movementsAt: (priceAt: PriceAt) =>
       steps.map((step, i) => {
         const units = steps[i - 1]?.units ?? 0n
         const was = { units, before: worth(i - 1, step.at), after: worth(i, step.at) }

@@ -6,6 +6,7 @@ import { inChunks, inHundreds } from '../moment/chunks.ts'
 import { lastBy } from '../moment/last-by.ts'
 import { ask, type z } from '../moment/query.ts'
 import { assetsOf, type ShareState, shareStateOf } from '../vaults/share-value.ts'
+import { type PriceAt, readAssetPrices } from './asset-prices.ts'
 import { recentFirst } from './balances-at.ts'
 import type { Place } from './places.ts'
 import { firstSample, statesAfterBlocks } from './return-queries.ts'
@@ -16,6 +17,7 @@ import {
   type ShareMovement,
   type StatedShares,
   sentIn,
+  timesOf,
 } from './shares.ts'
 import { LANES, ROW_LIMIT, refuseTooLong, refuseTooMany } from './stake.ts'
 import { type Method, midnightsOf } from './statement.ts'
@@ -59,10 +61,21 @@ export async function readStatement(
       const moved = await readMovements(chain, asked, context)
       const alive = vaults.filter(({ state }) => isIn(moved.get(state.address) ?? [], period))
       refuseTooLong(alive.length * midnightsOf(period).length)
-      const states = await readStates(chain, alive, period, context)
+      const positions = alive.map(({ asset, state }) => ({
+        asset,
+        times: timesOf(moved.get(state.address) ?? [], period),
+      }))
+      const [states, pricesOf] = await Promise.all([
+        readStates(chain, alive, period, context),
+        readAssetPrices(positions, context),
+      ])
       return inLanes(LANES, alive, vault => {
         const { address } = vault.state
-        const own = { movements: moved.get(address) ?? [], states: states.get(address) ?? [] }
+        const own = {
+          movements: moved.get(address) ?? [],
+          states: states.get(address) ?? [],
+          priceAt: pricesOf(vault.asset),
+        }
         return statedOf(vault, own, { ...period, method }, context)
       })
     }),
@@ -145,7 +158,11 @@ async function readStates(
 
 async function statedOf(
   vault: Vault,
-  { movements, states }: { movements: readonly ShareMovement[]; states: readonly KnownState[] },
+  {
+    movements,
+    states,
+    priceAt,
+  }: { movements: readonly ShareMovement[]; states: readonly KnownState[]; priceAt: PriceAt },
   asked: Period & { method: Method },
   context: EndpointContext,
 ): Promise<StatedPosition> {
@@ -154,12 +171,13 @@ async function statedOf(
   const worth = (shares: bigint, of: ShareState | undefined) => of && assetsOf(shares, of, decimals)
   const sentStates = await readSentStates(vault, movements, context)
   const shares = {
-    asset,
+    assetDecimals: asset.decimals,
+    priceAt,
     movements,
     worthAt: (of: bigint, at: number) => worth(of, lastBy(states, at)?.state),
     worthSent: (of: bigint, { block }: ShareMovement) => worth(of, sentStates.get(block)),
   }
-  return { vault, ...(await accountOfShares(shares, asked, context)) }
+  return { vault, ...accountOfShares(shares, asked) }
 }
 
 /** By block, what the vault was where shares came or went that nothing was paid for. */

@@ -1,6 +1,5 @@
-import type { EndpointContext } from '../http/endpoint.ts'
 import { lastBy } from '../moment/last-by.ts'
-import { pricesAt } from '../vaults/price-history.ts'
+import type { PriceAt } from './asset-prices.ts'
 import { type Account, accountOf, type Method, type Movement, midnightsOf } from './statement.ts'
 
 /** After `from`, up to `to`; unix seconds. */
@@ -27,7 +26,8 @@ export interface ShareMovement {
 
 /** Shares of one vault from the very first on, ascending, and what they are worth in the asset, base units. */
 export interface Shares {
-  asset: { chainId: number; address: string; decimals: number }
+  assetDecimals: number
+  priceAt: PriceAt
   movements: readonly ShareMovement[]
   worthAt(shares: bigint, at: number): bigint | undefined
   /** Of shares that came or went without assets, at the end of the block. */
@@ -42,31 +42,27 @@ export interface StatedShares {
   account: Account
 }
 
-export async function accountOfShares(
-  { asset, movements, worthAt, worthSent }: Shares,
+export function accountOfShares(
+  { assetDecimals, priceAt, movements, worthAt, worthSent }: Shares,
   { from, to, method }: Period & { method: Method },
-  context: EndpointContext,
-): Promise<StatedShares> {
-  const midnights = midnightsOf({ from, to })
-  const times = timesOf(movements, { from, to })
-  const prices = new Map((await pricesAt(asset, times, context)).map((price, i) => [times[i], price]))
+): StatedShares {
   const balances = balancesOf(movements)
   const sharesAt = (at: number) => lastBy(balances, at)?.shares ?? 0n
   const mark = (at: number) => {
     const shares = sharesAt(at)
-    return { at, value: shares === 0n ? 0n : worthAt(shares, at), price: prices.get(at) }
+    return { at, value: shares === 0n ? 0n : worthAt(shares, at), price: priceAt(at) }
   }
   const ledger = {
-    assetDecimals: asset.decimals,
+    assetDecimals,
     movements: movements.map((movement): Movement => {
       const { at, minted, burned, deposited, withdrawn } = movement
       const sent = sentIn(movement)
       const sentWorth = sent === 0n ? 0n : worthSent(sent, movement)
-      return { at, minted, burned, deposited, withdrawn, sent, sentWorth, price: prices.get(at) }
+      return { at, minted, burned, deposited, withdrawn, sent, sentWorth, price: priceAt(at) }
     }),
     opening: mark(from),
     closing: mark(to),
-    midnights: midnights.map(mark),
+    midnights: midnightsOf({ from, to }).map(mark),
   }
   return {
     accounts: [...new Set(movements.flatMap(({ accounts }) => accounts))].sort(),

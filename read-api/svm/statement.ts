@@ -4,6 +4,7 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { lastBy } from '../moment/last-by.ts'
 import { ask } from '../moment/query.ts'
 import { inTimes } from '../moment/states-at.ts'
+import { readAssetPrices } from '../portfolio/asset-prices.ts'
 import {
   accountOfShares,
   isIn,
@@ -61,14 +62,22 @@ export async function readSvmStatement(
   const { kept, leftOut } = narrowed(vaults, query, catalogue, shown.withUnlisted)
   const alive = kept.filter(isAlive)
   refuseTooLong(alive.length * midnightsOf(period).length)
+  const assetOf = (vault: SvmVault) => ({ chainId: asked.chain, address: vault.asset.mint })
+  const pricesOf = await readAssetPrices(
+    alive.map(vault => ({
+      asset: assetOf(vault),
+      times: timesOf(moved.get(vault.address) ?? [], period),
+    })),
+    context,
+  )
   return {
     positions: await inLanes(LANES, alive, async vault => {
       const movements = moved.get(vault.address) ?? []
       const worthAt = await readWorth(vault, timesOf(movements, period), context)
-      const asset = { chainId: asked.chain, address: vault.asset.mint, decimals: vault.asset.decimals }
+      const priceAt = pricesOf(assetOf(vault))
       const worthSent = (shares: bigint, { at }: ShareMovement) => worthAt(shares, at)
-      const shares = { asset, movements, worthAt, worthSent }
-      return { vault, ...(await accountOfShares(shares, { ...period, method }, context)) }
+      const shares = { assetDecimals: vault.asset.decimals, priceAt, movements, worthAt, worthSent }
+      return { vault, ...accountOfShares(shares, { ...period, method }) }
     }),
     leftOut: leftOut.filter(isAlive),
   }
