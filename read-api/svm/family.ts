@@ -49,8 +49,12 @@ export interface SvmLook {
 /** In the order of `own`; undefined: there is none. */
 export type OwnAccounts = readonly (SvmAccount | undefined)[]
 
-/** `retryAfter`: seconds after which it may work. */
+/**
+ * `name`: what the program's log calls it; where the log has another name for the number, it is an error of a library of the
+ * program, and `text` is not meant. `retryAfter`: seconds after which it may work.
+ */
 export interface ProgramError {
   text: string
+  name?: string
   retryAfter?: number
 }

@@ -38,20 +38,37 @@ const OF_TOKENS: Record<number, string> = {
 export function simulationError(
   { error, logs }: Pick<SvmSimulation, 'error' | 'logs'>,
   instructions: readonly Instruction[],
-  look: SvmLook,
+  look: Pick<SvmLook, 'words'>,
 ): RequestError {
   const parsed = inInstruction.safeParse(error)
   if (!parsed.success) return new RefusedError(ofTransaction(error))
   const [at, why] = parsed.data.InstructionError
   const program = instructions[at]?.program
   const custom = typeof why === 'string' ? undefined : why.Custom
-  const known = custom === undefined || !program ? undefined : wordsOf(program, custom, look)
+  const logged = anchorError(logs)
+  const words = custom === undefined || !program ? undefined : wordsOf(program, custom, look)
+  const isAnother = words?.name !== undefined && logged !== undefined && logged.name !== words.name
+  const known = isAnother ? undefined : words
   if (known?.retryAfter !== undefined) return new NotNowError(known.text, known.retryAfter)
-  const said = logs.findLast(line => line.startsWith('Program log: Error'))?.slice('Program log: '.length)
+  const said =
+    logged?.text ??
+    logs.findLast(line => line.startsWith('Program log: Error'))?.slice('Program log: '.length)
   const text = known?.text ?? said?.slice(0, 300) ?? (custom === undefined ? String(why) : `error ${custom}`)
   return new RefusedError(
     known ? text : `The transaction would fail, since instruction ${at} is refused: ${text}.`,
   )
+}
+
+/** @see anchor-lang, Display of AnchorError */
+const ANCHOR = /^Program log: AnchorError .*Error Code: (\w+)\. Error Number: \d+\. Error Message: (.*?)\.?$/
+
+/** The last error that a program made with Anchor wrote to its log. */
+function anchorError(logs: readonly string[]): { name: string; text: string } | undefined {
+  for (const line of logs.toReversed()) {
+    const [, name, text] = ANCHOR.exec(line) ?? []
+    if (name !== undefined && text !== undefined) return { name, text: `${name} (${text})` }
+  }
+  return undefined
 }
 
 function ofTransaction(error: unknown): string {
@@ -62,7 +79,7 @@ function ofTransaction(error: unknown): string {
 }
 
 /** A number means what the program that was called says, and one that a program called from there handed through means the same. */
-function wordsOf(program: Key, code: number, look: SvmLook): ProgramError | undefined {
+function wordsOf(program: Key, code: number, look: Pick<SvmLook, 'words'>): ProgramError | undefined {
   if (program === SYSTEM_PROGRAM || program === ASSOCIATED_TOKEN_PROGRAM) return textOf(OF_SYSTEM[code])
   if (isTokenProgram(program)) return textOf(OF_TOKENS[code])
   return look.words(code, program)

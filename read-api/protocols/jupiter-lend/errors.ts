@@ -9,7 +9,10 @@ export const LEAST = 10n
 /** @see npm @jup-ag/lend, errors of the lending program; Instadapp/fluid-solana-programs, liquidity/src/errors.rs */
 export const WORDS: Readonly<Record<number, ProgramError>> = {
   1: { text: 'The wallet has too little of the asset, or too few shares.' },
-  6000: { text: 'So small a deposit gives no share: ask for more.' },
+  6000: {
+    name: 'FTokenDepositInsignificant',
+    text: 'So small a deposit gives no share: ask for more.',
+  },
   6001: { text: MOVED },
   6002: { text: MOVED },
   6006: {
