@@ -36,7 +36,7 @@ export async function startApi(
 const REQUESTS = 300
 const WARM_UP = 20
 
-/** How long a question takes one client, one request after the other, after a few to warm up. */
+/** Latency of a question for one client that sends requests one after the other, after some to warm up. */
 export async function askOften(
   { port, key }: { port: number; key: string },
   path: (n: number) => string,

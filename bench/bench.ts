@@ -10,7 +10,7 @@ import { dropDatabase } from '../test/drop-database.ts'
 export interface Result {
   what: string
   ours: string
-  /** What it is measured against, and how that did. */
+  /** What it is compared with, and the figure of that. */
   beside?: string
   ratio?: number
   /** The budget of the design, in words, and whether it held. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 /** What the bench tells this process to do: the other end of its streams and webhooks, apart from what writes. */
 export type Order =
   | { kind: 'follow'; port: number; key: string; count: number }
-  /** Since then nothing is noted any more; what came is told. */
+  /** Stops taking notes, and reports what came. */
   | { kind: 'told' }
 
 /** Positions of messages and when each came, milliseconds since 1970, one after the other. */

@@ -90,7 +90,7 @@ async function phase(
   const told: Told = { streams: [], webhooks: [] }
   const expectedOf = (kind: keyof Told) => (writer.committed.size + 1 - first) * count[kind]
   const isLate = (kind: keyof Told) => told[kind].length / 2 < expectedOf(kind)
-  // Who is late is waited for.
+  // Waits for those that are late.
   for (let i = 0; i < 60 && (isLate('streams') || isLate('webhooks')); i++) {
     await new Promise(resolve => setTimeout(resolve, 1_000))
     const more = (await ask(readers, { kind: 'told' })) as Told

@@ -1,7 +1,7 @@
 const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** By the code of a character: which digit it is, or -1. */
 const PLACES = Int8Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(String.fromCharCode(code)))
-/** Digits that a number without a loss holds: they are reckoned with together. */
+/** Base58 digits that fit into a number exactly: so many are converted at a time. */
 const TOGETHER = 9
 const POWERS = Array.from({ length: TOGETHER + 1 }, (_, digits) => 58n ** BigInt(digits))
 

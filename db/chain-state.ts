@@ -1,6 +1,6 @@
 import type { StreamStatus } from './status.ts'
 
-/** Blocks: who is no further from the head than a few rounds of a processor follows it. */
+/** Blocks behind the head, a few rounds of a processor, up to which a chain counts as following it. */
 export const NEAR = 20
 /** Seconds without a block, where the chain has some, after which nobody waits any more. */
 const PATIENCE = 120

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { cleanText } from './events/event-json.ts'
 
-/** What gave no event or no row, for the operator. Letters are the same where all but payload and attempts is. */
+/** A log, answer or event that could not be processed, kept for the operator. Letters that differ in payload and attempts alone are one letter. */
 export interface NewDeadLetter {
   stage: string
   stream: number

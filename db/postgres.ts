@@ -75,7 +75,7 @@ const MIGRATIONS = new URL('./migrations/', import.meta.url)
  */
 export async function migratePostgres(pool: pg.Pool, folder = MIGRATIONS): Promise<string[]> {
   const migrations = await readMigrations(folder)
-  // Whom only tables are granted may not even ask whether to make one.
+  // A user with rights on tables alone may not run CREATE TABLE, not even IF NOT EXISTS.
   const { rows } = await pool.query<{ there: boolean }>(
     "SELECT to_regclass('migration') IS NOT NULL AS there",
   )

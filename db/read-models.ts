@@ -54,7 +54,7 @@ export async function checkReadModels({ pool, clickhouse }: Stores): Promise<Rea
 interface Known {
   store: string
   filled: string[]
-  /** Whose rows were all taken back once. */
+  /** Tables that may have no rows: all that they had were taken back once. */
   mayBeEmpty: string[]
   rebuild: Target[] | null
   fault: string | null

@@ -31,7 +31,7 @@ export async function listStreams(pool: pg.Pool): Promise<StreamRow[]> {
   return rows
 }
 
-/** Says which read models there are: what is not among them is of no face any more. */
+/** Notes which projections there are: one that is not among them belongs to no face any more. */
 export async function registerProjections(pool: pg.Pool, projections: readonly Projection[]): Promise<void> {
   await pool.query(
     `WITH declared AS (

@@ -46,7 +46,7 @@ async function dropPositions(
   stream: number,
   positions: readonly string[],
 ): Promise<number> {
-  // In words, not as a question within the question: replicas have to come to the same rows whenever they carry it out.
+  // Positions as literals, not as a subquery: each replica has to delete the same rows, whenever it carries the statement out.
   const rows = `chain_id = ${Number(stream)} AND position IN (${positions.map(BigInt).join(', ')})`
   const [found] = await house.query<{ n: string }>(
     'compact',
@@ -78,7 +78,7 @@ export interface CompactionOptions {
   projections: readonly Projection[]
 }
 
-/** Up to where every reader of a stream sees all retractions, of streams with some that are not compacted yet. */
+/** By stream with retractions that are not compacted yet, the position up to which every reader sees all of them. */
 export async function readCompactable(pool: pg.Pool): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ stream: number; position: number }>(
     `WITH reached AS (
@@ -109,7 +109,7 @@ export async function compactStream(
       dropped += await compactProjection({ pool, clickhouse, signal }, projection, stream, to)
     } catch (error) {
       if (signal?.aborted) return
-      // It spares readers work, and nothing waits for it.
+      // Compaction spares readers work and no more: nothing waits for it.
       const { message } = error as Error
       log.warn(
         { stream, to, projection: projection.name, error: message },

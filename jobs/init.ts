@@ -71,7 +71,7 @@ function linesOf({ network, rpc, portal }: Wanted): Map<string, string> {
   return lines
 }
 
-/** As .env files have what is more than a word. */
+/** A value as .env files have it, in quotes where it is more than a word. */
 const quoted = (value: string) => (/^[\w.,:/?=&%@+~-]*$/.test(value) ? value : `'${value}'`)
 
 /** `.env` of a new installation: `example`, where every variable is explained, with what is wanted in it. */

@@ -100,7 +100,7 @@ interface Target {
   block_time: number
 }
 
-/** Events do not change: after each block every projection asks the same. */
+/** Plans by database: after each block every projection asks for the same one, and events do not change. */
 const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
 
 function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>> {
@@ -112,7 +112,7 @@ function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>>
 const planKey = (stream: number, from: number, end: number, target: Target, isBegun: boolean): string =>
   [stream, from, end, target.position, target.block_number, isBegun].join()
 
-/** Of what was mirrored just now nobody needs to look where a batch ends. */
+/** Keeps the plan of a range that was mirrored just now, so that no projection has to ask for it. */
 export function expectRange(clickhouse: ClickHouseClient, stream: number, batch: MirroredBatch): void {
   const { from, to, block, types, isWhole } = batch
   if (!types || !isWhole) return

@@ -135,7 +135,7 @@ async function askProcessor(
 /** Prints ranges as they come: of one that fails after hours, what was found until then is known. */
 export function rangePrinter(print: (text: string) => void): {
   add(range: RangeAnswer): void
-  /** The sum of it; gives how many differ. */
+  /** Prints the totals, and gives how many ranges differ. */
   close(range: ChainRange): number
 } {
   const head = ['from', 'to', 'events', 'on the chain', 'checksum', 'of the chain', '']

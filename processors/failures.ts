@@ -5,7 +5,7 @@ import { ConfigError, UnavailableError, VaultlogError } from '../db/process/erro
 import { openChainRpc } from './source/rpc.ts'
 import { isKeyWanted } from './source/sqd-parts.ts'
 
-/** Of which a run failed. */
+/** A run of the source that failed. */
 interface Failed {
   network: Network
   gateway?: string | undefined

@@ -41,7 +41,7 @@ const IN_FLIGHT = 16
 const FEWEST_IN_FLIGHT = 4
 const TIMEOUT = 20_000
 const ATTEMPTS = 4
-/** Times that a node has to say of one call alone what is not known to be final. */
+/** How often a node has to answer one call, sent alone, with an error of unknown meaning before that is believed. */
 const ASKED_TO_BELIEVE = 3
 /** Milliseconds after the first failure, doubled with each. */
 const PAUSE = 250

@@ -79,7 +79,7 @@ const REVERTED = 3
 /** No such method, invalid parameters. */
 const PLAIN_CODES = new Set([-32601, -32602])
 
-/** With which that is said. */
+/** First words of a StateMissingError; the dead letters of such blocks are found by them. */
 export const NO_STATE = 'The node has no state of'
 
 /** The node answers, and does not have the state of that block: it keeps no archive, or the block was replaced. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const UNKNOWN = 25
 /** Milliseconds without an answer after which it is not the pace that is refused. */
 const EMPTY = 3_000
-/** Calls a second that are tried at least. */
+/** The lowest rate that is tried, calls a second. */
 const LEAST = 0.5
 /** Milliseconds without a refusal after which more is asked for. */
 const STEADY = 1_000

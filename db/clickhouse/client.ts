@@ -49,7 +49,7 @@ export function databaseOf(client: ClickHouseClient): string {
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
   const url = new URL(options.url)
   if (options.readonly) {
-    // What stands in the address counts for more with the client.
+    // The client prefers the user and password of the URL to those of its options.
     url.username = ''
     url.password = ''
   }

@@ -32,7 +32,7 @@ export async function migrateClickHouse(
   options: { staging?: string; folder?: URL } = {},
 ): Promise<string[]> {
   const migrations = await readMigrations(options.folder ?? MIGRATIONS)
-  // Whom only tables are granted may not even ask whether to make one.
+  // A user with rights on tables alone may not run CREATE DATABASE, not even IF NOT EXISTS.
   if ((await findPending(house, migrations))?.length === 0) return []
   await inDefault(house, async admin => {
     for (const database of [house.database, internalOf(house.database)])
@@ -111,7 +111,7 @@ async function inDefault(house: ClickHouse, work: (admin: ClickHouse) => Promise
   }
 }
 
-/** The database beside another with the views that projections insert from: what analysts list has none of them. */
+/** Name of the database that holds the views that projections insert from: apart from `database`, so that analysts do not find them among their tables. */
 function internalOf(database: string): string {
   return `${database}_internal`
 }

@@ -52,7 +52,7 @@ export async function storeLogBudgets(
     )
 }
 
-/** What was left out above a height was not; what is counted stays. */
+/** Forgets that logs above a height were left out; the counts stay. */
 export async function retractLogBudgets(tx: pg.PoolClient, stream: number, to: number): Promise<void> {
   await tx.query(
     `UPDATE log_budget SET left_out_from = CASE WHEN left_out_from > $2 THEN NULL ELSE left_out_from END, left_out_to = NULL

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
-/** What the fields of events are, as vocabulary.ts says. */
+// Shapes of the fields of events, which vocabulary.ts is made of.
+
 /** 20 bytes of an EVM chain, 32 of one of Solana's kind. */
 export const address = z.string().regex(/^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 export const bytes32 = z.string().regex(/^0x[0-9a-f]{64}$/)

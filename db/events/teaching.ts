@@ -55,7 +55,7 @@ export async function noteTeaching(
   )
 }
 
-/** What events at these positions taught does not hold any more. */
+/** Marks what events at these positions taught as retracted. */
 export async function retractTeaching(
   tx: pg.PoolClient,
   stream: number,
@@ -110,7 +110,7 @@ export async function storeTeachingTypes(
   )
 }
 
-/** Says of positions whether a fork or a rewind took back what stands there. */
+/** Reads which positions of a stream were retracted, by forks and by rewinds. */
 export async function readRetractions(
   db: pg.Pool | pg.PoolClient,
   stream: number,

@@ -49,7 +49,7 @@ export async function storeWaiting(
   await tx.query('DELETE FROM waiting_contract WHERE stream = $1 AND looked_at <= $2', [stream, finalHeight])
 }
 
-/** What blocks above a height brought up or had looked at, they did not. */
+/** Undoes what blocks above a height did: contracts that they brought up go, and those that were looked at in them wait again. */
 export async function retractWaiting(tx: pg.PoolClient, stream: number, to: number): Promise<void> {
   await tx.query('DELETE FROM waiting_contract WHERE stream = $1 AND block > $2', [stream, to])
   await tx.query('UPDATE waiting_contract SET looked_at = NULL WHERE stream = $1 AND looked_at > $2', [

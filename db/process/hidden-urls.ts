@@ -1,4 +1,4 @@
-/** What is not to be said of endpoints, whose URLs are keys, and what is said instead. */
+/** Texts that the log must not show, as URLs of endpoints hold keys, and what it shows instead. */
 const hidden = new Map<string, string>()
 
 /** Shorter paths name a service; a key is longer. */

@@ -1,6 +1,6 @@
 /**
- * Does every item, so many at a time, in order but for that; gives what came of each. After a failure no other is begun, and it
- * is thrown when all have ended.
+ * Runs `work` on the items, at most `lanes` at the same time, and gives the results in the order of the items. After a failure
+ * no further item is begun; it is thrown when those under way have ended.
  */
 export async function inLanes<T, R>(
   lanes: number,

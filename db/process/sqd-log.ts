@@ -3,10 +3,10 @@ import type { Logger } from 'pino'
 import { log } from './log.ts'
 
 const PROGRESS = /^(-?\d+) \/ (-?\d+), rate: (\d+) blocks\/sec, .*eta: (.+)$/
-/** What a runner says of its own beginnings; ours says the same of the chain. */
+/** Messages of a runner about its start, which our own log has already. */
 const CHATTER =
   /^(processing range is|using (archive|chain)|last processed final block|prometheus metrics|nothing to do)/
-/** Nearer to the head there is nothing to wait for. */
+/** Blocks behind the head from which on progress is worth a line. */
 const FAR = 100
 
 const METHODS = {

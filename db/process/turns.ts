@@ -13,7 +13,7 @@ export class Turns {
     try {
       return await work()
     } finally {
-      // Who ends hands the place over.
+      // Whoever has ended hands its place to the next.
       const next = this.waiting.shift()
       if (next) next()
       else this.left++

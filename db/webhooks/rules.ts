@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../postgres.ts'
 
-/** As far as its rules are concerned. */
+/** The part of a webhook that its rules need. */
 interface OfWebhook {
   id: string
   generation: number
@@ -43,7 +43,7 @@ export interface WaitingMessage {
 
 /** Messages of a webhook that wait at most: of more the oldest are dropped. */
 export const MOST_WAITING = 1_000
-/** Who hears of an alert later than this does not hear of it. */
+/** Days after which a message that could not be sent is dropped. */
 export const WAITING_DAYS = 7
 
 /** Those that a webhook is made with. */

@@ -32,7 +32,7 @@ export default function add(program: Command): void {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** In a process of its own, whose end is this one's; it ends, too, when this one is killed. */
+/** Runs a script in a process of its own and ends as that does; the process ends, too, when this one is killed. */
 async function run(
   module: string,
   args: readonly string[] = [],

@@ -230,7 +230,7 @@ export class ChainHandler {
     return verdicts.flat()
   }
 
-  /** With what its factory said of it, where it is known to be made by one. */
+  /** The candidate with the event of its factory, where it is known which one made it. */
   private withHint(candidate: Candidate): Candidate {
     const hint = this.options.contracts.learnedBy(
       Number.MAX_SAFE_INTEGER,
@@ -356,7 +356,7 @@ export class ChainHandler {
       fresh.map(async source => {
         const vault = contracts.vault(source.contract)
         const deployment = async () => (await rpc.reader(block.ref).deployment(source.contract))?.block
-        // Discovered where that is not known, it is not known.
+        // Where a vault was discovered without its block of creation, the node could not tell, and is not asked again.
         const created = vault?.deployedBlock ?? (vault && isFound ? undefined : await deployment()) ?? 0
         return older ? older.add(batch.store, source, { created, discovered: block.ref.number }) : created
       }),
@@ -373,7 +373,7 @@ export class ChainHandler {
         ? older.since(batch.store, fresh, now, to)
         : rpc.logs({ address, from: now, to }).then(logs => ({ logs, to })),
     ])
-    // What comes later comes whole.
+    // Above that block the contract's logs are fetched beside the batch: here they would be stored twice.
     for (const later of batch.queue.values())
       if (later.ref.number > since.to)
         later.logs = later.logs.filter(({ address: of }) => !address.includes(of))

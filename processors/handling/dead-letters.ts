@@ -18,7 +18,7 @@ const KEPT_BYTES = 4_096
 /** Contracts and days that are remembered at most, and days of all contracts. */
 const REMEMBERED = 10_000
 const REMEMBERED_DAYS = 100
-/** Milliseconds in which the log has one line of a stage and contract. */
+/** Milliseconds within which the log has no second line of a stage and contract. */
 const SAY_AGAIN = 3_600_000
 
 type Kept = LRUCache<string, Set<string>>

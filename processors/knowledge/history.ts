@@ -110,7 +110,7 @@ export class History {
   private isStopped = false
   /** Of performance.now(): before that nothing is made, since something went wrong. */
   private pausedUntil = 0
-  /** What went wrong and cannot be mended by trying again. */
+  /** The failure that trying again cannot mend. */
   private failure: unknown
   /** Its sources are watched with all others now. */
   hasJoined = false
@@ -309,7 +309,7 @@ export class History {
     const learned = late.watchedLately()
     // Their logs up to here came with the slice.
     const more = await withinBounds(this.fetchedTo, end => this.logsOf(learned, to + 1, end, MOST_LOGS))
-    // Nothing fails from here on: a slice that is made again has to learn the same again.
+    // Committed last, since nothing fails from here on: a slice that is made again has to learn the same again.
     late.commit()
     this.options.sampleBudgets?.late.commit()
     this.logs = merged([...this.logs.filter(({ number }) => number > to && number <= more.to), ...more.logs])

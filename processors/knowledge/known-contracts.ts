@@ -53,13 +53,13 @@ interface Fact extends Learned {
   event: DomainEvent
 }
 
+const NOTHING: readonly WatchedSource[] = []
+
 /**
  * What a processor knows about contracts: a fold of its own stored events, so that a restart or a fork gives the
  * same. What an attempt learns is undone by the next `begin` unless `commit` came first. Contracts whose history is
  * still being fetched are known apart from those that come with the blocks; what one of the two has is left alone by the other.
  */
-const NOTHING: readonly WatchedSource[] = []
-
 export class KnownContracts {
   private readonly teaching: Teaching
   private others: readonly KnownContracts[] = []

@@ -6,7 +6,6 @@ import type { DeadLetter } from '../handling/block.ts'
 import type { Candidate } from '../handling/decode.ts'
 import type { KnownContracts } from './known-contracts.ts'
 
-/** Seconds of the chain's time in which budgets are counted. */
 /** Seconds of the chain's time between two turns of those that wait. */
 export const TURN = 300
 /** Rows of a chain and standing: made ones are not kept out by whoever else comes. */
@@ -35,7 +34,7 @@ export class Looks {
     made: new Map<string, WaitingContract>(),
     found: new Map<string, WaitingContract>(),
   }
-  /** What the blocks being handled changed, and how it was before. */
+  /** How entries were before the blocks being handled changed them, to undo that. */
   private readonly before = new Map<string, WaitingContract | undefined>()
   /** By factories in the blocks being handled. */
   private readonly made = new Set<string>()

@@ -161,7 +161,7 @@ export class OlderLogs {
     this.isAdding = true
   }
 
-  /** More is stored than was read. */
+  /** Rows were stored that were not read yet. */
   look(): void {
     this.areMore = true
     this.wake?.()
@@ -223,7 +223,7 @@ export class OlderLogs {
   private async begin(): Promise<void> {
     const { contracts, read } = this.options
     this.areMore = false
-    // One whose discovery was retracted is nobody: how far it is stands until it is discovered again.
+    // A contract whose discovery was retracted is left out; how far it is stays noted until it is discovered again.
     const all = (await read()).filter(
       ({ kind, contract }) => contracts.knows(kind, contract) && !contracts.isIgnored(contract),
     )

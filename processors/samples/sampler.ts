@@ -143,7 +143,7 @@ export class Sampler {
       for (const { ofDebtors } of standing.map(({ read }) => read))
         if (ofDebtors) wantReads(hour.block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
     }
-    // What is left of the budget goes by the order of blocks.
+    // What is left of the budget is given out in the order of blocks.
     for (const { block, events } of [...output].sort((a, b) => a.block.number - b.block.number)) {
       const subjects = new Set<string>()
       for (const event of events) {

@@ -11,7 +11,7 @@ import type { Slowness } from '../knowledge/known-contracts.ts'
  */
 
 const WEEK = 168
-/** The last of the doublings. */
+/** Steps from one hour to 128, each twice the one before. */
 const DOUBLINGS = 8
 
 /** A block that carries hourly samples, with the full hours after `after` up to its own time. Unix seconds. */
@@ -40,7 +40,7 @@ interface Sample {
   event: DomainEvent<'StateSampled'>
 }
 
-/** What a sample has its vault sampled less often for. */
+/** Why a vault is sampled less often. */
 export type Quiet = 'empty' | 'dear' | undefined
 
 export interface Timeline {

@@ -135,7 +135,7 @@ export class CrossCheck {
     return 'equal'
   }
 
-  /** What was found stands, whoever does not take note of it at once. */
+  /** A difference that could not be stored at once is not lost: it is stored later. */
   private async tell(letters: DeadLetter[]): Promise<void> {
     while (true) {
       try {

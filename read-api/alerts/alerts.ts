@@ -96,7 +96,7 @@ export class Alerts {
         if (look) looks.push(look)
       } catch (error) {
         if (this.signal.aborted) return true
-        // One that cannot be read keeps no other from being.
+        // A rule whose figure cannot be read does not keep others from being looked at.
         isWhole = false
         this.sayFailing(rule.number, error as Error)
       }

@@ -15,7 +15,7 @@ import { observeFigure } from './metrics.ts'
 const AT_ONCE = 2
 /** How long reading a figure may take: others wait for their turn. */
 const READ_MS = 5_000
-/** Who has not got a figure by then does without it: it may still wait for its turn. */
+/** Milliseconds after which a caller goes on without a figure, whose reading may still wait for its turn. */
 const PATIENCE_MS = 60_000
 /** One that could not be read is left alone for so long, whoever asks. */
 const REST_MS = 30_000
@@ -61,7 +61,7 @@ interface Reading {
   stand: string
   value: Promise<string | undefined>
   isOver: boolean
-  /** It failed: nobody tries again before. */
+  /** The last reading failed: it is not tried again before then. */
   restsUntil?: number
 }
 

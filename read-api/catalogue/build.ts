@@ -192,8 +192,7 @@ function addElapsed(dirty: Set<string>, vaults: readonly (Vault | undefined)[], 
   }
 }
 
-/** Vaults whose word for a share somebody vouches for; one that is ignored says nothing. */
-/** Vaults that are believed as to what they have. */
+/** Looks up states of vaults that are believed as to what they have; one that is ignored says nothing. */
 function believedStates(raw: RawState, facts: FactBook) {
   return (chainId: number, vault: string) => {
     const state = raw.states.get(keyOf(chainId, vault))

@@ -126,7 +126,7 @@ export function compileFilter(filter: VaultFilter, shown: Shown): CompiledFilter
   }
 }
 
-/** Of a figure that is not known no bound is kept. */
+/** An unknown figure passes no bound. */
 export function within(value: number | undefined, min: number | undefined, max: number | undefined): boolean {
   if (min === undefined && max === undefined) return true
   if (value === undefined) return false

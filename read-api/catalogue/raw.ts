@@ -91,7 +91,7 @@ export class RawState {
     }
   }
 
-  /** A token that a lending market names; a vault's own word for its asset stands. */
+  /** A token that a lending market names; what a vault says of its asset is kept. */
   putAsset(chainId: number, row: AssetRow): void {
     const key = keyOf(chainId, row.asset)
     const known = this.assets.get(key)

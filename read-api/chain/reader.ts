@@ -58,7 +58,7 @@ export function createChainReader(options: ChainReaderOptions): ChainReader {
     rpc,
     chainId: chainIdOf,
     async read<const V extends Views>(network: string, views: V, readOptions: ReadOptions = {}) {
-      // Nobody to wait for.
+      // Without an endpoint there is nothing to wait for.
       if (!rpc.serves(network)) throw new ChainUnavailableError(network)
       const entries = Object.entries<View<unknown>>(views)
       const { block, answers } = await laneOf(network).read(

@@ -19,7 +19,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const known = asRequestError(error)
   const status = known?.status ?? 500
   const { requestId: errorId, route } = notesOf(response)
-  // The work of who went away is broken off: that it fails is what was asked of it.
+  // The work of a caller who went away is aborted: its failure is expected.
   if (hasLeft(response.req, response))
     log.info({ requestId: errorId, error: String(error), route }, 'request abandoned')
   else if (status >= 500) log.error({ requestId: errorId, err: error, route }, 'request failed')

@@ -39,7 +39,7 @@ async function identify(exchange: Exchange): Promise<void> {
 }
 
 async function validate({ endpoint, request, response }: Exchange): Promise<Input> {
-  // Not before: who has no key gets nothing read.
+  // After the key was checked: the body of a caller without one is not read.
   if (endpoint.body) await readBody(request, response)
   return {
     params: parseStrictly('path', endpoint.params, request.params),

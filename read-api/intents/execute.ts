@@ -149,7 +149,7 @@ async function executeOnce(
     if (taken) return executeTaken(book, provider, taken, signature)
     const quote = await book.find(keyId, id)
     if (quote?.executedAs) return quote.executedAs
-    // Whoever had it gave it back, or never had it.
+    // Another caller gave it back without executing it, or there is no such quote.
     if (quote?.state !== 'executing') {
       if (!quote || quote.isExpired) throw expired()
       throw new ConflictError('The quote was being executed, and was not: try again.')

@@ -3,7 +3,7 @@ export function lastBy<T extends { at: number }>(items: readonly T[], moment: nu
   return items[lastIndexBy(items, moment)]
 }
 
-/** Its place; -1: there is none. */
+/** Index of that item; -1 where there is none. */
 export function lastIndexBy(items: readonly { at: number }[], moment: number): number {
   let [low, high] = [0, items.length]
   while (low < high) {

@@ -81,7 +81,7 @@ export const timesOf = (movements: readonly { at: number }[], { from, to }: Peri
 /** Shares that came less shares that went, without assets. */
 export const sentIn = ({ delta, minted, burned }: ShareMovement) => delta - minted + burned
 
-/** What went from one of the accounts to another has not moved. */
+/** Whether anything came or went: what one of the accounts gave to another did not. */
 const hasMoved = ({ delta, minted, burned, deposited, withdrawn }: ShareMovement) =>
   [delta, minted, burned, deposited, withdrawn].some(amount => amount !== 0n)
 

@@ -6,7 +6,7 @@ const OF_VAULTS = `${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)}`
 const UNTIL = `timestamp <= toDateTime({to:UInt32}, 'UTC')`
 
 /**
- * By vault and block what moved for all of {accounts} together up to {to}: shares between two of them are none that moved.
+ * By vault and block what moved for all of {accounts} together up to {to}: shares that one of them gave to another did not move.
  * `delta`: how many more there were after it, for whatever reason.
  */
 export const movementsOf = defineQuery({

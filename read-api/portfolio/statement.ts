@@ -49,7 +49,7 @@ export interface Figures {
   withdrawals: bigint | undefined
   transfersIn: bigint | undefined
   transfersOut: bigint | undefined
-  /** What it became more without a flow: what was earned, and what the price did. */
+  /** Growth of the worth that no flow explains: what was earned, and what the price did. */
   gain: bigint | undefined
   /** What the shares earned in their asset. */
   yield: bigint | undefined
@@ -312,7 +312,7 @@ function yieldUsd({ movements, opening, closing, midnights, assetDecimals }: Led
     return total
   }
   const isKnown = ({ value, price }: Mark) => value !== undefined && price !== undefined
-  /** Of the days that began at `start`, up to `end`. */
+  /** USD earned in the days that began at `start`, up to `end`. */
   const upTo = (start: Mark, end: Mark): Maybe => {
     if (start.at === end.at) return 0n
     const isLong = end.at - start.at > (isKnown(start) ? LONGEST_GAP : DAY)

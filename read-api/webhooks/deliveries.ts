@@ -136,7 +136,7 @@ export class Deliveries {
     }
   }
 
-  /** Of those that nobody delivers, too. */
+  /** Drops alerts that waited too long, also of webhooks that no process delivers. */
   private async dropOld(): Promise<void> {
     if (performance.now() - this.droppedAt < DROP_MS) return
     this.droppedAt = performance.now()

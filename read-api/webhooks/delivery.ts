@@ -283,7 +283,7 @@ export class Delivery {
     if (this.over.signal.aborted) throw new OverError()
   }
 
-  /** What is further away than anything is put off was reckoned by a clock that was set since: it is now. */
+  /** A time further off than any wait was reckoned by a clock that has been set since: it counts as now. */
   private msUntil(time: Date | null): number {
     const ms = (time?.getTime() ?? 0) - Date.now()
     return ms > Math.max(1.1 * this.deps.longestRetryMs, POOR_MS) ? 0 : ms

@@ -95,7 +95,7 @@ export function rhinestone(options: {
         })
         return value.intentId
       } catch (error) {
-        // It says so of what has expired, and of what it has been given already.
+        // 404 and 409: the quote has expired, or the service has been given it already.
         const isOver = error instanceof ProviderFault && (error.status === 404 || error.status === 409)
         const known = isOver ? await find(kept) : undefined
         if (known) return known

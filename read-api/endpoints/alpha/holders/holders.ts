@@ -34,7 +34,7 @@ export default defineEndpoint({
     const { deps, signal } = context
     const asked = { ...pinned, ...limits(query) }
     const newest = await ask(deps.clickhouse, newestHoldersPage, asked, signal)
-    // Heads beyond the moment are not of it; of an empty page nobody knows.
+    // Heads beyond the moment are not of it, and an empty page does not say whether there are any.
     const isOfMoment = newest[0] !== undefined && newest[0].newest <= pinned.p
     const rows = isOfMoment ? newest : await ask(deps.clickhouse, holdersPage, asked, signal)
     const { holders } = vault.state

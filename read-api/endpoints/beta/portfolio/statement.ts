@@ -33,7 +33,7 @@ import { readSvmStatement } from '../../../svm/statement.ts'
 
 const MOST_WALLETS = 20
 
-/** Nothing that is judged by today's figures. */
+/** The filters of vaults, without those that judge by today's figures. */
 const filters = z.object(vaultFilter).pick({
   allowedNetworks: true,
   disallowedNetworks: true,

@@ -66,7 +66,7 @@ export default defineEndpoint({
     const shown = idle
       .filter(({ balanceUsd }) => reaches(balanceUsd, query.minUsdAssetValueThreshold ?? 0))
       .sort((a, b) => compareFigures(a.balanceUsd, b.balanceUsd, order))
-    // Who holds nothing is not told of vaults; that no asset is asked for at all is another thing.
+    // A wallet that holds nothing gets no warning of vaults left out; where no asset was looked for, it does.
     context.leaveOut(context.shown.leftOut.length, context.shown.assets().length === 0)
     const { unsupportedNetworks, unsupportedAssets } = unsupportedNames(query, context.shown)
     return {
