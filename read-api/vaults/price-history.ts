@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { greatestAge, legsOf, type PlanPeriod, type PricePlan, planPrices } from '../catalogue/prices.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
-import { ask } from '../moment/query.ts'
+import { ask, type NamedQuery, type z } from '../moment/query.ts'
 import { inTimes } from '../moment/states-at.ts'
 import { feedAtTimes, feedWindow, sharePriceAtTimes, sharePriceWindow } from './history-queries.ts'
 
@@ -39,15 +39,7 @@ export async function pricesAt(
   const pricesOf = await readPeriods(asset, { from, to }, context, (leg, window) =>
     inTimes(
       times.filter(time => time >= window.from && time <= window.to),
-      some =>
-        'feed' in leg
-          ? ask(context.deps.clickhouse, feedAtTimes, { ...pinnedTo(leg, context), ...some }, context.signal)
-          : ask(
-              context.deps.clickhouse,
-              sharePriceAtTimes,
-              { ...pinnedTo(leg, context), ...some },
-              context.signal,
-            ),
+      some => askLeg(leg, { feed: feedAtTimes, vault: sharePriceAtTimes }, some, context),
     ),
   )
   return pricesOf(times)
@@ -60,14 +52,7 @@ export function readPrices(
   context: Asking,
 ): Promise<PricesOf> {
   return readPeriods(asset, window, context, (leg, within) =>
-    'feed' in leg
-      ? ask(context.deps.clickhouse, feedWindow, { ...pinnedTo(leg, context), ...within }, context.signal)
-      : ask(
-          context.deps.clickhouse,
-          sharePriceWindow,
-          { ...pinnedTo(leg, context), ...within },
-          context.signal,
-        ),
+    askLeg(leg, { feed: feedWindow, vault: sharePriceWindow }, within, context),
   )
 }
 
@@ -75,9 +60,16 @@ type PricesOf = (times: readonly number[]) => (number | undefined)[]
 type Leg = ReturnType<typeof legsOf>[number]
 type ReadLeg = (leg: Leg, window: { from: number; to: number }) => Promise<Point[]>
 
-function pinnedTo(leg: Leg, { catalogue }: Asking) {
-  const { chainId, ...of } = leg
-  return { chain: chainId, p: catalogue.chain(chainId)?.position ?? 0, ...of }
+function askLeg(
+  leg: Leg,
+  of: Record<'feed' | 'vault', NamedQuery<z.ZodType<Point>>>,
+  parameters: Record<string, unknown>,
+  { deps, catalogue, signal }: Asking,
+): Promise<Point[]> {
+  const pinned = { chain: leg.chainId, p: catalogue.chain(leg.chainId)?.position ?? 0, ...parameters }
+  return 'feed' in leg
+    ? ask(deps.clickhouse, of.feed, { ...pinned, feed: leg.feed }, signal)
+    : ask(deps.clickhouse, of.vault, { ...pinned, vault: leg.vault }, signal)
 }
 
 async function readPeriods(
