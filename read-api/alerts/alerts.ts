@@ -21,10 +21,13 @@ const NOTE_MS = 30_000
 
 type AlertType = 'alert.fired' | 'alert.cleared' | 'alert.retracted'
 
-/** What a change of a rule leads to; pure. `isTakenBack`: an event that fired the open alert does not stand any more. */
+/**
+ * What a change of a rule leads to; pure. `isHeld`: the figure is not yet as far back as an open alert needs to be cleared.
+ * `isTakenBack`: an event that fired the open alert does not stand any more.
+ */
 export function nextOf(
   before: RuleState,
-  seen: { value: string | undefined; isCrossed: boolean },
+  seen: { value: string | undefined; isCrossed: boolean; isHeld: boolean },
   { isTakenBack, fired, newId }: { isTakenBack: boolean; fired: RuleState['fired']; newId: string },
 ): { after: RuleState; told: { type: AlertType; alertId: string }[] } {
   const told: { type: AlertType; alertId: string }[] = []
@@ -35,7 +38,8 @@ export function nextOf(
   }
   if (isTakenBack) close('alert.retracted')
   after.value = seen.value ?? null
-  after.state = seen.value === undefined ? 'unknown' : seen.isCrossed ? 'crossed' : 'clear'
+  const isCrossed = seen.isCrossed || (seen.isHeld && after.alertId !== null)
+  after.state = seen.value === undefined ? 'unknown' : isCrossed ? 'crossed' : 'clear'
   if (after.state === 'clear') close('alert.cleared')
   if (after.state === 'crossed' && !after.alertId) {
     Object.assign(after, { alertId: newId, fired })
@@ -122,11 +126,14 @@ export class Alerts {
     // What another process has seen already is not seen again by one that is behind.
     for (const [chainId, position] of at.positions) if (position < (seen.get(chainId) ?? 0)) return undefined
     const value = await this.deps.figures.of(rule, at, catalogue, this.signal)
-    const isCrossed =
-      value !== undefined && value !== NOTHING && at.kind.isCrossed(value, rule['threshold'] ?? '0')
+    const crosses = (threshold: string) =>
+      value !== undefined && value !== NOTHING && at.kind.isCrossed(value, threshold)
+    const threshold = rule['threshold'] ?? '0'
+    const isCrossed = crosses(threshold)
+    const isHeld = crosses(rule['clearThreshold'] ?? threshold)
     const { after, told } = nextOf(
       before,
-      { value, isCrossed },
+      { value, isCrossed, isHeld },
       {
         isTakenBack: await this.isTakenBack(before, at),
         fired: this.movesSince(before, at),

@@ -12,6 +12,14 @@ const lower = (description: string) =>
     .transform(value => value.toLowerCase())
     .optional()
 
+const decimal = (description: string, example: string) =>
+  z
+    .string({ error: 'must be a decimal in a text' })
+    .max(40, { abort: true, error: 'must have 40 characters at most' })
+    .regex(/^\d{1,18}(\.\d{1,18})?$/, { abort: true, error: 'must be a decimal, as "0.05"' })
+    .optional()
+    .openapi({ description, example })
+
 /** A rule as it is asked for: which fields it has is said by its kind. */
 export const Rule = z
   .strictObject({
@@ -25,20 +33,17 @@ export const Rule = z
     marketId: lower('marketId of the list of markets.'),
     assetId: lower('assetsData[].marketAssetId of the market.'),
     wallet: address('The wallet.').optional(),
-    threshold: z
-      .string({ error: 'must be a decimal in a text' })
-      .max(40, { abort: true, error: 'must have 40 characters at most' })
-      .regex(/^\d{1,18}(\.\d{1,18})?$/, { error: 'must be a decimal, as "0.05"' })
-      .optional()
-      .openapi({
-        description: 'A decimal; of rates and fractions 0.05 is 5 %. Compared exactly.',
-        example: '0.05',
-      }),
+    threshold: decimal('A decimal; of rates and fractions 0.05 is 5 %. Compared exactly.', '0.05'),
+    clearThreshold: decimal(
+      'The alert is cleared only once the value is back over this one as well, so that a value that wavers about `threshold` does not fire and clear again and again: 1.2 with a health factor below 1.1. The same as `threshold` where absent.',
+      '0.06',
+    ),
   })
   .superRefine((rule, context) => {
     const needs: readonly string[] = KINDS[rule.kind].needs
     for (const [name, value] of Object.entries(rule)) {
-      if (value === undefined || name === 'kind' || name === 'network' || needs.includes(name)) continue
+      const takes = name === 'clearThreshold' ? 'threshold' : name
+      if (value === undefined || name === 'kind' || name === 'network' || needs.includes(takes)) continue
       context.addIssue({
         code: 'custom',
         path: [name],
@@ -48,6 +53,13 @@ export const Rule = z
     for (const name of needs)
       if (rule[name as keyof typeof rule] === undefined)
         context.addIssue({ code: 'custom', path: [name], message: 'is required' })
+    const { threshold, clearThreshold } = rule
+    if (threshold && clearThreshold && KINDS[rule.kind].isCrossed(clearThreshold, threshold))
+      context.addIssue({
+        code: 'custom',
+        path: ['clearThreshold'],
+        message: 'must be a value that does not fire the rule itself',
+      })
   })
   .transform(({ network: { name }, ...rest }): StoredRule => {
     const given = Object.entries(rest).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
@@ -66,6 +78,7 @@ export const RuleShape = z
     assetId: z.string().optional(),
     wallet: z.string().optional(),
     threshold: z.string().optional(),
+    clearThreshold: z.string().optional(),
     state: z.enum(['unknown', 'clear', 'crossed']).openapi({
       description:
         'unknown: what it watches is not known, as there are no data, or none any more; that fires nothing and clears nothing.',

@@ -90,6 +90,28 @@ it('each rule fires once when it is crossed, is taken back with its block, and i
   expect(hook.messages[9]?.data['alertId']).not.toBe(hook.messages[1]?.data['alertId'])
 })
 
+it('what wavers about its threshold is cleared once it is back over the other one, and no sooner', async () => {
+  await block(priceOf(100_000_000n))
+  const depeg = { kind: 'depeg', network: 'mainnet', assetAddress: w.USD_ASSET, threshold: '0.02' }
+  const hook = await watching([{ ...depeg, clearThreshold: '0.01' }, depeg])
+  await expect.poll(hook.states).toEqual(['clear', 'clear'])
+  expect((await hook.show()).rules[0]).toMatchObject({ threshold: '0.02', clearThreshold: '0.01' })
+  for (const price of [97_000_000n, 98_500_000n, 97_500_000n, 98_900_000n]) {
+    await block(priceOf(price))
+    const value = `0.${`${100_000_000n - price}`.padStart(8, '0').replace(/0+$/, '')}`
+    await expect.poll(async () => (await hook.show()).rules[0].value).toBe(value)
+  }
+  expect(await hook.states()).toEqual(['crossed', 'clear'])
+  await block(priceOf(99_000_000n))
+  await expect.poll(hook.states).toEqual(['clear', 'clear'])
+  const told = (rule: number) => hook.told().filter(text => text.startsWith(`${rule} `))
+  await expect.poll(() => told(1)).toEqual(['1 alert.fired', '1 alert.cleared'])
+  await expect
+    .poll(() => told(2))
+    .toEqual(['2 alert.fired', '2 alert.cleared', '2 alert.fired', '2 alert.cleared'])
+  await block(priceOf(100_000_000n))
+})
+
 it('what crosses while the receiver fails is told when it is back, by whichever process', async () => {
   let status = 500
   const hook = await watching([{ kind: 'paused', network: 'mainnet', vaultId: vault }], () => status)

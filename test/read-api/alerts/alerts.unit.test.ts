@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { RuleState } from '../../../db/webhooks/rules.ts'
 import { nextOf } from '../../../read-api/alerts/alerts.ts'
 import { decimalOf, exactly, isAbove, isBelow, quotientOf } from '../../../read-api/alerts/decimal.ts'
+import { Rule } from '../../../read-api/alerts/schemas.ts'
 import { areTakenBack } from '../../../read-api/feed/feed.ts'
 
 const fresh: RuleState = {
@@ -14,16 +15,24 @@ const fresh: RuleState = {
   seen: new Map(),
 }
 
-/** What is told over a run of sightings: `!` crossed, `.` not, `?` unknown, `x` taken back and still crossed, `o` taken back and not. */
+/**
+ * What is told over a run of sightings: `!` crossed, `h` back over the threshold and not as far as it clears, `.` clear, `?` unknown;
+ * with the open alert taken back: `x` still crossed, `k` back and not as far, `o` clear.
+ */
 function told(run: string): string[] {
   let state = fresh
   let to = 0
   return [...run].flatMap(sign => {
     const value = sign === '?' ? undefined : '1'
     const isCrossed = sign === '!' || sign === 'x'
+    const isHeld = isCrossed || sign === 'h' || sign === 'k'
     const newId = `al_${++to}`
     const fired = new Map([[1, [to - 1, to] as const]])
-    const next = nextOf(state, { value, isCrossed }, { isTakenBack: 'xo'.includes(sign), fired, newId })
+    const next = nextOf(
+      state,
+      { value, isCrossed, isHeld },
+      { isTakenBack: 'xko'.includes(sign), fired, newId },
+    )
     state = next.after
     expect(state.alertId === null).toBe(state.fired === null)
     return next.told.map(({ type, alertId }) => `${type.replace('alert.', '')} ${alertId}`)
@@ -43,9 +52,44 @@ it.each([
   ['.!o.', ['fired al_2', 'retracted al_2']],
   ['.!x!', ['fired al_2', 'retracted al_2', 'fired al_3']],
   ['.o', []],
+  // What wavers between the two thresholds neither fires nor clears.
+  ['h.hh', []],
+  ['.!h!h!', ['fired al_2']],
+  ['.!hh.h', ['fired al_2', 'cleared al_2']],
+  ['!h?h.', ['fired al_1', 'cleared al_1']],
+  ['!k.', ['fired al_1', 'retracted al_1']],
 ])('%s', (run, expected) => {
   expect(told(run)).toEqual(expected)
 })
+
+it.each([
+  [{ kind: 'health-factor-below', threshold: '1.1', clearThreshold: '1.2' }, undefined],
+  [{ kind: 'health-factor-below', threshold: '1.1', clearThreshold: '1.1' }, undefined],
+  [
+    { kind: 'health-factor-below', threshold: '1.1', clearThreshold: '1.05' },
+    'must be a value that does not fire',
+  ],
+  [{ kind: 'utilization-above', threshold: '0.9', clearThreshold: '0.8' }, undefined],
+  [
+    { kind: 'utilization-above', threshold: '0.9', clearThreshold: '0.95' },
+    'must be a value that does not fire',
+  ],
+  [{ kind: 'paused', clearThreshold: '0' }, 'must be left out of a rule of kind paused'],
+  [{ kind: 'depeg', threshold: '0.02', clearThreshold: 'x' }, 'must be a decimal'],
+])('the threshold of clearing lies where the rule does not fire: %o', (given, refused) => {
+  const found = Rule.safeParse({ network: 'mainnet', ...fieldsOf(given.kind), ...given })
+  expect(found.error?.issues.map(({ message }) => message).join() ?? '').toContain(refused ?? '')
+  expect(found.success).toBe(refused === undefined)
+})
+
+const address = `0x${'11'.repeat(20)}`
+const fieldsOf = (kind: string) =>
+  ({
+    'health-factor-below': { marketId: 'm', wallet: address },
+    'utilization-above': { marketId: 'm', assetId: 'a' },
+    paused: { vaultId: address },
+    depeg: { assetAddress: address },
+  })[kind]
 
 it('compares decimals exactly', () => {
   expect(isBelow('0.1', '0.10')).toBe(false)
