@@ -87,6 +87,8 @@ export const SLOW = [
   'test/read-api/transactions/fuzz-families.e2e.test.ts',
   'test/read-api/webhooks/kills.int.test.ts',
   'test/read-api/webhooks/webhooks.int.test.ts',
+  'test/svm/behind.int.test.ts',
+  'test/svm/holders.int.test.ts',
   'test/svm/kills.e2e.test.ts',
   'test/svm/pipeline.e2e.test.ts',
   'test/svm/portal.int.test.ts',

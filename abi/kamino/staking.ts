@@ -2,13 +2,12 @@ import { associatedTokenAccount, bytesOf, findProgramAddress } from '../svm/addr
 import { type Instruction, reads, signs, signsAndWrites, writes } from '../svm/instruction.ts'
 import { type Key, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../svm/programs.ts'
 import { ByteReader } from '../svm/reader.ts'
-import { farmStakeOf, farmVaultOf } from './farm.ts'
+import { decodeFarmTotals, type FarmTotals, farmStakeOf, farmVaultOf } from './farm.ts'
 import { FARMS_PROGRAM } from './vault.ts'
 
 /** Where shares are staked. */
-export interface KaminoFarm {
+export interface KaminoFarm extends FarmTotals {
   farm: Key
-  mint: Key
   /** Of oracles; undefined where it asks none. */
   prices: Key | undefined
   /** Takes nothing any more. */
@@ -24,17 +23,11 @@ export interface KaminoFarm {
   isLocked: boolean
   /** Token base units that it takes at most, all together; 0: any. */
   cap: bigint
-  staked: bigint
 }
 
-/** sha256 of "account:FarmState", its first eight bytes. @see anchor-lang, discriminator */
-const DISCRIMINATOR = 'c666d84a3f42a3be'
-const SIZE = 8_336
 /** @see npm @kamino-finance/farms-sdk 4.0.1, accounts/farmState: places of fields */
 const AT = {
-  mint: 72,
   tokenProgram: 112,
-  staked: 7_248,
   vault: 7_256,
   authority: 7_288,
   frozen: 7_361,
@@ -52,16 +45,17 @@ const AT = {
  * derives from the farm's address is another one.
  */
 export function decodeFarm(farm: Key, owner: Key, data: Uint8Array): KaminoFarm | undefined {
-  if (owner !== FARMS_PROGRAM || data.length !== SIZE) return undefined
+  const totals = decodeFarmTotals(owner, data)
+  if (!totals) return undefined
+  const { mint } = totals
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  if (bytes.toString('hex', 0, 8) !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(bytes.subarray(at)).key()
-  const [mint, prices] = [key(AT.mint), key(AT.prices)]
+  const prices = key(AT.prices)
   if (key(AT.tokenProgram) !== TOKEN_PROGRAM) return undefined
   if (key(AT.vault) !== farmVaultOf(farm, mint) || key(AT.authority) !== farmAuthority(farm)) return undefined
   return {
+    ...totals,
     farm,
-    mint,
     prices: prices === SYSTEM_PROGRAM ? undefined : prices,
     isFrozen: bytes.readUInt8(AT.frozen) !== 0,
     isDelegated: bytes.readUInt8(AT.delegated) !== 0,
@@ -70,7 +64,6 @@ export function decodeFarm(farm: Key, owner: Key, data: Uint8Array): KaminoFarm 
     cooldown: bytes.readUInt32LE(AT.cooldown),
     isLocked: bytes.readBigUInt64LE(AT.locking) !== 0n,
     cap: bytes.readBigUInt64LE(AT.cap),
-    staked: bytes.readBigUInt64LE(AT.staked),
   }
 }
 
@@ -83,8 +76,6 @@ export const givesBack = ({ warmup, cooldown, isLocked, isFrozen, canBeTaken }: 
 
 /** @see solana-sysvar, rent */
 const RENT = keyOf('SysvarRent111111111111111111111111111111111')
-const SCALE = 10n ** 18n
-
 type At = Pick<KaminoFarm, 'farm' | 'mint' | 'prices'>
 
 /** Makes the account of a wallet's stake, at its own cost. It fails where there is one. */
@@ -120,8 +111,8 @@ export const stake = ({ farm, mint, prices }: At, user: Key, amount: bigint): In
   data: told('ceb0ca12c8d1b36c', 8, amount),
 })
 
-/** Ends so much of a stake: it can be taken out after the farm's time for that. */
-export const unstake = ({ farm, prices }: Omit<At, 'mint'>, user: Key, amount: bigint): Instruction => ({
+/** Ends so many parts of a stake: what they are worth can be taken out after the farm's time for that. */
+export const unstake = ({ farm, prices }: Omit<At, 'mint'>, user: Key, parts: bigint): Instruction => ({
   program: FARMS_PROGRAM,
   accounts: [
     signsAndWrites(user),
@@ -129,7 +120,7 @@ export const unstake = ({ farm, prices }: Omit<At, 'mint'>, user: Key, amount: b
     writes(farm),
     reads(prices ?? FARMS_PROGRAM),
   ],
-  data: told('5a5f6b2acd7c32e1', 16, amount * SCALE),
+  data: told('5a5f6b2acd7c32e1', 16, parts),
 })
 
 /** Takes all that was unstaked into the wallet's token account. */

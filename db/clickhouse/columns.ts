@@ -309,6 +309,10 @@ export const COLUMNS = {
     shares: 'UInt256', sender: 'String', tx_hash: 'String', instruction_index: 'UInt32',
     place: 'UInt32', path: 'String',
   },
+  svm_holders_listed: {
+    chain_id: 'UInt32', mint: 'String', farm: 'String', timestamp: 'DateTime', position: 'UInt64',
+    block_number: 'UInt64', holders: 'UInt64',
+  },
   svm_mint: {
     chain_id: 'UInt32', mint: 'String', timestamp: 'DateTime', position: 'UInt64',
     block_number: 'UInt64', token_program: 'String', decimals: 'UInt8', mint_authority: 'String',

@@ -54,6 +54,13 @@ export const svmVocabulary = {
     previousOwner: address.optional(),
     amount: uint,
   }),
+  /** A token account holds so much of a mint (`contract`) for its owner at this slot, by a node that was asked for all accounts of the mint. */
+  SvmShareAccountSampled: z.object({ tokenAccount: address, owner: address, amount: uint }),
+  /**
+   * All token accounts of a mint (`contract`), or, where a farm is named, all stakes of it in that farm, were read: whoever has some is known from
+   * here on, whenever it was got. holders: accounts that had some.
+   */
+  SvmHoldersListed: z.object({ farm: address.optional(), holders: count }),
   /**
    * A vault's account names the farm in which the shares (`contract`: their mint) of its depositors are staked: from here on, and what was
    * staked in it before. farmVault: the token account in which they all lie.
@@ -64,6 +71,11 @@ export const svmVocabulary = {
    * vault names it. stakeAccount: where the farm keeps what this owner has in it.
    */
   SvmStakeChanged: z.object({ farm: address, stakeAccount: address, owner: address, change: int }),
+  /**
+   * Shares (`contract`: their mint) were taken out of a farm, or put into it, for all who have a stake in it alike: each stake is worth less, or
+   * more, from here on.
+   */
+  SvmStakesRevalued: z.object({ farm: address }),
   /** So many shares (`contract`: their mint) are an owner's in a farm at this slot, by the farm's own account of it. */
   SvmStakeSampled: z.object({ farm: address, stakeAccount: address, owner: address, amount: uint }),
   /**

@@ -191,6 +191,15 @@ export class SourceMovedError extends VaultlogError {
   }
 }
 
+/** Kinds of which history is being fetched that new sources of a stream still lack. */
+export async function readPendingKinds(pool: pg.Pool, stream: number): Promise<string[]> {
+  const { rows } = await pool.query<{ kind: string }>(
+    'SELECT DISTINCT kind FROM watched_source WHERE stream = $1 AND cursor IS NOT NULL AND removed_at IS NULL',
+    [stream],
+  )
+  return rows.map(({ kind }) => kind)
+}
+
 /** Whether history is being fetched that new sources of a stream still lack. */
 export async function isBackfilling(pool: pg.Pool, stream: number): Promise<boolean> {
   const { rowCount } = await pool.query(

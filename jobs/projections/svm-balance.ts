@@ -4,7 +4,7 @@ import { defineProjection } from '../projection.ts'
 export default defineProjection({
   name: 'svm_balance',
   version: 1,
-  handles: ['SvmShareAccountChanged'],
+  handles: ['SvmShareAccountChanged', 'SvmShareAccountSampled'],
   face: 'svm',
   streams: 'svm',
 })

@@ -70,7 +70,7 @@ export async function readInHalves<T>(
 }
 
 /** By what we read at most, or by what the node or something before it gives at most, which each says in its own words. */
-const isTooLong = (error: unknown): error is RpcRefusedError =>
+export const isTooLong = (error: unknown): error is RpcRefusedError =>
   error instanceof RpcRefusedError &&
   (error.isTooLong ||
     (error.isAboutQuestion && (!error.isAnswered || /too (big|large|long)|exceed/i.test(error.said))))

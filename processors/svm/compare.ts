@@ -3,12 +3,13 @@ import type pg from 'pg'
 import { encodeEventData } from '../../db/events/event-json.ts'
 import { readRetractions } from '../../db/events/teaching.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import { readPendingKinds } from '../../db/events/watched-sources.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { handleBlocks } from './handle.ts'
-import { readVaults } from './processor.ts'
 import type { SvmProgram } from './program.ts'
-import type { SvmSource } from './source.ts'
+import { type SvmSource, wantedOf } from './source.ts'
+import { readVaults } from './vaults.ts'
 
 /** What is compared: all that blocks tell. Samples are what a node once said of a moment, and cannot be asked for again. */
 const COMPARED = [
@@ -48,7 +49,8 @@ export async function firstSlot(pool: pg.Pool): Promise<number> {
 
 /**
  * The store's events of slots from..to beside what another source says of them, decoded anew: of a store that was filled by a Portal
- * this is a Portal against a node. Holders of a share are compared from the slot in which its vault was first met.
+ * this is a Portal against a node. Holders of a share are compared from the slot in which its vault was first met, and protocols of
+ * which history is being fetched not at all.
  * @throws UnavailableError where the source has not come as far: what it does not have yet is no difference
  */
 export async function compareSlots(
@@ -60,9 +62,13 @@ export async function compareSlots(
   if (head < to)
     throw new UnavailableError(`The node has slots up to ${head}, and ${to} is asked for: it is behind.`)
   const isRetracted = await readRetractions(pool, SOLANA.id)
+  const late = await readPendingKinds(pool, SOLANA.id)
+  const whole = programs.filter(({ name }) => !late.includes(name))
   const since = await mintsSince(pool, isRetracted)
-  const isCompared = (type: string, slot: number, contract: string | null) =>
+  const isCompared = (type: string, slot: number, contract: string | null, data: object) =>
     COMPARED.includes(type) &&
+    // A stake that is given away is noticed from when a node said of which shares the farm is.
+    !('change' in data && String(data.change) === '0') &&
     (!OF_SHARES.includes(type) || slot >= (since.get(contract ?? '') ?? Number.POSITIVE_INFINITY))
   const [chain, store] = [await told(), await stored()]
   const [inChain, inStore] = [new Set(chain), new Set(store)]
@@ -80,16 +86,18 @@ export async function compareSlots(
   }
 
   async function told(): Promise<string[]> {
-    const vaults = await readVaults(pool)
-    const wanted = { programs: programs.flatMap(each => [...each.programs]), mints: vaults.shareMints() }
+    const ids = new Set(whole.flatMap(each => each.programs))
+    const vaults = await readVaults(pool, id => ids.has(id))
+    const wanted = wantedOf(whole, vaults.shareMints())
     const lines: string[] = []
     for (let at = from; at <= to; ) {
       const slice = await source.read(at, to, wanted)
       // No slot of what is left has a block.
       if (!slice) break
-      for (const { block, events } of handleBlocks(slice.blocks, programs, vaults).blocks)
+      for (const { block, events } of handleBlocks(slice.blocks, whole, vaults).blocks)
         for (const event of events)
-          if (isCompared(event.type, block.number, event.contract)) lines.push(lineOf(block.number, event))
+          if (isCompared(event.type, block.number, event.contract, event.data))
+            lines.push(lineOf(block.number, event))
       at = slice.end.slot + 1
     }
     return lines
@@ -98,12 +106,15 @@ export async function compareSlots(
   async function stored(): Promise<string[]> {
     const { rows } = await pool.query<Stored>(
       `SELECT position, type, block_number, log_index, '0x' || encode(tx_hash, 'hex') AS tx_hash, '0x' || encode(contract, 'hex') AS contract, data
-       FROM event_log WHERE stream = $1 AND block_number >= $2 AND block_number <= $3 AND type = ANY ($4) ORDER BY position`,
-      [SOLANA.id, from, to, COMPARED],
+       FROM event_log WHERE stream = $1 AND block_number >= $2 AND block_number <= $3 AND type = ANY ($4)
+         AND NOT protocol = ANY ($5) ORDER BY position`,
+      [SOLANA.id, from, to, COMPARED, late],
     )
     return rows
       .filter(({ position }) => !isRetracted(position))
-      .filter(({ type, block_number, contract }) => isCompared(type, Number(block_number), contract))
+      .filter(({ type, block_number, contract, data }) =>
+        isCompared(type, Number(block_number), contract, data),
+      )
       .map(row =>
         textOf(Number(row.block_number), row.log_index, row.tx_hash, row.type, row.contract, row.data),
       )

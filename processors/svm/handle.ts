@@ -1,8 +1,8 @@
 import type { Key } from '../../abi/svm/programs.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
-import type { DomainEvent } from '../../db/events/vocabulary.ts'
+import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
 import type { SvmBlock, SvmInstruction, SvmTransaction } from './block.ts'
-import type { Stake, SvmProgram, Told } from './program.ts'
+import type { FarmActs, Stake, SvmProgram, Told } from './program.ts'
 import type { Vaults } from './vaults.ts'
 
 /** What did not read as published. */
@@ -18,8 +18,10 @@ export interface Handled {
   deadLetters: SvmDeadLetter[]
   /** Vaults that something happened to. */
   touched: Set<Key>
-  /** Stakes of which something was moved, by the account of each. */
-  stakes: Map<Key, Stake>
+  /** Stakes of which something was moved. */
+  stakes: Stake[]
+  /** Farms of which all stakes are another amount now. */
+  revalued: Key[]
 }
 
 /** Facts that follow from a transaction's balances come after those of its instructions. */
@@ -34,7 +36,6 @@ export function handleBlocks(
 ): Handled {
   const deadLetters: SvmDeadLetter[] = []
   const touched = new Set<Key>()
-  const stakes = new Map<Key, Stake>()
   const byProgram = new Map(programs.flatMap(each => each.programs.map(id => [id, each] as const)))
   const byFarm = new Map(
     programs.flatMap(each => (each.farms?.programs ?? []).map(id => [id, each] as const)),
@@ -62,18 +63,20 @@ export function handleBlocks(
       // Shares are taken out of a farm before the first instruction that says of which vault they are.
       each(instruction => {
         const program = byFarm.get(instruction.program)
-        const staked = program?.farms?.decode(instruction, transaction)
-        if (!program || !staked || vaults.protocolOfMint(staked.mint) !== program.name) return
-        const { change: _, ...stake } = staked
-        stakes.set(stake.stakeAccount, stake)
-        found.push(stakeOf(program.name, staked, transaction, instruction.place))
+        const acts = program?.farms?.decode(instruction, transaction)
+        if (program && acts)
+          found.push(...farmEventsOf(program.name, acts, vaults, placeOf(transaction, instruction.place)))
       })
       found.sort((a, b) => (a.logIndex ?? 0) - (b.logIndex ?? 0))
       events.push(...found, ...balancesOf(transaction, vaults))
     }
     return { block: { number: block.slot, hash: block.hash, timestamp: block.time }, events }
   })
-  return { blocks: made, deadLetters, touched, stakes }
+  const stakes = made.flatMap(({ events }) => events.flatMap(event => stakeOf(event) ?? []))
+  const revalued = made.flatMap(({ events }) =>
+    events.flatMap(({ type, data }) => (type === 'SvmStakesRevalued' ? [data.farm as Key] : [])),
+  )
+  return { blocks: made, deadLetters, touched, stakes, revalued }
 }
 
 const placeOf = ({ index, signature }: SvmTransaction, place: number) => ({
@@ -100,18 +103,30 @@ function eventsOf(
   return [...(isNew ? [identified] : []), ...events.map(event => ({ ...event, ...at }))]
 }
 
-const stakeOf = (
+/** The stake that an event tells of. */
+export const stakeOf = (event: Pick<DomainEvent, 'type' | 'contract' | 'data'>): Stake | undefined => {
+  if (event.type !== 'SvmStakeChanged') return undefined
+  const { farm, stakeAccount, owner } = event.data as EventData<'SvmStakeChanged'>
+  return { mint: event.contract, farm, stakeAccount, owner } as Stake
+}
+
+/** What happened in a farm to shares of a vault that is known. */
+function farmEventsOf(
   protocol: string,
-  { mint, ...data }: Stake & { change: bigint },
-  transaction: SvmTransaction,
-  place: number,
-): DomainEvent => ({
-  type: 'SvmStakeChanged',
-  protocol,
-  contract: mint,
-  ...placeOf(transaction, place),
-  data,
-})
+  { mint: named, farm, stakes, isRevalued }: FarmActs,
+  vaults: Vaults,
+  at: ReturnType<typeof placeOf>,
+): DomainEvent[] {
+  const mint = named ?? vaults.mintOfFarm(farm)
+  if (!mint || vaults.protocolOfMint(mint) !== protocol) return []
+  const common = { protocol, contract: mint, ...at }
+  const revalued: DomainEvent = { type: 'SvmStakesRevalued', ...common, data: { farm } }
+  if (isRevalued) vaults.learn(revalued)
+  return [
+    ...stakes.map((stake): DomainEvent => ({ type: 'SvmStakeChanged', ...common, data: { farm, ...stake } })),
+    ...(isRevalued ? [revalued] : []),
+  ]
+}
 
 /** Token accounts of shares, in the order of their addresses: sources give them in orders of their own. */
 function balancesOf(transaction: SvmTransaction, vaults: Vaults): DomainEvent[] {

@@ -92,7 +92,7 @@ export function openPortalSource(portal: Portal): SvmSource {
   }
 }
 
-function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted) {
+function queryOf(fromBlock: number, toBlock: number, { programs, acts, mints }: Wanted) {
   const [ids, shares] = [programs, mints].map(list => list.map(one => toBase58(one))) as [string[], string[]]
   const relations = { transaction: true }
   return {
@@ -130,6 +130,13 @@ function queryOf(fromBlock: number, toBlock: number, { programs, mints }: Wanted
         transactionTokenBalances: true,
         logs: true,
       },
+      ...acts.map(({ program, discriminator }) => ({
+        programId: [toBase58(program)],
+        d8: [`0x${discriminator}`],
+        isCommitted: true,
+        ...relations,
+        transactionInstructions: true,
+      })),
     ],
     ...(shares.length > 0 && {
       tokenBalances: [

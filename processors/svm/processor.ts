@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { z } from 'zod'
-import type { Key } from '../../abi/svm/programs.ts'
 import type { Ask } from '../../db/chain/failover.ts'
-import { storeDeadLetters } from '../../db/dead-letters.ts'
 import { ChainDatabase, type Committed } from '../../db/events/chain-database.ts'
 import { StoppedError } from '../../db/events/chain-errors.ts'
-import { decodeEventData } from '../../db/events/event-json.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
-import { readRetractions, readTeaching } from '../../db/events/teaching.ts'
+import { readRetractions } from '../../db/events/teaching.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { isRetryable } from '../failures.ts'
-import { deadLetters as metric, observeCommit, sourceRestarts } from '../metrics.ts'
-import { type Handled, handleBlocks } from './handle.ts'
+import { observeCommit, sourceRestarts } from '../metrics.ts'
+import { handleBlocks } from './handle.ts'
+import { SvmHistory } from './history.ts'
+import { Holders } from './holders.ts'
+import { keepLetters, keepRefusals } from './letters.ts'
 import type { Stake, SvmProgram } from './program.ts'
 import { type Sampled, Sampler } from './sampler.ts'
-import type { Slice, SvmSource } from './source.ts'
-import { Vaults } from './vaults.ts'
+import { readSlice, type Slice, type SvmSource } from './source.ts'
+import type { Vaults } from './vaults.ts'
 
 export interface SvmProcessorOptions {
   pool: pg.Pool
@@ -38,11 +38,11 @@ export interface SvmProcessorOptions {
 }
 
 const POLL = 2_000
+/** While history is fetched, which waits for nothing else. */
+const BESIDE = 50
 const LONGEST_PAUSE = 10_000
 /** Slots behind the head, some minute of them, within which what a node says of now belongs to what is being handled. */
 const NEAR = 150
-/** Dead letters of one slice that are kept. */
-const MOST_LETTERS = 100
 
 /** The node's blocks do not stand on what is stored, though both are final. */
 export class SvmForkError extends VaultlogError {
@@ -92,30 +92,22 @@ export async function runSvm(options: SvmProcessorOptions): Promise<void> {
   }
 }
 
-/** What is to be known at every start. */
-const teaches = ({ type, contract }: DomainEvent) =>
-  ['SvmVaultIdentified', 'SvmMintDescribed', 'SvmFarmNamed'].includes(type) ? [contract] : undefined
+const TEACHING: ReadonlySet<string> = new Set([
+  'SvmVaultIdentified',
+  'SvmMintDescribed',
+  'SvmFarmNamed',
+  'SvmHoldersListed',
+  'SvmStakesRevalued',
+])
 
-/** What is known of vaults and mints from the events that are stored. */
-export async function readVaults(pool: pg.Pool): Promise<Vaults> {
-  const vaults = new Vaults()
-  for (const { type, protocol, contract, data, is_retracted } of await readTeaching(pool, SOLANA.id)) {
-    if (is_retracted) continue
-    vaults.learn({
-      type,
-      protocol,
-      contract: contract ?? '',
-      data: decodeEventData(type, data),
-    } as DomainEvent)
-  }
-  return vaults
-}
+/** What is to be known at every start. */
+const teaches = ({ type, contract }: DomainEvent) => (TEACHING.has(type) ? [contract] : undefined)
 
 /** Events at the end of the stream among which stakes are looked for that were moved and not read since. */
 const LATELY = 200_000
 
 /** Stakes that were moved lately and not read since: whoever was to read them may have ended before. */
-async function readMovedStakes(pool: pg.Pool): Promise<Map<Key, Stake>> {
+async function readMovedStakes(pool: pg.Pool): Promise<Stake[]> {
   const { rows } = await pool.query<{
     position: number
     mint: string
@@ -128,33 +120,40 @@ async function readMovedStakes(pool: pg.Pool): Promise<Map<Key, Stake>> {
     [SOLANA.id, LATELY],
   )
   const isRetracted = await readRetractions(pool, SOLANA.id)
-  const moved = new Map<Key, Stake>()
+  const moved = new Map<string, Stake>()
   for (const { position, mint, type, data } of rows) {
     if (isRetracted(position)) continue
     const { farm, stakeAccount, owner } = data
-    if (type === 'SvmStakeChanged')
-      moved.set(stakeAccount as Key, { mint, farm, stakeAccount, owner } as Stake)
-    else moved.delete(stakeAccount as Key)
+    const key = `${stakeAccount} ${owner}`
+    if (type === 'SvmStakeChanged') moved.set(key, { mint, farm, stakeAccount, owner } as Stake)
+    else moved.delete(key)
   }
-  return moved
+  return [...moved.values()]
 }
 
 async function follow(options: SvmProcessorOptions, database: ChainDatabase): Promise<void> {
-  const { pool, source, programs, ask, signal, endSlot = Number.MAX_SAFE_INTEGER } = options
+  const { pool, source, ask, signal, endSlot = Number.MAX_SAFE_INTEGER } = options
   const state = await database.connect()
   let cursor = { height: state.height, hash: state.hash }
-  let vaults = await readVaults(pool)
-  const sampler = ask && new Sampler(ask, programs)
-  sampler?.touchStakes(await readMovedStakes(pool))
-  let pending: Sampled[] = []
   let from = cursor.height < 0 ? (options.startSlot ?? (await source.head())) : cursor.height + 1
-  while (!signal?.aborted && from <= endSlot) {
+  const history = await SvmHistory.open(options, from)
+  let programs = history.live()
+  let vaults = await history.liveVaults()
+  const sampler = ask && new Sampler(ask, options.programs)
+  sampler?.touchStakes(await readMovedStakes(pool))
+  const holders = sampler && new Holders(ask, options.programs, sampler)
+  let pending: Sampled[] = []
+  while (!signal?.aborted && (from <= endSlot || history.isPending)) {
+    if (await history.step(database, cursor.height)) {
+      programs = history.live()
+      vaults = await history.liveVaults()
+    }
     const head = Math.min(endSlot, await source.head())
     // A slice of what is filtered has its last block whatever it holds: so that the slot of a sample is one.
     const to = source.isFiltered
       ? Math.min(head, ...pending.map(({ slot }) => slot).filter(slot => slot >= from))
       : head
-    const slice = from > to ? undefined : await readSlice(options, from, to, vaults)
+    const slice = from > to ? undefined : await readSlice({ source, programs }, from, to, vaults)
     if (!slice && to < head) {
       // None of these slots has a block.
       from = Math.max(from, to + 1)
@@ -162,7 +161,8 @@ async function follow(options: SvmProcessorOptions, database: ChainDatabase): Pr
       continue
     }
     if (!slice) {
-      await sleep(options.pollInterval ?? POLL, undefined, { signal }).catch(() => {})
+      const pause = history.isPending ? BESIDE : (options.pollInterval ?? POLL)
+      await sleep(pause, undefined, { signal }).catch(() => {})
       continue
     }
     assertFollows(slice, cursor, source)
@@ -182,14 +182,31 @@ async function follow(options: SvmProcessorOptions, database: ChainDatabase): Pr
     pending = pending.filter(({ slot }) => slot > end.slot)
     sampler?.touch(handled.touched)
     sampler?.touchStakes(handled.stakes)
-    if (!sampler || head - end.slot > NEAR || pending.length > 0) continue
-    const due = sampler.due(vaults, end.time)
-    const read = await sampler.read(due, vaults, { least: end.slot, time: end.time }).catch(unlessUnavailable)
-    await keepRefusals(pool, read)
+    holders?.forget(handled.revalued)
+    if (!sampler || !holders || head - end.slot > NEAR || pending.length > 0) continue
+    const read = await sampled(pool, { sampler, holders, vaults, end })
     pending = read.filter(({ slot }) => slot > end.slot)
     const events = read.filter(({ slot }) => slot === end.slot).flatMap(each => each.events)
     if (events.length > 0) await database.appendPast([{ block: refOf(end), events }], [], end.slot)
   }
+}
+
+interface Sampling {
+  sampler: Sampler
+  holders: Holders
+  vaults: Vaults
+  end: Slice['end']
+}
+
+/** What a node says of vaults, stakes and holders that are due. */
+async function sampled(pool: pg.Pool, { sampler, holders, vaults, end }: Sampling): Promise<Sampled[]> {
+  const now = { least: end.slot, time: end.time }
+  // First: that all were read is said after what was read before is stored.
+  const holding = await holders.read(vaults, now).catch(unlessUnavailable)
+  const states = await sampler.read(sampler.due(vaults, end.time), vaults, now).catch(unlessUnavailable)
+  const read = [...holding, ...states]
+  await keepRefusals(pool, read)
+  return read
 }
 
 /** Without what is stored: a sample can wait for a node that answers. */
@@ -197,27 +214,6 @@ function unlessUnavailable(error: unknown): Sampled[] {
   if (!(error instanceof UnavailableError)) throw error
   log.warn({ network: SOLANA.name, error: error.message }, 'nothing could be sampled')
   return []
-}
-
-/** The next blocks. Where they tell of shares that were not asked for, they are asked for anew with these. */
-async function readSlice(
-  { source, programs }: SvmProcessorOptions,
-  from: number,
-  to: number,
-  vaults: Vaults,
-): Promise<Slice | undefined> {
-  const ids = programs.flatMap(each => [...each.programs])
-  let mints = vaults.shareMints()
-  while (true) {
-    const slice = await source.read(from, to, { programs: ids, mints })
-    if (!slice) return undefined
-    const seen = vaults.copy()
-    const handled = handleBlocks(slice.blocks, programs, seen)
-    const isNew = seen.shareMints().length > mints.length
-    if (!isNew) return slice
-    log.debug({ blocks: handled.blocks.length }, 'new shares: the same slots once more')
-    mints = seen.shareMints()
-  }
 }
 
 function assertFollows({ blocks }: Slice, cursor: { height: number; hash: string }, source: SvmSource): void {
@@ -247,36 +243,3 @@ function withSamples(
 }
 
 const refOf = ({ slot, hash, time }: Slice['end']) => ({ number: slot, hash, timestamp: time })
-
-async function keepLetters(pool: pg.Pool, { deadLetters }: Handled): Promise<void> {
-  if (deadLetters.length === 0) return
-  metric.inc({ chain: SOLANA.name, stage: 'decode' }, deadLetters.length)
-  await storeDeadLetters(
-    pool,
-    deadLetters.slice(0, MOST_LETTERS).map(({ block, transaction, instruction, reason }) => ({
-      stage: 'decode',
-      stream: SOLANA.id,
-      block: block.slot,
-      hash: block.hash,
-      tx: transaction.signature,
-      logIndex: transaction.index * 256 + instruction.place,
-      contract: instruction.program,
-      reason,
-      payload: { accounts: instruction.accounts, data: instruction.data.toString('hex') },
-    })),
-  )
-}
-
-async function keepRefusals(pool: pg.Pool, sampled: readonly Sampled[]): Promise<void> {
-  const letters = sampled.flatMap(({ refused }) =>
-    refused.map(({ account, reason }: { account: Key; reason: string }) => ({
-      stage: 'sample',
-      stream: SOLANA.id,
-      contract: account,
-      reason,
-      payload: {},
-    })),
-  )
-  if (letters.length > 0) metric.inc({ chain: SOLANA.name, stage: 'sample' }, letters.length)
-  await storeDeadLetters(pool, letters)
-}

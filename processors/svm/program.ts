@@ -35,16 +35,42 @@ export interface Stake {
   owner: Key
 }
 
+/** What an instruction did in a farm. */
+export interface FarmActs {
+  /** Of the shares; undefined where nothing that it moved tells. */
+  mint: Key | undefined
+  farm: Key
+  /** The shares that it moved in (below zero: out); 0: what they have now is to be read. */
+  stakes: { stakeAccount: Key; owner: Key; change: bigint }[]
+  /** What everybody has in the farm is another amount from here on. */
+  isRevalued?: true
+}
+
 /** Programs in which shares are staked: whoever's they are, they lie in token accounts of the farms. */
 export interface SvmFarms {
   programs: readonly Key[]
-  /** The shares that a carried-out instruction moved in (below zero: out); undefined where it moved none. Pure. */
-  decode(instruction: SvmInstruction, transaction: SvmTransaction): (Stake & { change: bigint }) | undefined
+  /** First eight bytes of those of their instructions that move no token, as hex. */
+  silent: readonly string[]
+  /** What a carried-out instruction did to stakes; undefined: nothing. Pure. */
+  decode(instruction: SvmInstruction, transaction: SvmTransaction): FarmActs | undefined
+  /** Where all stakes of a farm are. */
+  stakesOf(farm: Key): AccountsOf
   /**
-   * Shares of the owner by the account of the stake; of one that is not there any more, none. Pure.
-   * @throws TypeError where the account is not what it should be
+   * Shares of the owner by the account of the stake and that of the farm; of one that is not there any more, or another's by now, none. Pure.
+   * @throws TypeError where an account is not what it should be
    */
-  read(stake: Stake, account: SvmAccount | undefined): bigint
+  read(stake: Stake, account: SvmAccount | undefined, farm: SvmAccount | undefined): bigint
+}
+
+/** Accounts of a program that belong to something and to owners. */
+export interface AccountsOf {
+  program: Key
+  /** Bytes of each; absent: any number. */
+  size?: number
+  /** Where in its bytes each names what it belongs to, and what that is. */
+  of: { at: number; key: Key }
+  /** Where in its bytes each names its owner. */
+  ownerAt: number
 }
 
 /** A protocol on a chain of Solana's kind: one code, whatever the number of its deployments. */

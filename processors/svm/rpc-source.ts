@@ -43,18 +43,19 @@ export function openRpcSource(ask: Ask): SvmSource {
   return {
     isFiltered: false,
     head: async () => slot.parse(await ask('getSlot', [FINAL])),
-    async read(from, to, { programs, mints }) {
+    async read(from, to, { programs, acts, mints }) {
       const slots = await nextSlots(ask, from, to)
       if (slots.length === 0) return undefined
-      const meant = new Set([...programs, ...mints].map((key: Key) => toBase58(key)))
+      const meant = new Set(
+        [...programs, ...acts.map(({ program }) => program), ...mints].map((key: Key) => toBase58(key)),
+      )
       const answers = await Promise.all(
         slots.map(each => kept.get(each) ?? ask('getBlock', [each, FULL], { maxBytes: MOST_BYTES })),
       )
       kept = new Map(slots.map((each, i) => [each, answers[i]]))
       const [first = from] = slots
       // The blocks between are none that were never made: this one stands on one of them.
-      if (parent.parse(answers[0]).parentSlot >= from)
-        throw new PrunedError(from, first, slot.parse(await ask('getFirstAvailableBlock', [])))
+      if (parent.parse(answers[0]).parentSlot >= from) await throwUnlessThere(ask, from, first)
       const blocks: SvmBlock[] = []
       for (const [i, answer] of answers.entries()) {
         const read = blockOf(slots[i] ?? 0, answer, key => meant.has(key), blocks.at(-1)?.time ?? 0)
@@ -69,6 +70,15 @@ export function openRpcSource(ask: Ask): SvmSource {
       return last && { blocks, end: { slot: last.slot, hash: last.hash, time: last.time } }
     },
   }
+}
+
+/** The node has none of the blocks from `from` to `first`, or of several nodes one had not come as far yet. */
+async function throwUnlessThere(ask: Ask, from: number, first: number): Promise<never> {
+  const oldest = slot.parse(await ask('getFirstAvailableBlock', []))
+  if (oldest > from) throw new PrunedError(from, first, oldest)
+  throw new UnavailableError(
+    `The node says nothing of the blocks from slot ${from} to ${first}, though it keeps them: asking again.`,
+  )
 }
 
 /** The first of from..to that have a block: some of them follow, or after a long standstill they are looked for. */

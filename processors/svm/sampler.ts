@@ -24,6 +24,8 @@ type Reason = EventData<'SvmVaultSampled'>['reason']
 const FIRST = 50
 /** Stakes of one round, and those that wait for one. */
 const STAKES = 300
+/** With the account of the farm of each. */
+const STAKES_AT_ONCE = MOST_KEYS / 2
 const MOST_STAKES = 100_000
 /** Vaults of one round; those that are left have their turn in the next one. */
 const ROUND = 300
@@ -53,7 +55,8 @@ export class Sampler {
   private readonly programs: ReadonlyMap<string, SvmProgram>
   private readonly last = new Map<Key, Last>()
   private readonly touched = new Set<Key>()
-  private readonly stakes = new Map<Key, Stake>()
+  /** By account and owner. */
+  private readonly stakes = new Map<string, Stake>()
 
   constructor(ask: Ask, programs: readonly SvmProgram[]) {
     this.ask = ask
@@ -66,13 +69,23 @@ export class Sampler {
   }
 
   /** Something was staked, or taken out: what is so now stands in these accounts. */
-  touchStakes(stakes: ReadonlyMap<Key, Stake>): void {
-    for (const [account, stake] of stakes) {
+  touchStakes(stakes: Iterable<Stake>): void {
+    for (const stake of stakes) {
       // The one that has waited longest may be of a farm that nobody names.
       const [oldest] = this.stakes.size < MOST_STAKES ? [] : this.stakes.keys()
       if (oldest !== undefined) this.stakes.delete(oldest)
-      this.stakes.set(account, stake)
+      this.stakes.set(stakeKey(stake), stake)
     }
+  }
+
+  /** Whether stakes of a farm wait to be read. */
+  hasStakesOf(farm: Key): boolean {
+    return [...this.stakes.values()].some(stake => stake.farm === farm)
+  }
+
+  /** Whether it was read, and there are no shares of it. */
+  isEmpty(vault: Key): boolean {
+    return this.last.get(vault)?.isEmpty ?? false
   }
 
   due(vaults: Vaults, time: number): Due[] {
@@ -207,30 +220,31 @@ export class Sampler {
   }
 
   private async readStakesInto(found: Sampled[], vaults: Vaults, least: number): Promise<void> {
-    const named = [...this.stakes.values()].filter(({ mint, farm }) => vaults.isFarm(mint, farm))
-    const refuse = ({ stakeAccount }: Stake, reason: string) => {
-      this.stakes.delete(stakeAccount)
-      found.push({ slot: least, events: [], refused: [{ account: stakeAccount, reason }] })
+    const named = [...this.stakes.values()].filter(({ mint, farm }) => vaults.mintOfFarm(farm) === mint)
+    const refuse = (stake: Stake, reason: string) => {
+      this.stakes.delete(stakeKey(stake))
+      found.push({ slot: least, events: [], refused: [{ account: stake.stakeAccount, reason }] })
     }
-    for (let i = 0; i < Math.min(named.length, STAKES); i += MOST_KEYS)
+    for (let i = 0; i < Math.min(named.length, STAKES); i += STAKES_AT_ONCE)
       await readInHalves(
-        named.slice(i, i + MOST_KEYS),
+        named.slice(i, i + STAKES_AT_ONCE),
         async part => void found.push(await this.readStakes(part, vaults, least)),
         refuse,
       )
   }
 
   private async readStakes(asked: readonly Stake[], vaults: Vaults, least: number): Promise<Sampled> {
-    const keys = asked.map(({ stakeAccount }) => stakeAccount)
-    const { slot, accounts } = await readAccounts(this.ask, keys, least)
+    const keys = new Set(asked.flatMap(({ stakeAccount, farm }) => [stakeAccount, farm]))
+    const { slot, accounts } = await readAccounts(this.ask, [...keys], least)
     const sampled: Sampled = { slot, events: [], refused: [] }
-    for (const { mint, ...stake } of asked) {
-      this.stakes.delete(stake.stakeAccount)
+    for (const asking of asked) {
+      const { mint, ...stake } = asking
+      this.stakes.delete(stakeKey(asking))
       const protocol = vaults.protocolOfMint(mint)
       const farms = protocol && this.programs.get(protocol)?.farms
       if (!farms) continue
       try {
-        const amount = farms.read({ mint, ...stake }, accounts.get(stake.stakeAccount))
+        const amount = farms.read(asking, accounts.get(stake.stakeAccount), accounts.get(stake.farm))
         sampled.events.push({
           type: 'SvmStakeSampled',
           protocol,
@@ -292,6 +306,8 @@ export class Sampler {
     return [...[...described, ...named].filter(event => vaults.learn(event)), sampled]
   }
 }
+
+const stakeKey = ({ stakeAccount, owner }: Stake) => `${stakeAccount} ${owner}`
 
 /** What a mint says of itself, where that is not known; its name only where it was asked for. */
 function describe(

@@ -1,5 +1,9 @@
+import type pg from 'pg'
 import type { Key } from '../../abi/svm/programs.ts'
+import { decodeEventData } from '../../db/events/event-json.ts'
+import { readTeaching } from '../../db/events/teaching.ts'
 import type { DomainEvent, EventData } from '../../db/events/vocabulary.ts'
+import { SOLANA } from '../../db/streams.ts'
 import type { VaultAccounts } from './program.ts'
 
 export interface KnownVault {
@@ -15,13 +19,17 @@ export class Vaults {
   private readonly byVault = new Map<Key, KnownVault>()
   private readonly protocolsByMint = new Map<Key, string>()
   private readonly mints = new Map<Key, MintData>()
-  /** By mint of the shares and farm: those that vaults name. */
-  private readonly farms = new Set<string>()
+  /** By farm that a vault names, the mint of the shares in it. */
+  private readonly farms = new Map<Key, Key>()
+  /** Mints and farms of which everybody who has some was read. */
+  private readonly whole = new Set<Key>()
 
   /** False where it was known already. */
   learn(event: DomainEvent): boolean {
     if (event.type === 'SvmMintDescribed') return this.learnMint(event.contract as Key, event.data)
     if (event.type === 'SvmFarmNamed') return this.learnFarm(event.contract as Key, event.data.farm as Key)
+    if (event.type === 'SvmHoldersListed') return this.learnWhole((event.data.farm ?? event.contract) as Key)
+    if (event.type === 'SvmStakesRevalued') return this.whole.delete(event.data.farm as Key)
     if (event.type !== 'SvmVaultIdentified') return false
     const vault = event.contract as Key
     const before = this.byVault.get(vault)?.accounts
@@ -40,14 +48,30 @@ export class Vaults {
   }
 
   private learnFarm(mint: Key, farm: Key): boolean {
-    if (this.isFarm(mint, farm)) return false
-    this.farms.add(`${mint} ${farm}`)
+    if (this.farms.get(farm) === mint) return false
+    this.farms.set(farm, mint)
     return true
   }
 
-  /** Whether the vault of these shares names the farm: anybody can make others. */
-  isFarm(mint: Key, farm: Key): boolean {
-    return this.farms.has(`${mint} ${farm}`)
+  private learnWhole(key: Key): boolean {
+    if (this.whole.has(key)) return false
+    this.whole.add(key)
+    return true
+  }
+
+  /** The shares in a farm that their vault names: anybody can make others. */
+  mintOfFarm(farm: Key): Key | undefined {
+    return this.farms.get(farm)
+  }
+
+  /** Whether everybody who has some of this mint, or something in this farm, is known. */
+  isWhole(key: Key): boolean {
+    return this.whole.has(key)
+  }
+
+  /** Farms that vaults name, with the mint of the shares in each. */
+  namedFarms(): readonly (readonly [farm: Key, mint: Key])[] {
+    return [...this.farms]
   }
 
   all(): KnownVault[] {
@@ -71,9 +95,29 @@ export class Vaults {
     for (const [vault, known] of this.byVault) copied.byVault.set(vault, known)
     for (const [mint, protocol] of this.protocolsByMint) copied.protocolsByMint.set(mint, protocol)
     for (const [mint, data] of this.mints) copied.mints.set(mint, data)
-    for (const farm of this.farms) copied.farms.add(farm)
+    for (const [farm, mint] of this.farms) copied.farms.set(farm, mint)
+    for (const key of this.whole) copied.whole.add(key)
     return copied
   }
+}
+
+/** What the events that are stored say of vaults of these programs, and of mints. */
+export async function readVaults(
+  pool: pg.Pool,
+  isMeant: (program: Key) => boolean = () => true,
+): Promise<Vaults> {
+  const vaults = new Vaults()
+  for (const { type, protocol, contract, data, is_retracted } of await readTeaching(pool, SOLANA.id)) {
+    if (is_retracted) continue
+    const event = {
+      type,
+      protocol,
+      contract: contract ?? '',
+      data: decodeEventData(type, data),
+    } as DomainEvent
+    if (event.type !== 'SvmVaultIdentified' || isMeant(event.data.program as Key)) vaults.learn(event)
+  }
+  return vaults
 }
 
 const isSame = (a: object, b: object) =>

@@ -59,7 +59,7 @@ export const svmEvents = defineQuery({
   name: 'svm_events',
   sql: `SELECT ${flow.select()} FROM svm_flow FINAL
     WHERE account = {account:String} AND ${VISIBLE} AND ({vault:String} = '' OR vault = {vault:String})
-    ORDER BY position`,
+    ORDER BY timestamp, slot, position`,
   row: z.object({ ...flow.row, slot: z.coerce.string(), kind: z.enum(['deposit', 'withdrawal']) }),
 })
 

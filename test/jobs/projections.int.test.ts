@@ -150,6 +150,7 @@ describe('every projection', () => {
         "svm_balance 1",
         "svm_farm 1",
         "svm_flow 1",
+        "svm_holders_listed 1",
         "svm_mint 1",
         "svm_price 1",
         "svm_stake 1",

@@ -71,6 +71,16 @@ function svmActs(random: () => number): DomainEvent[] {
       },
     }),
     () => ({
+      type: 'SvmShareAccountSampled',
+      ...mint,
+      data: { tokenAccount: key('tokens', int(8)), owner: account, amount: shares },
+    }),
+    () => ({
+      type: 'SvmHoldersListed',
+      ...mint,
+      data: { holders: int(1000), ...pick([{}, { farm: stake.farm }]) },
+    }),
+    () => ({
       type: 'SvmStakeChanged',
       ...mint,
       ...place,
@@ -96,6 +106,8 @@ function svmActs(random: () => number): DomainEvent[] {
       },
     }),
   ]
+  // Samples come often enough for one of the hour before to be there.
+  choices.push(...choices.slice(-1))
   const acts = Array.from({ length: 1 + int(4) }, () => pick(choices)())
   const price: DomainEvent = {
     type: 'SvmPriceUpdated',

@@ -53,8 +53,10 @@ interface Held {
 function naiveAccounts(position: number): Held[] {
   const accounts = new Map<string, Held>()
   for (const { event, position: at } of log) {
-    if (at > position || event.type !== 'SvmShareAccountChanged') continue
-    const { tokenAccount, owner, previousOwner, amount } = event.data
+    const isAccount = event.type === 'SvmShareAccountChanged' || event.type === 'SvmShareAccountSampled'
+    if (at > position || !isAccount) continue
+    const { tokenAccount, owner, amount } = event.data
+    const previousOwner = 'previousOwner' in event.data ? event.data.previousOwner : undefined
     const mint = event.contract
     if (previousOwner && previousOwner !== owner) accounts.delete(`${mint} ${tokenAccount} ${previousOwner}`)
     accounts.set(`${mint} ${tokenAccount} ${owner}`, { owner, mint, at: tokenAccount, amount })

@@ -412,7 +412,7 @@ export class TestKamino {
     ]
   }
 
-  private async walletOf({ address: owner }: KeyPairSigner): Promise<[Address, Address]> {
+  async walletOf({ address: owner }: KeyPairSigner): Promise<[Address, Address]> {
     return [await tokenAccountOf(owner, this.is.mint), await tokenAccountOf(owner, this.is.shareMint)]
   }
 
@@ -423,7 +423,7 @@ export class TestKamino {
     ]
   }
 
-  private act(
+  act(
     programAddress: Address,
     name: string,
     words: readonly bigint[],

@@ -213,7 +213,8 @@ async function expectLikeCleanRun(events: readonly StoredEvent[]): Promise<void>
   const expected = ofBlocks(await readEvents(clean.postgres.pool, SOLANA.id, { after: 0 }))
   expect(ofBlocks(events)).toEqual(expected)
   expect(expected.length).toBeGreaterThan(300)
-  for (const table of ['svm_balance', 'svm_flow', 'svm_price']) {
+  // svm_balance has what a node once told besides: `expectHeld`.
+  for (const table of ['svm_flow', 'svm_price']) {
     const only = pipeline.projections.filter(({ name }) => name === table)
     const sums = await visibleSumsOf(pipeline.clickhouse, only, 'svm')
     expect(sums, table).toEqual(await visibleSumsOf(clean.clickhouse, only, 'svm'))

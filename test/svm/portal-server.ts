@@ -1,10 +1,11 @@
+import { hexOfBase58 } from '../../db/base58.ts'
 import { BadQuery, type Dataset, type Query } from '../portal/server.ts'
 import type { TestChain } from './chain.ts'
 
 interface SvmQuery {
   fromBlock: number
   toBlock: number
-  instructions: { programId: string[] }[]
+  instructions: { programId: string[]; d8?: string[] }[]
   tokenBalances?: { preMint?: string[]; postMint?: string[] }[]
 }
 
@@ -61,7 +62,15 @@ function answer(
   most: number,
 ): string[] {
   const blocks = chain.blocks.filter(({ slot }) => slot >= fromBlock && slot <= last)
-  const programs = new Set(instructions.flatMap(({ programId }) => programId))
+  // What comes with an instruction that is asked for by its data is the transaction alone.
+  const programs = new Set(instructions.filter(({ d8 }) => !d8).flatMap(({ programId }) => programId))
+  const isAsked = ({ programId, data }: { programId: string; data: string }) =>
+    programs.has(programId) ||
+    instructions.some(
+      each =>
+        each.programId.includes(programId) &&
+        each.d8?.some(bytes => hexOfBase58(data, 10_240)?.startsWith(bytes)),
+    )
   const mints = new Set(tokenBalances.flatMap(({ preMint = [], postMint = [] }) => [...preMint, ...postMint]))
   const lines: string[] = []
   for (const [i, block] of blocks.entries()) {
@@ -69,7 +78,7 @@ function answer(
     const meant = shown.filter(
       ({ isCommitted, acts, balances }) =>
         isCommitted &&
-        (acts.some(({ programId }) => programs.has(programId)) ||
+        (acts.some(isAsked) ||
           balances.some(({ preMint, postMint }) => mints.has(preMint ?? '') || mints.has(postMint ?? ''))),
     )
     // The last one is there in any case.

@@ -190,20 +190,31 @@ const methods: Record<string, (chain: TestChain, params: Params, head: RpcBlock,
         value: (keys as string[]).map(key => accountOf(chain, key, slice)),
       }
     },
-    getProgramAccounts: (chain, [program, asked]) => {
-      const filters = ((asked as { filters?: unknown[] } | undefined)?.filters ?? []) as {
-        dataSize?: number
-        memcmp?: { offset: number; bytes: string }
-      }[]
-      return chain.svm.getProgramAccounts(address(program as string)).flatMap(({ address: pubkey, data }) => {
-        const isMeant = filters.every(({ dataSize, memcmp }) => {
-          if (dataSize !== undefined && data.length !== dataSize) return false
-          if (!memcmp) return true
-          const bytes = Buffer.from(getBase58Encoder().encode(memcmp.bytes))
-          return bytes.equals(Buffer.from(data.subarray(memcmp.offset, memcmp.offset + bytes.length)))
+    getProgramAccounts: (chain, [program, asked], head) => {
+      const {
+        filters = [],
+        dataSlice,
+        withContext,
+        minContextSlot = 0,
+      } = (asked ?? {}) as {
+        filters?: { dataSize?: number; memcmp?: { offset: number; bytes: string } }[]
+        dataSlice?: Slice
+        withContext?: boolean
+        minContextSlot?: number
+      }
+      if (head.slot < minContextSlot) throw new RpcError(-32016, 'Minimum context slot has not been reached')
+      const value = chain.svm
+        .getProgramAccounts(address(program as string))
+        .flatMap(({ address: pubkey, data }) => {
+          const isMeant = filters.every(({ dataSize, memcmp }) => {
+            if (dataSize !== undefined && data.length !== dataSize) return false
+            if (!memcmp) return true
+            const bytes = Buffer.from(getBase58Encoder().encode(memcmp.bytes))
+            return bytes.equals(Buffer.from(data.subarray(memcmp.offset, memcmp.offset + bytes.length)))
+          })
+          return isMeant ? [{ pubkey, account: accountOf(chain, pubkey, dataSlice) }] : []
         })
-        return isMeant ? [{ pubkey, account: accountOf(chain, pubkey) }] : []
-      })
+      return withContext ? { context: { slot: head.slot }, value } : value
     },
     getTokenAccountsByOwner: (chain, [owner, by], head) => {
       const { mint, programId } = by as { mint?: string; programId?: string }

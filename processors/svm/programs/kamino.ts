@@ -1,4 +1,11 @@
-import { decodeFarmStake, farmVaultOf, stakedIn } from '../../../abi/kamino/farm.ts'
+import {
+  decodeFarmStake,
+  decodeFarmTotals,
+  FARM_STAKE_SIZE,
+  farmVaultOf,
+  STAKE_AT,
+  wholeStake,
+} from '../../../abi/kamino/farm.ts'
 import { booksAt, liquidityOf, ONE } from '../../../abi/kamino/math.ts'
 import { decodeReserve, type KaminoReserve } from '../../../abi/kamino/reserve.ts'
 import {
@@ -13,7 +20,7 @@ import { discriminator } from '../../../abi/svm/discriminator.ts'
 import { CLOCK, type Key } from '../../../abi/svm/programs.ts'
 import { movementsBelow, sumOf } from '../amounts.ts'
 import { accountAt, ownerOf, type SvmInstruction, type SvmTransaction } from '../block.ts'
-import type { SvmFarms, SvmProgram, Told } from '../program.ts'
+import type { SvmAccount, SvmFarms, SvmProgram, Told, VaultState } from '../program.ts'
 
 /** Places of accounts. @see npm @kamino-finance/klend-sdk 8.0.2, kvault.json */
 interface Shape {
@@ -50,34 +57,64 @@ const SETTINGS = globalConfig()
 /** @see npm @kamino-finance/farms-sdk 4.0.1, instructions */
 const STAKE = discriminator('global', 'stake')
 const TAKE_OUT = discriminator('global', 'withdraw_unstaked_deposits')
+const GIVE = discriminator('global', 'transfer_ownership')
+/** By the farm's authority; and anybody's gift to all. */
+const TAKE_FROM_ALL = discriminator('global', 'withdraw_from_farm_vault')
+const ADD_TO_ALL = discriminator('global', 'deposit_to_farm_vault')
 
 const farms: SvmFarms = {
   programs: [FARMS_PROGRAM],
-  // What is unstaked stays its owner's until it is taken out.
+  silent: [GIVE],
   decode(instruction, transaction) {
-    const tag = instruction.data.toString('hex', 0, 8)
-    if (tag !== STAKE && tag !== TAKE_OUT) return undefined
     const at = (place: number) => accountAt(instruction.accounts, place)
-    const [tokens, farmVault] = tag === STAKE ? [at(4), at(3)] : [at(3), at(4)]
-    const [from, to] = tag === STAKE ? [tokens, farmVault] : [farmVault, tokens]
-    const moved = sumOf(movementsBelow(instruction, transaction), { kind: 'transfer', from, to })
-    const held = transaction.balances.find(({ account }) => account === farmVault)
-    const mint = (held?.after ?? held?.before)?.mint
-    if (!moved || !mint) return undefined
-    return {
-      mint,
-      farm: at(2),
-      stakeAccount: at(1),
-      owner: at(0),
-      change: tag === STAKE ? moved : -moved,
+    const moved = (from: Key, to: Key) =>
+      sumOf(movementsBelow(instruction, transaction), { kind: 'transfer', from, to })
+    const mintIn = (farmVault: Key) => {
+      const held = transaction.balances.find(({ account }) => account === farmVault)
+      return (held?.after ?? held?.before)?.mint
+    }
+    switch (instruction.data.toString('hex', 0, 8)) {
+      case STAKE: {
+        const change = moved(at(4), at(3))
+        const stakes = change ? [{ stakeAccount: at(1), owner: at(0), change }] : []
+        return { mint: mintIn(at(3)), farm: at(2), stakes }
+      }
+      // What is unstaked stays its owner's until it is taken out.
+      case TAKE_OUT: {
+        const change = moved(at(4), at(3))
+        const stakes = change ? [{ stakeAccount: at(1), owner: at(0), change: -change }] : []
+        return { mint: mintIn(at(4)), farm: at(2), stakes }
+      }
+      // Into a new account of the other owner.
+      case GIVE: {
+        const stakes = [
+          { stakeAccount: at(3), owner: at(0), change: 0n },
+          { stakeAccount: at(4), owner: at(2), change: 0n },
+        ]
+        return { mint: undefined, farm: at(5), stakes }
+      }
+      case TAKE_FROM_ALL:
+        return { mint: mintIn(at(3)), farm: at(1), stakes: [], isRevalued: true }
+      case ADD_TO_ALL:
+        return { mint: mintIn(at(2)), farm: at(1), stakes: [], isRevalued: true }
+      default:
+        return undefined
     }
   },
-  read({ farm, owner, stakeAccount }, account) {
+  stakesOf: farm => ({
+    program: FARMS_PROGRAM,
+    size: FARM_STAKE_SIZE,
+    of: { at: STAKE_AT.farm, key: farm },
+    ownerAt: STAKE_AT.owner,
+  }),
+  read({ mint, farm, owner, stakeAccount }, account, farmAccount) {
     if (!account) return 0n
     const stake = decodeFarmStake(stakeAccount, account.owner, account.data)
-    if (stake?.farm !== farm || stake.owner !== owner)
-      throw new TypeError(`the account ${stakeAccount} is no stake of ${owner} in the farm ${farm}`)
-    return stakedIn(stake)
+    const totals = farmAccount && decodeFarmTotals(farmAccount.owner, farmAccount.data)
+    if (stake?.farm !== farm)
+      throw new TypeError(`the account ${stakeAccount} is no stake in the farm ${farm}`)
+    if (totals?.mint !== mint) throw new TypeError(`the account ${farm} is no farm of the mint ${mint}`)
+    return stake.owner === owner ? wholeStake(stake, totals) : 0n
   },
 }
 
@@ -108,7 +145,8 @@ const kamino: SvmProgram = {
   readsFirst: true,
   wants(vault, _, account) {
     const state = account && decodeVault(vault, account.owner, account.data)
-    return state ? [CLOCK, ...state.allocations.map(({ reserve }) => reserve)] : []
+    const farm = state?.farm ? [state.farm] : []
+    return state ? [CLOCK, ...state.allocations.map(({ reserve }) => reserve), ...farm] : []
   },
   read({ vault, accounts, account, supply, wanted: [clock, ...wanted], slot }) {
     const state = decodeVault(vault, account.owner, account.data)
@@ -133,11 +171,19 @@ const kamino: SvmProgram = {
       totalAssets: assetsSf / ONE,
       idleAssets: payableOf({ ...state, available }, reserves, now),
       ...(assetsSf > 0n && sharesIssued > 0n && { priceAssets: assetsSf, priceShares: sharesIssued * ONE }),
-      ...(state.farm && {
-        farm: { farm: state.farm, farmVault: farmVaultOf(state.farm, state.sharesMint) },
-      }),
+      ...farmOf(state, wanted[state.allocations.length]),
     }
   },
+}
+
+/** Where the shares are staked. A vault may name a farm of other shares: that one is none of its. */
+function farmOf(
+  { farm, sharesMint }: KaminoVault,
+  account: SvmAccount | undefined,
+): Pick<VaultState, 'farm'> {
+  const totals = account && decodeFarmTotals(account.owner, account.data)
+  if (!farm || totals?.mint !== sharesMint) return {}
+  return { farm: { farm, farmVault: farmVaultOf(farm, sharesMint) } }
 }
 
 /** What lies idle, and what the reserves have that nobody borrows. */

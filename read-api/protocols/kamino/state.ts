@@ -1,4 +1,10 @@
-import { decodeFarmStake, type FarmStake, farmStakeOf } from '../../../abi/kamino/farm.ts'
+import {
+  decodeFarmStake,
+  decodeFarmTotals,
+  type FarmStake,
+  type FarmTotals,
+  farmStakeOf,
+} from '../../../abi/kamino/farm.ts'
 import { booksAt, type KaminoBooks } from '../../../abi/kamino/math.ts'
 import { decodeReserve, type KaminoReserve } from '../../../abi/kamino/reserve.ts'
 import { decodeFarm, type KaminoFarm } from '../../../abi/kamino/staking.ts'
@@ -27,6 +33,8 @@ export interface KaminoState {
   books: KaminoBooks
   /** Undefined where shares are staked nowhere, or where it does not take them from their owner. */
   farm: KaminoFarm | undefined
+  /** What its stake is a part of, whether or not that can be taken out. */
+  totals: FarmTotals | undefined
   table: LookupTable | undefined
   /** Token accounts of the wallet, and what it has staked. */
   sharesAt: Key
@@ -82,6 +90,7 @@ export async function readKamino(node: SolanaNode, of: SvmVault, user: Key): Pro
     reserves,
     books: readBooks(vault, reserves, slot, time),
     farm: farm && read('farm', account => farmAt(farm, account, vault.sharesMint)),
+    totals: read('farm', ({ owner, data }) => decodeFarmTotals(owner, data)),
     table:
       lookupTable && read('table', ({ owner, data }) => decodeLookupTable(lookupTable, owner, data, slot)),
     sharesAt,

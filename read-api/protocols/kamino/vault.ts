@@ -1,4 +1,11 @@
-import { decodeFarmStake, FARM_STAKE_SIZE, farmStakeOf, stakedIn } from '../../../abi/kamino/farm.ts'
+import {
+  decodeFarmStake,
+  FARM_STAKE_SIZE,
+  farmStakeOf,
+  partsFor,
+  stakedIn,
+  wholeStake,
+} from '../../../abi/kamino/farm.ts'
 import { deposit, withdraw, withdrawFromAvailable } from '../../../abi/kamino/instructions.ts'
 import { beforePenalty, sharesWorth } from '../../../abi/kamino/math.ts'
 import { givesBack, openStake, stake, takeUnstaked, unstake } from '../../../abi/kamino/staking.ts'
@@ -36,7 +43,6 @@ export const kamino: SvmFamily = {
 
 /** All that there is in the token account. */
 const ALL = 2n ** 64n - 1n
-const SCALE = 10n ** 18n
 
 async function look(node: SolanaNode, of: SvmVault, user: Key): Promise<SvmLook> {
   const state = await readKamino(node, of, user)
@@ -111,11 +117,12 @@ async function look(node: SolanaNode, of: SvmVault, user: Key): Promise<SvmLook>
 }
 
 /** Shares that can be taken out of the farm at once, and what to say of the others. */
-function stakedBy({ farm, stake }: KaminoState): { free: bigint; note: string | undefined } {
-  if (!stake) return { free: 0n, note: undefined }
-  const all = stakedIn(stake)
+function stakedBy({ farm, totals, stake }: KaminoState): { free: bigint; note: string | undefined } {
+  if (!stake || !totals) return { free: 0n, note: undefined }
+  const { active, unstaked } = stakedIn(stake, totals)
+  const all = wholeStake(stake, totals)
   const isFree = farm && farm.cooldown === 0 && !farm.isLocked
-  const free = isFree ? stake.activeScaled / SCALE + stake.pendingWithdrawalScaled / SCALE : 0n
+  const free = isFree ? active + unstaked : 0n
   const note =
     all > free
       ? `${all - free} shares are staked in the farm of the vault and cannot be taken out at once: they are not in balanceNative.`
@@ -138,21 +145,21 @@ function penaltyNote({ vault, config }: KaminoState): string[] {
 /** What was unstaked before lies ready, and has to be taken out before more is unstaked. */
 function takenOut({ farm, stake: of }: KaminoState, user: Key, wanted: bigint): Instruction[] {
   if (!farm || !of) return []
-  const ready = of.pendingWithdrawalScaled / SCALE
+  const ready = stakedIn(of, farm).unstaked
   const take = takeUnstaked(farm, user)
   return [
     // A part of a unit, too, has to be taken out before.
     ...(of.pendingWithdrawalScaled > 0n ? [take] : []),
-    ...(wanted > ready ? [unstake(farm, user, wanted - ready), take] : []),
+    ...(wanted > ready ? [unstake(farm, user, partsFor(wanted - ready, farm)), take] : []),
   ]
 }
 
 /** In the token account and in the farm. */
-function sharesIn({ vault }: KaminoState, user: Key, accounts: OwnAccounts): bigint {
+function sharesIn({ vault, totals }: KaminoState, user: Key, accounts: OwnAccounts): bigint {
   const account = accounts[3]
   const stake =
     account && vault.farm && decodeFarmStake(farmStakeOf(vault.farm, user), account.owner, account.data)
-  return amountAt(accounts, 1) + (stake ? stakedIn(stake) : 0n)
+  return amountAt(accounts, 1) + (stake && totals ? wholeStake(stake, totals) : 0n)
 }
 
 function barredBy(

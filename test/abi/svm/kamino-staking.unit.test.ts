@@ -10,6 +10,9 @@ import { type Key, keyOf, TOKEN_2022_PROGRAM } from '../../../abi/svm/programs.t
 import { toBase58 } from '../../../db/base58.ts'
 import cases from './kamino-cases.json' with { type: 'json' }
 
+/** Parts of a stake that are a token base unit where nothing was taken out of the farm. */
+const UNIT = 10n ** 18n
+
 /** What Kamino's own packages made of random keys and amounts. */
 const named = (name: string): Key => `0x${createHash('sha256').update(name).digest('hex')}`
 
@@ -63,7 +66,7 @@ it.each(cases.farms.map((each, i) => ({ ...each, i })))(
     const at = { farm: n('farm'), mint: n('mint'), prices: hasPrices ? n('prices') : undefined }
     expect(described(openStake(at, n('user')))).toEqual(told.open)
     expect(described(stake(at, n('user'), BigInt(amount)))).toEqual(told.stake)
-    expect(described(unstake(at, n('user'), BigInt(amount)))).toEqual(told.unstake)
+    expect(described(unstake(at, n('user'), BigInt(amount) * UNIT))).toEqual(told.unstake)
     expect(described(takeUnstaked(at, n('user')))).toEqual(told.takeOut)
   },
 )
@@ -90,7 +93,10 @@ describe('a farm', () => {
       cooldown: 3_600,
       isLocked: true,
       cap: 5_000_000_000n,
-      staked: 4_000_000_000n,
+      activeAmount: 4_000_000_000n,
+      activeScaled: 4_000_000_000n * UNIT,
+      pendingAmount: 5n,
+      pendingScaled: 77n,
     })
     const plain = decodeFarm(at, FARMS_PROGRAM, changed(7_536, new Uint8Array(32)))
     expect(plain?.prices).toBeUndefined()
@@ -119,9 +125,9 @@ describe('a farm', () => {
 it('an amount of 128 bits is not cut off', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), amount => {
-      const { data } = unstake({ farm: named('a'), prices: undefined }, named('b'), amount)
+      const { data } = unstake({ farm: named('a'), prices: undefined }, named('b'), amount * UNIT)
       const [low = 0n, high = 0n] = [8, 16].map(place => Buffer.from(data).readBigUInt64LE(place))
-      expect(low + (high << 64n)).toBe(amount * 10n ** 18n)
+      expect(low + (high << 64n)).toBe(amount * UNIT)
     }),
   )
 })

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeFarmStake, farmStakeOf, stakedIn } from '../../../abi/kamino/farm.ts'
+import {
+  decodeFarmStake,
+  type FarmTotals,
+  farmStakeOf,
+  partsFor,
+  stakedIn,
+  wholeStake,
+} from '../../../abi/kamino/farm.ts'
 import {
   decodeEvent,
   deposit,
@@ -168,11 +175,32 @@ it('what a wallet staked is its own, whether it counts already, waits, or is to 
   expect(stake).toMatchObject({ farm: named('farm'), owner: named('user') })
   expect(farmStakeOf(named('farm'), named('user'))).toBe(at)
   // 1,234,567.5 + 1 + 2.5
-  expect(stake && stakedIn(stake)).toBe(1_234_571n)
+  const unit = 10n ** 18n
+  const all = {
+    mint: named('share'),
+    activeAmount: 9_000_000n,
+    activeScaled: 9_000_000n * unit,
+    pendingAmount: 50n,
+    pendingScaled: 50n * unit,
+  }
+  const staked = (totals: FarmTotals) => stake && [stakedIn(stake, totals), wholeStake(stake, totals)]
+  expect(staked(all)).toEqual([{ active: 1_234_567n, waiting: 1n, unstaked: 2n }, 1_234_570n])
+  // The farm's authority took a fifth of all: 987,654 + 0.8 + 2
+  const less = { ...all, activeAmount: 7_200_000n, pendingAmount: 40n }
+  expect(staked(less)).toEqual([{ active: 987_654n, waiting: 0n, unstaked: 2n }, 987_656n])
+  expect([partsFor(1n, all), partsFor(800n, less), partsFor(1n, less)]).toEqual([
+    unit,
+    1_000n * unit,
+    (unit * 5n) / 4n,
+  ])
+  expect(() => partsFor(1n, { ...all, activeAmount: 0n })).toThrow('nothing is left')
   expect(decodeFarmStake(named('elsewhere'), FARMS_PROGRAM, data)).toBeUndefined()
   expect(decodeFarmStake(at, VAULT_PROGRAM, data)).toBeUndefined()
-  const stolen = changed(data, 48, bytesOf(named('thief')))
-  expect(decodeFarmStake(at, FARMS_PROGRAM, stolen)).toBeUndefined()
+  // It stays where it was when it is given to another owner.
+  const given = changed(data, 48, bytesOf(named('heir')))
+  expect(decodeFarmStake(at, FARMS_PROGRAM, given)?.owner).toBe(named('heir'))
+  const moved = changed(data, 480, bytesOf(named('heir')))
+  expect(decodeFarmStake(at, FARMS_PROGRAM, moved)).toBeUndefined()
 })
 
 describe('instructions', () => {

@@ -180,17 +180,36 @@ it('a stake is what went into the farm or came out of it, its owner’s all the 
       const told = (asked: SvmInstruction, ...below: SvmInstruction[]) =>
         kamino.farms?.decode(asked, transactionOf([asked, ...below], [farmVault, mint, authority]))
       const stake = act('stake', [owner, stakeAccount, farm, farmVault, tokens, mint, FARMS, TOKEN_PROGRAM])
-      const common = { mint, farm, stakeAccount, owner }
-      expect(told(stake, token(3, [tokens, farmVault, owner], moved, 0))).toEqual({
-        ...common,
-        change: moved,
-      })
-      expect(told(stake)).toBeUndefined()
+      const acts = (...stakes: object[]) => ({ mint, farm, stakes })
+      expect(told(stake, token(3, [tokens, farmVault, owner], moved, 0))).toEqual(
+        acts({ stakeAccount, owner, change: moved }),
+      )
+      expect(told(stake)).toEqual(acts())
       const out = act('withdraw_unstaked_deposits', [owner, stakeAccount, farm, tokens, farmVault, authority])
-      expect(told(out, token(3, [farmVault, tokens, authority], moved, 0))).toEqual({
-        ...common,
-        change: -moved,
-      })
+      expect(told(out, token(3, [farmVault, tokens, authority], moved, 0))).toEqual(
+        acts({ stakeAccount, owner, change: -moved }),
+      )
       expect(told(act('unstake', [owner, stakeAccount, farm, FARMS]))).toBeUndefined()
+      const [heir, heirs] = [tokens, authority]
+      expect(
+        told(act('transfer_ownership', [owner, owner, heir, stakeAccount, heirs, farm, FARMS, FARMS, FARMS])),
+      ).toEqual({
+        mint: undefined,
+        farm,
+        stakes: [
+          { stakeAccount, owner, change: 0n },
+          { stakeAccount: heirs, owner: heir, change: 0n },
+        ],
+      })
+      const taken = act('withdraw_from_farm_vault', [owner, farm, tokens, farmVault, authority])
+      expect(told(taken, token(3, [farmVault, tokens, authority], moved, 0))).toEqual({
+        ...acts(),
+        isRevalued: true,
+      })
+      const given = act('deposit_to_farm_vault', [owner, farm, farmVault, tokens])
+      expect(told(given, token(3, [tokens, farmVault, owner], moved, 0))).toEqual({
+        ...acts(),
+        isRevalued: true,
+      })
     }),
   ))

@@ -15,6 +15,8 @@
 #define STAKE 0x6cb3d1c812cab0ceULL
 #define UNSTAKE 0xe1327ccd2a6b5f5aULL
 #define TAKE_OUT 0x438424dc31bb6624ULL
+#define GIVE 0x2f632d3549d7b141ULL
+#define TAKE_FROM_ALL 0x4e7c4f56fa805216ULL
 #define USER_STATE 0x7ebaa74cf955b148ULL
 /* What a program tells by calling itself. */
 #define TOLD 0x1d9acb512ea545e4ULL
@@ -402,6 +404,10 @@ APART u64 unstake(u64 low, u64 high) {
   subtract(active);
   subtract(a[2].data + 7408);
   add(a[1].data + 448);
+  add(a[2].data + 7424);
+  u64 amount = unscaled((u8 *)H->wide);
+  store(a[2].data + 7248, load(a[2].data + 7248) - amount);
+  store(a[2].data + 7440, load(a[2].data + 7440) + amount);
   return 0;
 }
 
@@ -414,7 +420,34 @@ APART u64 take_out(void) {
   if (failed) return failed;
   multiply(amount, SCALE);
   subtract(a[1].data + 448);
-  store(a[2].data + 7248, load(a[2].data + 7248) - amount);
+  subtract(a[2].data + 7424);
+  store(a[2].data + 7440, load(a[2].data + 7440) - amount);
+  return 0;
+}
+
+/* What counts of a stake goes to the stake of another owner. */
+APART u64 give(u64 count) {
+  Account *a = H->accounts;
+  if (count < 9) FAIL(NOT_ENOUGH_ACCOUNTS);
+  if (!same(a[3].data + 48, a[0].key) || !same(a[4].data + 48, a[2].key)) FAIL(WRONG_ACCOUNT);
+  if (!same(a[3].data + 16, a[5].key) || !same(a[4].data + 16, a[5].key)) FAIL(WRONG_ACCOUNT);
+  H->wide[0] = load(a[3].data + 408);
+  H->wide[1] = load(a[3].data + 416);
+  add(a[4].data + 408);
+  subtract(a[3].data + 408);
+  return 0;
+}
+
+/* The farm's authority takes of what counts: everybody has as many parts of less. */
+APART u64 take_from_all(u64 count, u64 amount) {
+  Account *a = H->accounts;
+  if (count < 6) FAIL(NOT_ENOUGH_ACCOUNTS);
+  if (!same(a[1].data + 7368, a[0].key) || !same(a[1].data + 7256, a[3].key)) FAIL(WRONG_ACCOUNT);
+  u64 failed = sign_as_authority_of(a[1].key);
+  if (failed) return failed;
+  failed = token(3, amount, 0x030204, 3, 5);
+  if (failed) return failed;
+  store(a[1].data + 7248, load(a[1].data + 7248) - amount);
   return 0;
 }
 
@@ -438,6 +471,8 @@ u64 entrypoint(u8 *input) {
   if (!H->accounts[0].is_signer) FAIL(MISSING_SIGNATURE);
   if (tag == TOLD) return 0;
   if (tag == INITIALIZE_USER) return initialize_user(count);
+  if (tag == GIVE) return give(count);
+  if (tag == TAKE_FROM_ALL && length >= 16) return take_from_all(count, load(data + 8));
   if ((tag == STAKE && length >= 16) || (tag == UNSTAKE && length >= 24) || tag == TAKE_OUT) return farm(tag, count, data);
   if (length < 16) FAIL(INVALID_ARGUMENT);
   u64 amount = load(data + 8);
