@@ -33,6 +33,8 @@ export interface StreamStatus {
   deadLetters: number
   /** First block of the last stretch of blocks whose state the node did not have: nothing is sampled there. */
   withoutState: number | undefined
+  /** The first block of which the node had state when it was last found to have none of an older one: samples begin there. */
+  samplesSince: number | undefined
   /** Contracts that were left out where final blocks were compared with the chain, as they were not finished. */
   uncompared: number
   /** State reads in which another endpoint differs from the one that was believed. */
@@ -52,6 +54,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     since: number
     followed: boolean
     without_state: number | null
+    samples_since: number | null
     retired: boolean
     dead: number
     differing: number
@@ -68,6 +71,8 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
        ${hasWriter('s.id')} AS followed,
        (SELECT max(d.block_number)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL
           AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS without_state,
+       (SELECT max((d.payload->>'keptFrom')::bigint)::int FROM dead_letter d
+          WHERE d.stream = s.id AND d.resolved_at IS NULL AND d.stage = 'sample' AND starts_with(d.reason, $1)) AS samples_since,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL) AS dead,
        (SELECT count(*)::int FROM dead_letter d WHERE d.stream = s.id AND d.resolved_at IS NULL AND d.stage = 'cross_check') AS differing,
        (SELECT count(DISTINCT contract)::int FROM completeness c, unnest(c.left_out) contract WHERE c.stream = s.id) AS uncompared,
@@ -111,6 +116,7 @@ export async function readStatus(pool: pg.Pool, now = Date.now() / 1000): Promis
     sampledInTurns: row.turns ?? [],
     deadLetters: row.dead,
     withoutState: row.without_state ?? undefined,
+    samplesSince: row.samples_since ?? undefined,
     uncompared: row.uncompared,
     differing: row.differing,
   }))

@@ -156,10 +156,13 @@ function nodeBehindOf(stream: StreamStatus, head: number | undefined): string[] 
 }
 
 /** A node without an archive. */
-function archiveOf({ name, withoutState }: StreamStatus): string[] {
+function archiveOf({ name, withoutState, samplesSince, backfills, olderLogs }: StreamStatus): string[] {
   if (withoutState === undefined) return []
+  const logs = backfills.length === 0 && olderLogs === 0 ? 'logs complete' : 'logs still come'
+  const samples =
+    samplesSince === undefined ? 'samples where there is state' : `samples since block ${samplesSince}`
   return [
-    `${name}: the node keeps no state of old blocks (met at block ${withoutState}): samples begin where its state does. An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
+    `${name}: history: ${logs}, ${samples}: the node keeps no state of old blocks (met at block ${withoutState}). An archive node in RPC_<NETWORK>, and \`deadletters resolve\`, end this line.`,
   ]
 }
 

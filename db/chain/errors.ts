@@ -84,6 +84,8 @@ export const NO_STATE = 'The node has no state of'
 
 /** The node answers, and does not have the state of that block: it keeps no archive, or the block was replaced. */
 export class StateMissingError extends UnavailableError {
+  /** The first block whose state the node has, as far as it was looked for. */
+  keptFrom: number | undefined
   constructor(at: string, cause?: RpcRefusedError) {
     super(`${NO_STATE} ${at}${cause ? `: ${cause.message}` : ''}`, { cause })
   }

@@ -17,6 +17,8 @@ export interface DeadLetter {
   contract: string
   reason: string
   log?: RawLog
+  /** Of a block without state: the first one of which the node has it. */
+  keptFrom?: number | undefined
 }
 
 /** Blocks that are handled together, by number, and what comes of them. */

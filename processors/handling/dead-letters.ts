@@ -65,7 +65,7 @@ export class DeadLetterBox {
     }
     await storeDeadLetters(
       this.pool,
-      [...list.values()].map(({ letter: { stage, block, contract, reason, log: raw }, times }) => ({
+      [...list.values()].map(({ letter: { stage, block, contract, reason, log: raw, keptFrom }, times }) => ({
         stage,
         stream,
         block: block.number,
@@ -74,7 +74,7 @@ export class DeadLetterBox {
         logIndex: raw?.logIndex,
         contract,
         reason,
-        payload: raw ? payloadOf(raw) : {},
+        payload: raw ? payloadOf(raw) : keptFrom === undefined ? {} : { keptFrom },
         attempts: times,
       })),
     )

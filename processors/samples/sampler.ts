@@ -376,7 +376,7 @@ export class Sampler {
       const [vault = ''] = vaults.keys()
       const [read] = reads.values()
       const contract = vault || (read?.calls[0]?.to ?? '')
-      letters.push({ stage: 'sample', block, contract, reason: error.message })
+      letters.push({ stage: 'sample', block, contract, reason: error.message, keptFrom: error.keptFrom })
       return events
     }
   }

@@ -39,7 +39,7 @@ export function openContractCalls({
 }): ContractCalls {
   const answers: ContractCalls['answers'] = async (calls, block, gas) => {
     if (calls.length === 0) return []
-    if (lost.isLost(block.number)) throw new StateMissingError(`block ${block.number}`)
+    if (lost.isLost(block.number)) throw lost.missing(block.number)
     try {
       const found = await strangers.read(calls, { blockHash: block.hash }, gas)
       if (found.every(({ data, trouble }) => !data && !trouble)) await kept.assertKept(block.number)

@@ -15,7 +15,9 @@ export interface LostState {
   isLost(height: number): boolean
   /** Whether it lacks any. */
   isAnyLost(): boolean
-  /** The node had none of this block: finds how far up it has none, so that not each block above has to be asked for. */
+  /** For a block whose state is lost. */
+  missing(height: number): StateMissingError
+  /** The node had none of this block: finds how far up it has none, so that not each block above has to be asked for, and says it in the error. */
   note(block: BlockRef, error: StateMissingError): Promise<void>
 }
 
@@ -64,6 +66,11 @@ export function openLostState({
   return {
     isLost,
     isAnyLost: () => isLost(lost.below),
+    missing(height) {
+      const error = new StateMissingError(`block ${height}`)
+      error.keptFrom = lost.below + 1
+      return error
+    },
     async note(block, error) {
       // A block that was replaced has no state either, and says nothing of those before it.
       if ((await headers.header(block.number))?.hash !== block.hash) return
@@ -78,6 +85,7 @@ export function openLostState({
         searching = undefined
       })
       await searching
+      error.keptFrom = lost.below + 1
     },
   }
 }

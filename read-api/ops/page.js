@@ -117,11 +117,11 @@ export const isBad = ({ kind, state }) =>
 export function remarks({ fault, streams }) {
   return [
     ...(fault ? [fault] : []),
-    ...streams.flatMap(({ name, withoutState }) =>
+    ...streams.flatMap(({ name, withoutState, samplesSince }) =>
       withoutState === undefined || withoutState === null
         ? []
         : [
-            `${name}: the node keeps no state of old blocks (met at block ${number(withoutState)}): samples begin where its state does.`,
+            `${name}: ${samplesSince ? `samples since block ${number(samplesSince)}` : 'samples where there is state'}: the node keeps no state of old blocks (met at block ${number(withoutState)}).`,
           ],
     ),
     ...streams.flatMap(({ name, sampledInTurns }) =>

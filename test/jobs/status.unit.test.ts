@@ -22,6 +22,7 @@ const stream = (more: Partial<StreamStatus> = {}): StreamStatus => ({
   sampledInTurns: [],
   deadLetters: 0,
   withoutState: undefined,
+  samplesSince: undefined,
   uncompared: 0,
   differing: 0,
   ...more,

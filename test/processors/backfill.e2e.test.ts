@@ -281,4 +281,10 @@ it('a node without the state of old blocks: what logs tell is added all the same
   expect(before.filter(event => morpho(event) && isOfState(event)).length).toBeGreaterThan(500)
   const { rows } = await pruned.postgres.pool.query('SELECT stage FROM dead_letter')
   expect(rows).toEqual([{ stage: 'sample' }])
+  const status = (await readStatus(pruned.postgres.pool)).find(({ name }) => name === 'mainnet')
+  expect(status?.samplesSince).toBe(number - FINALITY)
+  const said = statusTable({ at: 0, streams: status ? [status] : [], heads: new Map() })
+  expect(said).toContain(
+    `mainnet: history: logs complete, samples since block ${number - FINALITY}: the node`,
+  )
 }, 600_000)

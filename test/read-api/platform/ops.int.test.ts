@@ -307,12 +307,12 @@ describe('the page', () => {
     ).toEqual([false, false, false, true, true])
     expect(isBad({ kind: 'registry', state: '', age: 0 })).toBe(false)
     const streams = [
-      { name: 'base', withoutState: 1_234, olderLogs: 0, sampledInTurns: [] },
+      { name: 'base', withoutState: 1_234, samplesSince: 5_678, olderLogs: 0, sampledInTurns: [] },
       { name: 'mainnet', withoutState: null, olderLogs: 2, sampledInTurns: [] },
     ]
     expect(remarks({ fault: 'Lost.', streams })).toEqual([
       'Lost.',
-      'base: the node keeps no state of old blocks (met at block 1,234): samples begin where its state does.',
+      'base: samples since block 5,678: the node keeps no state of old blocks (met at block 1,234).',
       'mainnet: what 2 contracts logged long ago is being fetched.',
     ])
     const projections = (a: number, b: number) => [
