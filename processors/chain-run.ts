@@ -165,6 +165,8 @@ class ChainRun {
   private rounds: readonly SamplingRound[] = []
   /** What the last batch brought to be watched comes with the next one. */
   private takesMore = false
+  /** Batches that are handled and not stored yet. */
+  private ahead = 0
 
   constructor(ground: Ground) {
     this.ground = ground
@@ -177,6 +179,7 @@ class ChainRun {
       teaches: teaching.teaches,
       getBlockHash: async height => (await rpc?.header(height))?.hash,
       onCommit: committed => this.onCommit(committed),
+      onHandled: () => this.onHandled(),
     })
   }
 
@@ -224,6 +227,7 @@ class ChainRun {
       },
       signal,
     )
+    await this.database.settled()
   }
 
   async close(failure: unknown): Promise<void> {
@@ -234,17 +238,40 @@ class ChainRun {
     this.older?.stop()
     await this.database.close()
     const { contracts, position, history } = this
-    if (failure instanceof FilterExtended && position !== undefined && !history)
+    if (failure instanceof FilterExtended && position !== undefined && !history && this.ahead === 0)
       kept.known = { contracts, position, protocols, feeds, ignored: registry.ignored }
+  }
+
+  /** Whether the next batch may be handled while this one is stored: nothing that it stands on waits for that. */
+  private onHandled(): boolean {
+    const { aggregators, options } = this.ground
+    const { history, older, handler } = this
+    const isAlone =
+      history !== undefined ||
+      older?.isTouched ||
+      aggregators.areMore() ||
+      (handler?.watchesMore && !this.takesMore) ||
+      options.signal?.aborted
+    if (isAlone) return false
+    this.ahead++
+    this.settleKnowledge()
+    return true
+  }
+
+  /** What was learned of the batch stays: it is stored, or the run ends. */
+  private settleKnowledge(): void {
+    const { contracts, history, older, looks, logBudget, sampleBudget } = this
+    for (const part of [contracts, history, older, looks, logBudget, sampleBudget]) part?.commit()
   }
 
   private async onCommit(committed: Committed): Promise<void> {
     if (committed.isDiscarded) return this.tell(committed)
     const { options, aggregators, registry, progressed } = this.ground
     const { network, pool, signal } = options
-    const { history, older, looks, logBudget, sampleBudget } = this
+    const { history, looks, logBudget, sampleBudget } = this
     this.position = committed.head
-    for (const part of [this.contracts, history, older, looks, logBudget, sampleBudget]) part?.commit()
+    if (committed.isAlone) this.settleKnowledge()
+    else this.ahead--
     const rounds = sampleBudget?.rounds() ?? []
     if (!isDeepStrictEqual(rounds, this.rounds)) await storeRounds(pool, network.chainId, rounds)
     this.rounds = rounds
@@ -252,13 +279,9 @@ class ChainRun {
     progressed()
     await this.tell(committed)
     if (signal?.aborted) throw new StoppedError(network.name)
-    if (
-      history?.hasJoined ||
-      aggregators.areMore() ||
-      (this.handler?.watchesMore && !this.takesMore) ||
-      (await registry.hasChanged())
-    )
-      throw new FilterExtended()
+    const wantsMore =
+      history?.hasJoined || aggregators.areMore() || (this.handler?.watchesMore && !this.takesMore)
+    if ((committed.isAlone && wantsMore) || (await registry.hasChanged())) throw new FilterExtended()
   }
 
   private async tell(committed: Committed): Promise<void> {
@@ -292,6 +315,12 @@ class ChainRun {
     return live
   }
 
+  /** What is read of the store once all that was handled before is in it. */
+  private async stored<T>(read: () => Promise<T>): Promise<T> {
+    await this.database.settled()
+    return read()
+  }
+
   private common(): Common {
     const { options, protocols, decoder, rpc, kept } = this.ground
     const { pool, network } = options
@@ -302,11 +331,11 @@ class ChainRun {
       samples: options.samples ?? true,
       // What is made of the past may not be stored yet.
       collateralHolders: async contract => [
-        ...(await readCollateralHolders(pool, network.chainId, contract)),
+        ...(await this.stored(() => readCollateralHolders(pool, network.chainId, contract))),
         ...(this.history?.collateralHolders(contract) ?? []),
       ],
-      principals: contract => readPrincipals(pool, network.chainId, contract),
-      standingLogs: addresses => readStandingLogs(pool, network.chainId, addresses),
+      principals: contract => this.stored(() => readPrincipals(pool, network.chainId, contract)),
+      standingLogs: addresses => this.stored(() => readStandingLogs(pool, network.chainId, addresses)),
       onDeadLetters: letters => kept.deadLetters.keep(letters),
     }
   }

@@ -21,7 +21,7 @@ import { type EventWriter, openWriter } from './event-writer.ts'
 import type { HotBlock } from './hot-blocks.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
 import { type Change, type Stored, storeBatch, takeWriterRole, writtenBy } from './store-batch.ts'
-import { type Cursor, describeState, readStreamState, topOf } from './stream-state.ts'
+import { type Cursor, describeState, readStreamState, type StreamState, topOf } from './stream-state.ts'
 import { storeTeaching, type Teaches } from './teaching.ts'
 import { connectionOf, OpenTypeormDatabase, openDataSource } from './typeorm-parts.ts'
 import { type SourceCursor, storeSourceCursors } from './watched-sources.ts'
@@ -30,6 +30,8 @@ import { takeWriterLock } from './writer-lock.ts'
 export interface Committed extends Stored {
   /** Of handling the blocks and of the transaction that stores what came of them. */
   seconds: number
+  /** The next batch was not handled before this one was stored. */
+  isAlone: boolean
 }
 
 interface Outcome extends Change {
@@ -47,6 +49,23 @@ export interface ChainDatabaseOptions {
   /** Hash of a canonical block, asked when a hot block became final without the source saying its hash. */
   getBlockHash?: (height: number) => Promise<string | undefined>
   onCommit?: (committed: Committed) => void | Promise<void>
+  /** A batch was handled. True: nothing that the next one is handled by waits for this one to be stored; absent: it always does. */
+  onHandled?: () => boolean
+}
+
+/** A batch of final blocks that is handled, and is being stored while the next one is handled. */
+interface Storing {
+  done: Promise<Stored>
+  /** What is final then; nothing is hot. */
+  final: Cursor
+}
+
+/** What came of a batch, and what the stream was that it stands on. */
+interface Prepared {
+  before: StreamState
+  change: Change
+  move: Outcome['move']
+  isAlone: boolean
 }
 
 /** No event goes through the library's store, which would delete rows at a fork (invariant 1): they are appended beside it. */
@@ -66,8 +85,9 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   private lock: pg.PoolClient | undefined
   private readonly underWay = new Set<Promise<unknown>>()
   private isClosed = false
-  /** A batch is being handled or stored. */
+  /** A batch is being handled or stored, but for one that is stored beside the next. */
   private isHandling = false
+  private storing: Storing | undefined
   private appending: Promise<unknown> | undefined
   /** What belongs in the transaction that the library is about to open, around its own statements. */
   private around: ((tx: pg.PoolClient, library: () => Promise<void>) => Promise<void>) | undefined
@@ -85,6 +105,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   async connect(): Promise<HotDatabaseState & { position: number }> {
     this.assertOpen()
     const { pool, stream, name, kind = 'evm' } = this.options
+    await this.settled()
     await registerStream(pool, stream, name, kind)
     if (!this.lock) {
       const client = await pool.connect()
@@ -163,7 +184,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   /** Finalized blocks: everything up to nextHead is canonical for good. */
   override async transact(info: FinalTxInfo, handle: (store: EventWriter) => Promise<void>): Promise<void> {
     let orphaned = 0
-    await this.commit(info.prevHead, async (hot, cursor) => {
+    await this.commit(info.prevHead, true, async (hot, cursor) => {
       const stored = new Map(hot.map(block => [block.height, block.hash]))
       const opened = openWriter(stored, Number.MAX_SAFE_INTEGER, info.prevHead)
       const { canonical } = opened
@@ -209,7 +230,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     info: HotTxInfo,
     handle: (store: EventWriter, sliceStart: number, sliceEnd: number) => Promise<void>,
   ): Promise<void> {
-    return this.commit(undefined, async (hot, cursor) => {
+    return this.commit(undefined, false, async (hot, cursor) => {
       const known = [{ height: cursor.height, hash: cursor.hash }, ...hot]
       if (!known.some(block => block.hash === info.baseHead.hash)) {
         throw new CursorMovedError(
@@ -244,33 +265,64 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
 
   /**
    * Handles blocks, and then appends in a transaction of its own what came of them: no transaction is open while a node is
-   * asked. It stores nothing where the stream is not what the handling stood on any more.
+   * asked. It stores nothing where the stream is not what the handling stood on any more. Final blocks are stored while the next ones are
+   * handled, where `onHandled` allows it: what went wrong with them is thrown by what comes next, which stores nothing then.
    */
   private async commit(
     expected: Cursor | undefined,
+    isFinal: boolean,
     work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
   ): Promise<void> {
-    const { onCommit } = this.options
     this.assertMayWrite()
     const startedAt = performance.now()
     this.isHandling = true
-    const committed = await this.tracked(this.handleAndAppend(expected, work)).finally(() => {
+    try {
+      if (!isFinal) await this.settled()
+      const prepared = await this.tracked(this.prepare(expected, work))
+      this.storing = undefined
+      const done = this.tracked(this.store(prepared, startedAt))
+      if (!isFinal || prepared.isAlone) return void (await done)
+      // Whoever waits for it is told.
+      done.catch(() => {})
+      const { height, hash } = prepared.change.final
+      this.storing = { done, final: { height, hash } }
+    } finally {
       this.isHandling = false
-    })
-    await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000 })
+    }
   }
 
-  private async handleAndAppend(
+  /** Until nothing is being stored. @throws what went wrong with it */
+  async settled(): Promise<void> {
+    for (let { storing } = this; storing; { storing } = this) {
+      await storing.done
+      if (this.storing === storing) this.storing = undefined
+    }
+  }
+
+  private async prepare(
     expected: Cursor | undefined,
     work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
-  ): Promise<Stored> {
-    const { pool, stream, name } = this.options
+  ): Promise<Prepared> {
+    const { pool, stream, name, onHandled } = this.options
     // What is being appended of the past moves the stream, too.
     await this.appending
-    const before = await readStreamState(pool, stream)
-    if (expected && !isSame(before.final, expected))
-      throw new CursorMovedError(name, `block ${expected.height}`, `block ${before.final.height}`)
-    const { move, ...change } = await work(before.hot, before.final)
+    const { storing } = this
+    const known: Omit<StreamState, 'position'> & { position?: number } = storing
+      ? { final: storing.final, hot: [] }
+      : await readStreamState(pool, stream)
+    if (expected && !isSame(known.final, expected)) {
+      await this.settled()
+      throw new CursorMovedError(name, `block ${expected.height}`, `block ${known.final.height}`)
+    }
+    const { move, ...change } = await work(known.hot, known.final)
+    const isWhole = !change.isDiscarded && change.orphans.length === 0 && known.hot.length === 0
+    const isAlone = !isWhole || !(onHandled?.() ?? false)
+    const position = known.position ?? (await storing?.done)?.head ?? 0
+    return { before: { position, final: known.final, hot: known.hot }, change, move, isAlone }
+  }
+
+  private async store({ before, change, move, isAlone }: Prepared, startedAt: number): Promise<Stored> {
+    const { pool, stream, name, onCommit, teaches } = this.options
     this.assertHasLock()
     let committed: Stored | undefined
     this.around = async (tx, library) => {
@@ -279,12 +331,13 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
         throw new CursorMovedError(name, describeState(before), describeState(state))
       await library()
       await takeWriterRole(pool, tx)
-      committed = await storeBatch(tx, stream, before, change, this.options.teaches)
+      committed = await storeBatch(tx, stream, before, change, teaches)
     }
     await move().finally(() => {
       this.around = undefined
     })
     if (!committed) throw new TypeError('TypeormDatabase opened no transaction')
+    await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000, isAlone })
     return committed
   }
 
@@ -300,6 +353,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   ): Promise<Committed | undefined> {
     const { pool, stream } = this.options
     this.assertMayWrite()
+    if (!this.isHandling) await this.settled()
     if (this.isHandling) return undefined
     const startedAt = performance.now()
     let committed: Stored | undefined
@@ -324,7 +378,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     })
     this.appending = commit.catch(() => {})
     await this.tracked(commit)
-    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000 }
+    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000, isAlone: true }
   }
 
   private tracked<T>(commit: Promise<T>): Promise<T> {

@@ -179,6 +179,11 @@ export class OlderLogs {
     this.taken = { blocks: this.made.length, moved }
   }
 
+  /** The batch under way took something, or brought more to be fetched. */
+  get isTouched(): boolean {
+    return this.taken !== undefined || this.isAdding
+  }
+
   /** The batch is stored. */
   commit(): void {
     if (this.taken) {
