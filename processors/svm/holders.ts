@@ -15,12 +15,16 @@ import type { Vaults } from './vaults.ts'
 const EVERY = 10
 /** Seconds for which what a node refused to tell is not asked for again. */
 const REST = 86_400
-/** Bytes of an answer, some 50,000 accounts; where there are more, they are asked for by the first byte of their owner, and so on. */
+/** Seconds without a question after one that was not answered: it held up the blocks. */
+const SILENCE = 600
+/** Seconds until a farm is read again: anybody may change what its stakes are worth. */
+const FARM_REST = 300
+/** Bytes of an answer, some 50,000 accounts; where there are more, they are asked for by the first byte of their owner. */
 const MOST_BYTES = 16 * 1024 * 1024
 /** Questions of a part each that are asked at a time. */
 const AT_ONCE = 8
-/** Bytes of the owner's key that are asked by at most. */
-const DEEPEST = 2
+/** Stakes of a farm that wait to be read before more of them are asked for. */
+const MOST_WAITING = 30_000
 
 /** Of a token account, what is asked for: from the owner's key to the state. @see solana-program/token, state.rs */
 const TOKENS = { ofAt: 0, ownerAt: 32, size: 165 }
@@ -81,8 +85,10 @@ export class Holders {
     if (!reading) return []
     const { farm, mint } = reading
     // Stakes are read by the sampler, with the account of their farm.
+    const waiting = farm ? this.sampler.stakesWaiting(farm) : 0
     if (farm && reading.left.length === 0)
-      return this.sampler.hasStakesOf(farm) ? [] : [this.done(reading, least, vaults)]
+      return waiting > 0 ? [] : [this.farmDone(reading, farm, { least, time }, vaults)]
+    if (waiting > MOST_WAITING) return []
     this.askedAt = time
     const found: Sampled[] = []
     try {
@@ -90,6 +96,7 @@ export class Holders {
         found.push(await this.readPart(reading, least, vaults))
     } catch (error) {
       if (!(error instanceof RpcRefusedError) || !error.isAboutQuestion) {
+        this.askedAt = time + SILENCE
         // The parts that were read are not asked for again.
         if (!(error instanceof UnavailableError) || found.length === 0) throw error
         return found
@@ -129,7 +136,7 @@ export class Holders {
         least,
       )
     } catch (error) {
-      if (!isTooLong(error) || prefix.length === 2 * DEEPEST) throw error
+      if (!isTooLong(error) || prefix !== '') throw error
       const parts = Array.from({ length: 256 }, (_, byte) => prefix + byte.toString(16).padStart(2, '0'))
       reading.left.splice(0, 1, ...parts)
       return { slot: least, events: [], refused: [] }
@@ -158,6 +165,16 @@ export class Holders {
     }
     if (reading.left.length === 0) sampled.events.push(...this.done(reading, found.slot, vaults).events)
     return sampled
+  }
+
+  private farmDone(
+    reading: Reading,
+    farm: Key,
+    { least, time }: { least: number; time: number },
+    vaults: Vaults,
+  ): Sampled {
+    this.restsUntil.set(farm, time + FARM_REST)
+    return this.done(reading, least, vaults)
   }
 
   private done({ mint, farm, protocol, holders }: Reading, slot: number, vaults: Vaults): Sampled {
@@ -192,7 +209,7 @@ export class Holders {
       dataSlice,
       filters,
     }
-    const options = { isExact: true, maxBytes: MOST_BYTES, timeoutMs: 60_000 }
+    const options = { isExact: true, maxBytes: MOST_BYTES, timeoutMs: 30_000, attempts: 2 }
     const said = answerSchema.safeParse(
       await this.ask('getProgramAccounts', [toBase58(program), config], options),
     )

@@ -78,9 +78,9 @@ export class Sampler {
     }
   }
 
-  /** Whether stakes of a farm wait to be read. */
-  hasStakesOf(farm: Key): boolean {
-    return [...this.stakes.values()].some(stake => stake.farm === farm)
+  /** How many stakes of a farm wait to be read. */
+  stakesWaiting(farm: Key): number {
+    return [...this.stakes.values()].filter(stake => stake.farm === farm).length
   }
 
   /** Whether it was read, and there are no shares of it. */

@@ -160,8 +160,8 @@ it('of too many for one answer some are asked for at a time', async () => {
     return ask(method, ...more)
   }
   await indexed(few, { chain: world.chain, node, ask: narrow }, 70)
-  // What a node says of too long an answer is believed when it has said so three times.
-  expect(node.calls.get('getProgramAccounts')).toBe(before + 2 * 3 + 2 * 256)
+  // What a node says of too long an answer is believed when it has said so twice.
+  expect(node.calls.get('getProgramAccounts')).toBe(before + 2 * 2 + 2 * 256)
   expect((await eventsOf(few, 'SvmHoldersListed')).map(({ data }) => data)).toHaveLength(2)
   expect(told(await eventsOf(few))).toEqual(await asked(node, owners, mints))
 })
