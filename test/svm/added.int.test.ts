@@ -134,7 +134,7 @@ it('live blocks go on while a node has none so old, which status shows, and what
   const run = indexSolana(pool, { chain, source: pruned, endSlot: chain.slot, signal: stop.signal })
   const solana = async () => (await readStatus(pool)).find(({ name }) => name === SOLANA.name)
   await expect
-    .poll(async () => (await solana())?.headBlock, { timeout: 20_000, interval: 20 })
+    .poll(async () => (await solana())?.headBlock, { timeout: 60_000, interval: 20 })
     .toBe(chain.slot)
   expect((await solana())?.backfills).toMatchObject([{ sources: 5 }])
   stop.abort()

@@ -86,7 +86,7 @@ test('the next batch is handled before this one is stored, and they are stored i
     isHandled = true
     append(writer, 1)
   })
-  await expect.poll(() => isHandled).toBe(true)
+  await expect.poll(() => isHandled, { timeout: 30_000 }).toBe(true)
   expect([await stored(), committed.length]).toEqual([[], 0])
   await letGo()
   await second
