@@ -1,5 +1,5 @@
--- Accounts that were there before what is indexed begins are read by a node, once.
-CREATE OR REPLACE VIEW internal.svm_balance_rows AS
+-- Accounts that were there before what is indexed begins are read by a node, once: the view takes the place of the one before.
+CREATE VIEW IF NOT EXISTS internal.svm_balance_rows AS
 SELECT holding.1 AS holder, toUInt32(stream) AS chain_id, contract AS mint, fields.tokenAccount AS token_account, timestamp, position, block_number,
   toUInt256(holding.2) AS amount
 FROM (
