@@ -62,7 +62,7 @@ export function decodeFarmStake(account: Key, owner: Key, data: Uint8Array): Far
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (bytes.toString('hex', 0, 8) !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(bytes.subarray(at)).key()
-  const u128 = (at: number) => u128At(bytes, at)
+  const u128 = (at: number) => new ByteReader(bytes.subarray(at)).u128()
   const [farm, wallet] = [key(STAKE_AT.farm), key(STAKE_AT.owner)]
   // It stays where it was opened when it is given to another owner.
   if (farmStakeOf(farm, key(STAKE_AT.delegatee)) !== account) return undefined
@@ -80,16 +80,15 @@ export function decodeFarmTotals(owner: Key, data: Uint8Array): FarmTotals | und
   if (owner !== FARMS_PROGRAM || data.length !== FARM_SIZE) return undefined
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (bytes.toString('hex', 0, 8) !== FARM_DISCRIMINATOR) return undefined
+  const read = (at: number) => new ByteReader(bytes.subarray(at))
   return {
-    mint: new ByteReader(bytes.subarray(FARM_AT.mint)).key(),
-    activeAmount: bytes.readBigUInt64LE(FARM_AT.active),
-    activeScaled: u128At(bytes, FARM_AT.activeParts),
-    pendingAmount: bytes.readBigUInt64LE(FARM_AT.pending),
-    pendingScaled: u128At(bytes, FARM_AT.pendingParts),
+    mint: read(FARM_AT.mint).key(),
+    activeAmount: read(FARM_AT.active).u64(),
+    activeScaled: read(FARM_AT.activeParts).u128(),
+    pendingAmount: read(FARM_AT.pending).u64(),
+    pendingScaled: read(FARM_AT.pendingParts).u128(),
   }
 }
-
-const u128At = (bytes: Buffer, at: number) => bytes.readBigUInt64LE(at) + (bytes.readBigUInt64LE(at + 8) << 64n)
 
 /** Token base units that parts of a farm are worth, rounded down. Of what nobody has a part yet, a part is a unit. */
 const worth = (parts: bigint, amount: bigint, all: bigint) =>

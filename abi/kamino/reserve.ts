@@ -59,7 +59,7 @@ export function decodeReserve(owner: Key, data: Uint8Array): KaminoReserve | und
   if (bytes.toString('hex', 0, 8) !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(bytes.subarray(at)).key()
   const u64 = (at: number) => bytes.readBigUInt64LE(at)
-  const u128 = (at: number) => u64(at) + (u64(at + 8) << 64n)
+  const u128 = (at: number) => new ByteReader(bytes.subarray(at)).u128()
   return {
     slot: u64(AT.slot),
     lendingMarket: key(AT.lendingMarket),

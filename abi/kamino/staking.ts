@@ -76,6 +76,7 @@ export const givesBack = ({ warmup, cooldown, isLocked, isFrozen, canBeTaken }: 
 
 /** @see solana-sysvar, rent */
 const RENT = keyOf('SysvarRent111111111111111111111111111111111')
+
 type At = Pick<KaminoFarm, 'farm' | 'mint' | 'prices'>
 
 /** Makes the account of a wallet's stake, at its own cost. It fails where there is one. */

@@ -107,7 +107,7 @@ export function decodeVault(vault: Key, owner: Key, data: Uint8Array): KaminoVau
   if (Buffer.from(data.subarray(0, 8)).toString('hex') !== DISCRIMINATOR) return undefined
   const key = (at: number) => new ByteReader(data.subarray(at)).key()
   const u64 = (at: number) => new ByteReader(data.subarray(at)).u64()
-  const u128 = (at: number) => u64(at) + (u64(at + 8) << 64n)
+  const u128 = (at: number) => new ByteReader(data.subarray(at)).u128()
   const state: KaminoVault = {
     authority: key(AT.authority),
     tokenMint: key(AT.tokenMint),

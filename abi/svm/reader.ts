@@ -22,6 +22,11 @@ export class ByteReader {
     return value
   }
 
+  u128(): bigint {
+    const low = this.u64()
+    return low + (this.u64() << 64n)
+  }
+
   key(): Key {
     return keyFrom(this.take(32))
   }
