@@ -244,18 +244,17 @@ class ChainRun {
 
   /** Whether the next batch may be handled while this one is stored: nothing that it stands on waits for that. */
   private onHandled(): boolean {
-    const { aggregators, options } = this.ground
-    const { history, older, handler } = this
-    const isAlone =
-      history !== undefined ||
-      older?.isTouched ||
-      aggregators.areMore() ||
-      (handler?.watchesMore && !this.takesMore) ||
-      options.signal?.aborted
-    if (isAlone) return false
+    const { history, older, ground } = this
+    if (history || older?.isTouched || this.wantsMore || ground.options.signal?.aborted) return false
     this.ahead++
     this.settleKnowledge()
     return true
+  }
+
+  /** The run ends with this batch: more is to be watched from the next one on. */
+  private get wantsMore(): boolean {
+    const isMet = this.handler?.watchesMore && !this.takesMore
+    return this.history?.hasJoined || this.ground.aggregators.areMore() || (isMet ?? false)
   }
 
   /** What was learned of the batch stays: it is stored, or the run ends. */
@@ -266,9 +265,9 @@ class ChainRun {
 
   private async onCommit(committed: Committed): Promise<void> {
     if (committed.isDiscarded) return this.tell(committed)
-    const { options, aggregators, registry, progressed } = this.ground
+    const { options, registry, progressed } = this.ground
     const { network, pool, signal } = options
-    const { history, looks, logBudget, sampleBudget } = this
+    const { looks, logBudget, sampleBudget } = this
     this.position = committed.head
     if (committed.isAlone) this.settleKnowledge()
     else this.ahead--
@@ -279,9 +278,7 @@ class ChainRun {
     progressed()
     await this.tell(committed)
     if (signal?.aborted) throw new StoppedError(network.name)
-    const wantsMore =
-      history?.hasJoined || aggregators.areMore() || (this.handler?.watchesMore && !this.takesMore)
-    if ((committed.isAlone && wantsMore) || (await registry.hasChanged())) throw new FilterExtended()
+    if ((committed.isAlone && this.wantsMore) || (await registry.hasChanged())) throw new FilterExtended()
   }
 
   private async tell(committed: Committed): Promise<void> {

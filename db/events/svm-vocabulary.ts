@@ -73,7 +73,7 @@ export const svmVocabulary = {
   SvmStakeChanged: z.object({ farm: address, stakeAccount: address, owner: address, change: int }),
   /**
    * Shares (`contract`: their mint) were taken out of a farm, or put into it, for all who have a stake in it alike: each stake is worth less, or
-   * more, from here on.
+   * more, from here on. Told once, until all stakes of the farm were read again.
    */
   SvmStakesRevalued: z.object({ farm: address }),
   /** So many shares (`contract`: their mint) are an owner's in a farm at this slot, by the farm's own account of it. */

@@ -41,11 +41,30 @@ export async function readAccounts(ask: Ask, keys: readonly Key[], least: number
   if (!said.success || said.data.value.length !== keys.length)
     throw new UnavailableError('The node answers something else to a question for accounts.')
   const { context, value } = said.data
+  assertAsFar(context.slot, least)
   return {
     slot: context.slot,
     accounts: new Map(keys.map((key, i) => [key, accountOf(value[i])])),
   }
 }
+
+/**
+ * What a node says of a slot that is stored already comes too late to be one of its events.
+ * @throws UnavailableError
+ */
+export function assertAsFar(slot: number, least: number): void {
+  if (slot < least)
+    throw new UnavailableError(
+      `The node answers as of slot ${slot}, and was asked as of slot ${least} at least.`,
+    )
+}
+
+/** Unhealthy, which is behind others; not as far as what is asked for. @see solana rpc-client-api, custom_error.rs */
+const BEHIND = new Set([-32005, -32016])
+
+/** The node is not as far as others: it may be the next moment. */
+export const isBehind = (error: unknown): boolean =>
+  error instanceof RpcRefusedError && BEHIND.has(error.rpcCode ?? 0)
 
 /**
  * Reads what belongs to these together, or, where an answer would be too long, in halves; what is too long by itself is told of, and holds

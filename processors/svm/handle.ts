@@ -36,6 +36,7 @@ export function handleBlocks(
 ): Handled {
   const deadLetters: SvmDeadLetter[] = []
   const touched = new Set<Key>()
+  const revalued: Key[] = []
   const byProgram = new Map(programs.flatMap(each => each.programs.map(id => [id, each] as const)))
   const byFarm = new Map(
     programs.flatMap(each => (each.farms?.programs ?? []).map(id => [id, each] as const)),
@@ -64,8 +65,9 @@ export function handleBlocks(
       each(instruction => {
         const program = byFarm.get(instruction.program)
         const acts = program?.farms?.decode(instruction, transaction)
-        if (program && acts)
-          found.push(...farmEventsOf(program.name, acts, vaults, placeOf(transaction, instruction.place)))
+        if (!program || !acts) return
+        found.push(...farmEventsOf(program.name, acts, vaults, placeOf(transaction, instruction.place)))
+        if (acts.isRevalued) revalued.push(acts.farm)
       })
       found.sort((a, b) => (a.logIndex ?? 0) - (b.logIndex ?? 0))
       events.push(...found, ...balancesOf(transaction, vaults))
@@ -73,9 +75,6 @@ export function handleBlocks(
     return { block: { number: block.slot, hash: block.hash, timestamp: block.time }, events }
   })
   const stakes = made.flatMap(({ events }) => events.flatMap(event => stakeOf(event) ?? []))
-  const revalued = made.flatMap(({ events }) =>
-    events.flatMap(({ type, data }) => (type === 'SvmStakesRevalued' ? [data.farm as Key] : [])),
-  )
   return { blocks: made, deadLetters, touched, stakes, revalued }
 }
 
@@ -104,7 +103,7 @@ function eventsOf(
 }
 
 /** The stake that an event tells of. */
-export const stakeOf = (event: Pick<DomainEvent, 'type' | 'contract' | 'data'>): Stake | undefined => {
+const stakeOf = (event: Pick<DomainEvent, 'type' | 'contract' | 'data'>): Stake | undefined => {
   if (event.type !== 'SvmStakeChanged') return undefined
   const { farm, stakeAccount, owner } = event.data as EventData<'SvmStakeChanged'>
   return { mint: event.contract, farm, stakeAccount, owner } as Stake
@@ -121,10 +120,11 @@ function farmEventsOf(
   if (!mint || vaults.protocolOfMint(mint) !== protocol) return []
   const common = { protocol, contract: mint, ...at }
   const revalued: DomainEvent = { type: 'SvmStakesRevalued', ...common, data: { farm } }
-  if (isRevalued) vaults.learn(revalued)
+  // Anybody may do so any number of times: where nobody said that all stakes were read, it is no news.
+  const isNews = isRevalued && vaults.learn(revalued)
   return [
     ...stakes.map((stake): DomainEvent => ({ type: 'SvmStakeChanged', ...common, data: { farm, ...stake } })),
-    ...(isRevalued ? [revalued] : []),
+    ...(isNews ? [revalued] : []),
   ]
 }
 

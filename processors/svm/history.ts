@@ -57,6 +57,11 @@ export class SvmHistory {
     return this.pending.length > 0
   }
 
+  /** Some of it can be fetched now. */
+  get isDue(): boolean {
+    return this.isPending && Date.now() >= this.waitsUntil
+  }
+
   /** With the programs that are live, and no others. */
   live(): SvmProgram[] {
     const late = new Set(this.pending.map(({ contract }) => contract))
@@ -71,7 +76,7 @@ export class SvmHistory {
 
   /** Stores some of it, up to the slot that is stored. Whether programs became live. */
   async step(database: ChainDatabase, height: number): Promise<boolean> {
-    if (!this.isPending || height < 0 || Date.now() < this.waitsUntil) return false
+    if (!this.isDue || height < 0) return false
     try {
       return await this.fetch(database, height)
     } catch (error) {

@@ -6,7 +6,7 @@ import { RpcRefusedError } from '../../db/chain/errors.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
-import { isTooLong } from './accounts.ts'
+import { assertAsFar, isBehind, isTooLong } from './accounts.ts'
 import type { AccountsOf, Stake, SvmProgram } from './program.ts'
 import type { Sampled, Sampler } from './sampler.ts'
 import type { Vaults } from './vaults.ts'
@@ -95,8 +95,8 @@ export class Holders {
       for (let i = 0; i < AT_ONCE && reading.left.length > 0; i++)
         found.push(await this.readPart(reading, least, vaults))
     } catch (error) {
-      if (!(error instanceof RpcRefusedError) || !error.isAboutQuestion) {
-        this.askedAt = time + SILENCE
+      if (isBehind(error) || !(error instanceof RpcRefusedError) || !error.isAboutQuestion) {
+        if (!isBehind(error)) this.askedAt = time + SILENCE
         // The parts that were read are not asked for again.
         if (!(error instanceof UnavailableError) || found.length === 0) throw error
         return found
@@ -137,8 +137,8 @@ export class Holders {
       )
     } catch (error) {
       if (!isTooLong(error) || prefix !== '') throw error
-      const parts = Array.from({ length: 256 }, (_, byte) => prefix + byte.toString(16).padStart(2, '0'))
-      reading.left.splice(0, 1, ...parts)
+      const parts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+      reading.left = parts
       return { slot: least, events: [], refused: [] }
     }
     reading.left.shift()
@@ -216,6 +216,7 @@ export class Holders {
     if (!said.success)
       throw new UnavailableError("The node answers something else to a question for a program's accounts.")
     const { context, value } = said.data
+    assertAsFar(context.slot, least)
     return {
       slot: context.slot,
       accounts: value.flatMap(({ pubkey, account }) => {

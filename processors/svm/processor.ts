@@ -161,7 +161,7 @@ async function follow(options: SvmProcessorOptions, database: ChainDatabase): Pr
       continue
     }
     if (!slice) {
-      const pause = history.isPending ? BESIDE : (options.pollInterval ?? POLL)
+      const pause = history.isDue ? BESIDE : (options.pollInterval ?? POLL)
       await sleep(pause, undefined, { signal }).catch(() => {})
       continue
     }

@@ -7,6 +7,7 @@ import { readEvents, type StoredEvent } from '../../db/events/event-store.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { openPortal } from '../../processors/source/portal-client.ts'
 import { openPortalSource } from '../../processors/svm/portal-source.ts'
+import { openRpcSource } from '../../processors/svm/rpc-source.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { startPortal } from '../portal/server.ts'
 import { TestChain } from './chain.ts'
@@ -92,6 +93,8 @@ async function late(seed: number): Promise<{ world: SvmWorld; owners: Address[];
   ]
   return { world, owners, mints: world.pools.map(({ mint }) => mint) }
 }
+
+const PATIENCE = { timeout: 60_000, interval: 5 }
 
 /** The processor runs for so many blocks, a minute each. */
 async function indexed(
@@ -193,6 +196,45 @@ it('a node that does not tell stops nothing, and is asked again a day later', as
   expect(told(await eventsOf(store))).toEqual(await asked(node, owners, mints))
 })
 
+it.each([
+  ['says so', { code: -32016, message: 'Minimum context slot has not been reached' }],
+  ['is unhealthy', { code: -32005, message: 'Node is behind by 42 slots' }],
+])('a node that is behind and %s is asked again soon, and leaves no dead letter', async (_, failure) => {
+  const { world, owners, mints } = await late(14)
+  const { chain } = world
+  const node = await served(chain)
+  const store = await stored()
+  node.fault = method => (method === 'getProgramAccounts' ? failure : undefined)
+  await indexed(store, { chain, node }, 3)
+  expect(await eventsOf(store, 'SvmHoldersListed')).toEqual([])
+  node.fault = undefined
+  await indexed(store, { chain, node }, 4)
+  expect(told(await eventsOf(store))).toEqual(await asked(node, owners, mints))
+  expect((await store.pool.query('SELECT * FROM dead_letter')).rows).toEqual([])
+})
+
+it('a node that answers as of an older slot than it was asked for is not believed', async () => {
+  const { world, owners, mints } = await late(15)
+  const { chain } = world
+  const node = await served(chain)
+  const store = await stored()
+  const ask = openFailover([node.url])
+  // The processor runs on: what it took for read would never be asked for again.
+  const until = chain.slot + 3
+  const old: Ask = async (method, ...more) => {
+    const said = (await ask(method, ...more)) as { context?: { slot: number } }
+    const isState = method === 'getProgramAccounts' || method === 'getMultipleAccounts'
+    return chain.slot <= until && isState ? { ...said, context: { slot: 1 } } : said
+  }
+  await indexed(store, { chain, node, ask: old }, 16)
+  expect(told(await eventsOf(store))).toEqual(await asked(node, owners, mints))
+  expect((await eventsOf(store, 'SvmMintDescribed')).map(({ contract }) => contract)).toEqual(
+    expect.arrayContaining(mints.map(hex)),
+  )
+  const first = (await eventsOf(store)).find(({ type }) => /Sampled|Listed|Described/.test(type))
+  expect(first?.block_number).toBeGreaterThan(until)
+})
+
 /** A vault with a farm in which three wallets have stakes, none of which the index saw. */
 async function staked(): Promise<{ chain: TestChain; vault: TestKamino; wallets: KeyPairSigner[] }> {
   // What the program of 2024 does is another thing: a stake that is given away stays where it was.
@@ -278,18 +320,38 @@ it('stakes are known that were there before, that are given to another, and that
 
 it('that everybody was read is not said before it is stored', async () => {
   const { chain, vault } = await staked()
-  const node = await served(chain)
+  // Blocks come from one that is behind the one that tells of state: what that says waits for its slot.
+  const [blocks, state] = [await served(chain), await served(chain)]
+  const source = openRpcSource(openFailover([blocks.url]))
+  const ask = openFailover([state.url])
   const store = await stored()
-  // What is asked of the node is ahead of the blocks that are handled, and each run ends after a few of them.
-  for (let round = 0; round < 12; round++) {
-    await indexed(store, { chain, node }, 1 + (round % 3))
+  const listed = (events: readonly StoredEvent[]) =>
+    events.findIndex(({ type, data }) => type === 'SvmHoldersListed' && data['farm'])
+  for (let round = 0; round < 15; round++) {
+    blocks.head = chain.slot
+    for (let i = 0; i < 1 + (round % 4); i++) chain.mine([], 60)
+    const stop = new AbortController()
+    const run = indexSolana(store.pool, {
+      chain,
+      source,
+      ask,
+      endSlot: Number.MAX_SAFE_INTEGER,
+      signal: stop.signal,
+    })
+    // One after the other, the last one left out: what was read of it is gone with the process.
+    for (const { slot } of chain.blocks.filter(each => each.slot >= (blocks.head ?? 0)).slice(0, -1)) {
+      blocks.head = slot
+      await vi.waitFor(async () => expect(await headOf(store.pool)).toBe(slot), PATIENCE)
+    }
+    stop.abort()
+    await run
     const events = await eventsOf(store)
-    const at = events.findIndex(({ type, data }) => type === 'SvmHoldersListed' && data['farm'])
-    if (at >= 0) expect(Object.keys(stakesOf(events.slice(0, at)))).toHaveLength(3)
+    const at = listed(events)
+    if (at >= 0) expect(Object.keys(stakesOf(events.slice(0, at))), `round ${round}`).toHaveLength(3)
   }
-  await indexed(store, { chain, node })
-  expect(Object.keys(stakesOf(await eventsOf(store)))).toHaveLength(3)
-  expect((await eventsOf(store, 'SvmHoldersListed')).map(({ data }) => data['farm'])).toContain(
-    hex(vault.is.farm),
-  )
+  blocks.head = undefined
+  await indexed(store, { chain, source, ask })
+  const events = await eventsOf(store)
+  expect(Object.keys(stakesOf(events.slice(0, listed(events))))).toHaveLength(3)
+  expect(events[listed(events)]?.data['farm']).toBe(hex(vault.is.farm))
 })
