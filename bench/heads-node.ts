@@ -31,7 +31,7 @@ export interface Mined {
 /** One block of so many is replaced by another. */
 const FORK_OF = 500
 /** Vaults that appear in a block of the history. */
-const AT_ONCE = 25
+const AT_ONCE = 100
 const HISTORY_SECONDS = 60
 
 interface Seated extends HeadsChain {
@@ -94,7 +94,7 @@ process.on('message', async message => {
   }
   shift = order.now - Math.floor(Date.now() / 1000)
   seated = order.chains.map(about => seat(about, order.now))
-  const nodes = await Promise.all(seated.map(({ chain }) => startFaultyNode(chain)))
+  const nodes = await Promise.all(seated.map(({ chain }) => startFaultyNode(chain, { runsReader: true })))
   process.send?.({ urls: Object.fromEntries(seated.map(({ name }, i) => [name, nodes[i]?.url])) })
 })
 process.on('disconnect', () => process.exit(0))

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import type { NetworkName } from '../db/networks.ts'
+import { PROCESSOR_COMMAND } from '../db/process/commands.ts'
+import { MIRROR } from '../db/wake-ups.ts'
 import { dealt } from '../jobs/process-groups.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { findWork } from '../jobs/work.ts'
@@ -40,7 +42,7 @@ export const bench: Bench = {
     const processors = dealt(
       chains.map(({ name }) => name),
       PROCESSES,
-    ).map(names => startPart(stage, ['processors/main.ts', ...names], env))
+    ).map(names => startPart(stage, [...PROCESSOR_COMMAND, ...names], env))
     const worker = startPart(stage, ['jobs/main.ts'], env)
     await settled(
       stage,
@@ -57,6 +59,7 @@ export const bench: Bench = {
       nodes: [node.child.pid ?? 0],
     }
     const watch = new Watch(node.child, `http://127.0.0.1:${port}${LIST}`, key)
+    stage.afterwards(watch.follow(pool))
     stage.say('settled: the chains go on')
     const figures = await measure(stage, watch, { clickhouse, pids, go: () => node.child.send({ go: true }) })
     return resultsOf(watch, figures)
@@ -124,10 +127,14 @@ async function settled(stage: Stage, pool: pg.Pool, vaults: number): Promise<voi
   throw new RangeError('the history of the vaults never settled')
 }
 
+/** How far a block has come: in the event store, in ClickHouse as events, in the read models. */
+const STEPS = ['stored', 'mirrored', 'projected'] as const
+type Reached = Partial<Record<(typeof STEPS)[number], number>>
+
 /** Blocks with events, from their node to an answer. */
 class Watch {
-  readonly delays = new Map<NetworkName, { at: number; ms: number }[]>()
-  readonly pending = new Map<NetworkName, Mined[]>()
+  readonly delays = new Map<NetworkName, { at: number; ms: number; reached: Reached }[]>()
+  readonly pending = new Map<NetworkName, (Mined & { reached: Reached })[]>()
   blocks = 0
   asked = 0
   failed = 0
@@ -144,8 +151,32 @@ class Watch {
     this.blocks++
     // A block of the same height or above is of the branch that was left.
     const kept = (this.pending.get(mined.name) ?? []).filter(({ number }) => number < mined.number)
-    if (mined.acts > 0) kept.push(mined)
+    if (mined.acts > 0) kept.push({ ...mined, reached: {} })
     this.pending.set(mined.name, kept)
+  }
+
+  /** Notes when blocks that are waited for came how far; ends by what it gives. */
+  follow(pool: pg.Pool): () => Promise<void> {
+    let isOver = false
+    const done = (async () => {
+      while (!isOver) {
+        const { rows } = await pool.query<{ name: NetworkName } & Record<(typeof STEPS)[number], number>>(
+          `SELECT s.name, s.head_height AS stored, max(c.block_number) FILTER (WHERE c.projection = $1) AS mirrored,
+             min(c.block_number) FILTER (WHERE p.face = 'core') AS projected
+           FROM stream s JOIN checkpoint c ON c.stream = s.id LEFT JOIN projection p ON p.name = c.projection
+           WHERE s.kind = 'evm' GROUP BY s.id`,
+          [MIRROR],
+        )
+        for (const { name, ...heights } of rows)
+          for (const { number, at, reached } of this.pending.get(name) ?? [])
+            for (const step of STEPS) if (heights[step] >= number) reached[step] ??= Date.now() - at
+        await sleep(ASK_EVERY_MS)
+      }
+    })()
+    return async () => {
+      isOver = true
+      await done
+    }
   }
 
   async ask(): Promise<void> {
@@ -160,9 +191,9 @@ class Watch {
     for (const part of (response.headers.get('x-as-of-block') ?? '').split(/,\s*/)) {
       const [name, block] = part.split('=') as [NetworkName, string]
       const pending = this.pending.get(name) ?? []
-      for (const { number, at } of pending)
+      for (const { number, at, reached } of pending)
         if (number <= Number(block))
-          this.delays.set(name, [...(this.delays.get(name) ?? []), { at, ms: now - at }])
+          this.delays.set(name, [...(this.delays.get(name) ?? []), { at, ms: now - at, reached }])
       this.pending.set(
         name,
         pending.filter(({ number }) => number > Number(block)),
@@ -244,6 +275,13 @@ function resultsOf(watch: Watch, { seconds, cpu, memory, statements, parts }: Fi
       budget: 'p50 1 s, p99 3 s',
       holds: whole.p50 <= 1_000 && whole.p99 <= 3_000,
     },
+    ...STEPS.map(
+      (step): Result => ({
+        what: `block mined → ${step}`,
+        ours: inMs(all.flatMap(({ reached }) => (reached[step] === undefined ? [] : [{ ms: reached[step] }])))
+          .words,
+      }),
+    ),
     ...[...watch.delays].map(([name, list]): Result => {
       const { p50, p99, words } = inMs(list)
       return { what: name, ours: words, budget: 'p50 1 s, p99 3 s', holds: p50 <= 1_000 && p99 <= 3_000 }

@@ -14,10 +14,12 @@ import { fillStore, type GeneratedStore } from './store.ts'
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000_000)
 const VAULTS = 25_000
+const FORKS = 1_000
 
 export const bench: Bench = {
   about:
-    `A generated store of ${EVENTS.toLocaleString('en')} events, ${VAULTS.toLocaleString('en')} vaults and one year: replay of every ` +
+    `A generated store of ${EVENTS.toLocaleString('en')} events, ${VAULTS.toLocaleString('en')} vaults, one year and ` +
+    `${FORKS.toLocaleString('en')} forks: replay of every ` +
     'projection, disk, and the questions of the read API, one client, one request after the other. Beside each answer: the same ' +
     'question asked of the event store in SQL (median of three), and of @subsquid/graphql-server over it, which gives events and no ' +
     'sums: pages of 10,000, added up by the client (once). The vault asked about is the one with the most events. ' +
@@ -32,6 +34,7 @@ export const bench: Bench = {
       fillStore(pool, {
         events: EVENTS,
         vaults: VAULTS,
+        forks: FORKS,
         onProgress(stored) {
           if (stored < next) return
           next += every

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { appendEvents, type BlockEvents, lockStreamHead, registerStream } from '../db/events/event-store.ts'
+import { retraction } from '../db/events/hot-blocks.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { inTransaction } from '../db/postgres.ts'
 import { seededRandom } from '../test/chain/random.ts'
@@ -20,6 +21,8 @@ const YEAR = 365 * 86_400
 const BLOCKS_PER_TRANSACTION = 20_000
 const ZERO = `0x${'0'.repeat(40)}`
 const UNIT = 10n ** 6n
+/** On average, with the redemptions. */
+const EVENTS_OF_A_BLOCK = 4
 
 /** The n-th account of the busiest vault, the most active first. */
 export const accountOf = (n: number): string => address('b', n)
@@ -33,16 +36,30 @@ const address = (kind: string, n: number) => `0x${kind}${n.toString(16).padStart
  */
 export async function fillStore(
   pool: pg.Pool,
-  options: { events: number; vaults: number; onProgress?: (stored: number) => void },
+  options: {
+    events: number
+    vaults: number
+    /** Blocks that first were others with the same events, evenly among all. */
+    forks?: number
+    onProgress?: (stored: number) => void
+  },
 ): Promise<GeneratedStore> {
   const vaults = Array.from({ length: options.vaults }, (_, n) => address('a', n + 1))
   await registerStream(pool, CHAIN, 'mainnet', 'evm')
   const discovery = discoveryOf(vaults)
   const nextBlock = openGenerator(vaults, options.events)
+  const forkEvery = options.forks ? Math.floor(options.events / EVENTS_OF_A_BLOCK / options.forks) : 0
   let stored = 0
   let last = discovery.block
   for (let batch: BlockEvents[] = [discovery]; stored < options.events; batch = []) {
-    while (batch.length < BLOCKS_PER_TRANSACTION) batch.push(nextBlock())
+    let position = stored + batch.reduce((sum, { events }) => sum + events.length, 0)
+    while (batch.length < BLOCKS_PER_TRANSACTION) {
+      const next = nextBlock()
+      const isForked = forkEvery > 0 && next.block.number % forkEvery === 0
+      const added = isForked ? [...leftBranch(next, position), next] : [next]
+      position += added.reduce((sum, { events }) => sum + events.length, 0)
+      batch.push(...added)
+    }
     last = batch.at(-1)?.block ?? last
     stored = await inTransaction(pool, async tx => {
       const head = await appendEvents(tx, CHAIN, await lockStreamHead(tx, CHAIN), batch)
@@ -61,6 +78,18 @@ export async function fillStore(
     begins: BEGINS,
     ends: last.timestamp,
   }
+}
+
+/** The same events in a block that another one replaced, and their retraction. */
+function leftBranch({ block, events }: BlockEvents, position: number): BlockEvents[] {
+  const gone = { ...block, hash: `0xd${block.hash.slice(3)}` }
+  const orphan = {
+    height: gone.number,
+    hash: gone.hash,
+    from_position: position + 1,
+    to_position: position + events.length,
+  }
+  return [{ block: gone, events }, retraction(orphan)]
 }
 
 /** The block in which all vaults are discovered. */
@@ -89,8 +118,7 @@ function discoveryOf(vaults: readonly string[]): BlockEvents {
 
 /** Blocks with the events of a year, `count` in all, one after the other. */
 export function openGenerator(vaults: readonly string[], count: number): () => BlockEvents {
-  // Four events to a block on average, with the redemptions.
-  const step = YEAR / (count / 4)
+  const step = YEAR / (count / EVENTS_OF_A_BLOCK)
   const random = seededRandom(7).next
   const totals = vaults.map(() => ({ assets: 0n, shares: 0n }))
   let previous: { vault: number; account: string; shares: bigint } | undefined

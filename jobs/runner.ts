@@ -1,7 +1,8 @@
-import type { ClickHouseClient } from '@clickhouse/client'
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { identifier, internalView } from '../db/clickhouse/migrate.ts'
+import { identifier } from '../db/clickhouse/migrate.ts'
+import { rowsOfView } from '../db/clickhouse/views.ts'
 import { UnavailableError, VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, type Turn, withLock } from './checkpoints.ts'
@@ -215,9 +216,11 @@ async function fillPart(
   const { projection, stream } = filled
   const { name, into = name } = filled.part
   const left = without.filter(position => position > from && position <= to)
+  const rows = await rowsOfView(clickhouse, `${name}_rows`, { stream, from, to })
   await clickhouse.command({
-    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${internalView(clickhouse, `${name}_rows`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)})`,
+    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${rows}`,
     clickhouse_settings: {
+      ...(to - from > FEW ? {} : FOR_FEW),
       ...withoutEvents(filled, without),
       insert_deduplication_token: [name, projection.version, stream, from, to, ...left].join(':'),
       min_insert_block_size_rows: '4194304',
@@ -225,6 +228,14 @@ async function fillPart(
       log_comment: `project ${name}`,
     },
   })
+}
+
+/** For a few events, planning is what takes time: threads are set up and expressions compiled in vain. */
+const FOR_FEW: ClickHouseSettings = {
+  max_threads: 1,
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
 }
 
 /** Whether a range may give rows; of a long one nobody asks. */
@@ -236,9 +247,9 @@ async function isDue(
 ): Promise<boolean> {
   if (!isSeldom || to - from > FEW) return true
   const answer = await clickhouse.query({
-    query: `SELECT 1 FROM ${internalView(clickhouse, `${name}_due`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(to)}) LIMIT 1`,
+    query: `SELECT 1 FROM ${await rowsOfView(clickhouse, `${name}_due`, { stream, from, to })} LIMIT 1`,
     format: 'JSONEachRow',
-    clickhouse_settings: { log_comment: `due ${name}` },
+    clickhouse_settings: { ...FOR_FEW, log_comment: `due ${name}` },
   })
   return (await answer.json()).length > 0
 }

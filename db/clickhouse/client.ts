@@ -34,6 +34,10 @@ export interface ClickHouse {
 }
 
 const databases = new WeakMap<ClickHouseClient, string>()
+const onClusters = new WeakSet<ClickHouseClient>()
+
+/** Whether a client's tables lie on the shards of a cluster. */
+export const isOnCluster = (client: ClickHouseClient): boolean => onClusters.has(client)
 
 /** The database in which a client's statements are carried out. */
 export function databaseOf(client: ClickHouseClient): string {
@@ -73,6 +77,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
   if (options.cluster) {
     const query = client.query.bind(client)
     client.query = (params => query({ ...params, query: acrossShards(params.query) })) as typeof client.query
+    onClusters.add(client)
   }
   databases.set(client, options.database)
   return {

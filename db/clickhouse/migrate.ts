@@ -112,7 +112,7 @@ async function inDefault(house: ClickHouse, work: (admin: ClickHouse) => Promise
 }
 
 /** Name of the database that holds the views that projections insert from: apart from `database`, so that analysts do not find them among their tables. */
-function internalOf(database: string): string {
+export function internalOf(database: string): string {
   return `${database}_internal`
 }
 

@@ -5,7 +5,7 @@ import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
 import { dropClickHouse } from '../../db/clickhouse/migrate.ts'
 import { type Network, networks } from '../../db/networks.ts'
 import { openPostgres } from '../../db/postgres.ts'
-import { API_COMMAND } from '../../db/process/api-command.ts'
+import { API_COMMAND } from '../../db/process/commands.ts'
 import { readStatus } from '../../db/status.ts'
 import { loadProjections } from '../../jobs/projection.ts'
 import { freePort } from '../chain/anvil-process.ts'
@@ -69,7 +69,7 @@ async function makeChain(
   })
   chain.addVault()
   chain.addVault({ decimals: 6, assetDecimals: 6 })
-  const node = await startFaultyNode(chain, options.seed)
+  const node = await startFaultyNode(chain, { seed: options.seed })
   const setting = network.name.toUpperCase().replaceAll('-', '_')
   const env: Record<string, string> = {
     [`RPC_${setting}`]: options.isWebSocket ? node.url.replace('http', 'ws') : node.url,

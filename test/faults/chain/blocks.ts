@@ -100,6 +100,8 @@ export function sealBlock(
     timestamp: number
     transactions: readonly (readonly Emitted[])[]
     states: ReadonlyMap<string, VaultState>
+    /** Those of the states that are not the parent's. */
+    changed: ReadonlyMap<string, VaultState>
     salt: number
     firstLogIndex: number
   },
@@ -123,9 +125,14 @@ export function sealBlock(
     sha3Uncles: keccak256(toRlp([])),
     miner: NOBODY as Hex,
     stateRoot: keccak256(
-      toRlp(
-        [...content.states].flatMap(([vault, s]) => [vault as Hex, word(s.totalAssets), word(s.totalSupply)]),
-      ),
+      toRlp([
+        parent?.header['stateRoot'] ?? '0x',
+        ...[...content.changed].flatMap(([vault, s]) => [
+          vault as Hex,
+          word(s.totalAssets),
+          word(s.totalSupply),
+        ]),
+      ]),
     ),
     transactionsRoot: keccak256(toRlp(transactions)),
     receiptsRoot: keccak256(toRlp(logs.flatMap(log => [log.address as Hex, ...log.topics, log.data]))),

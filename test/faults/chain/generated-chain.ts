@@ -40,6 +40,8 @@ export class GeneratedChain {
   private readonly byAddress = new Map<string, GeneratedVault>()
   private shares = new Map<string, Map<string, bigint>>()
   private states = new Map<string, VaultState>()
+  /** What is in `states` and not in the newest block's. */
+  private changed = new Map<string, VaultState>()
   private salt = 0
   private listeners = new Set<(block: ChainBlock) => void>()
 
@@ -100,11 +102,13 @@ export class GeneratedChain {
 
   /** Takes the newest `depth` blocks away; what is mined next is another branch. */
   rollback(depth: number): void {
-    this.blocks = this.blocks.slice(0, this.blocks.length - depth)
+    const kept = this.blocks.length - depth
+    const gone = this.blocks.slice(kept)
+    this.blocks = this.blocks.slice(0, kept)
     this.salt++
     this.states = new Map(this.head.states)
-    this.shares = new Map()
-    for (const { logs } of this.blocks) for (const log of logs) this.move(log)
+    this.changed = new Map()
+    for (const { logs } of gone) for (const log of logs) this.move(log, -1n)
   }
 
   /** Replaces the newest `depth` blocks by `length` others. */
@@ -120,13 +124,14 @@ export class GeneratedChain {
       this.everSeen.set(block.hash, block)
       for (const log of block.logs) this.move(log)
       this.states = new Map(block.states)
+      this.changed = new Map()
     }
   }
 
   deposit(vault: GeneratedVault, owner: string, assets: bigint): Emitted[] {
     const { totalAssets, totalSupply } = this.stateOf(vault.address)
     const shares = totalSupply === 0n ? assets : (assets * totalSupply) / totalAssets
-    this.states.set(vault.address, { totalAssets: totalAssets + assets, totalSupply: totalSupply + shares })
+    this.change(vault, { totalAssets: totalAssets + assets, totalSupply: totalSupply + shares })
     return [
       emit.transfer(vault.address, NOBODY, owner, shares),
       emit.deposit(vault.address, owner, assets, shares),
@@ -136,7 +141,7 @@ export class GeneratedChain {
   redeem(vault: GeneratedVault, owner: string, shares: bigint): Emitted[] {
     const { totalAssets, totalSupply } = this.stateOf(vault.address)
     const assets = (shares * totalAssets) / totalSupply
-    this.states.set(vault.address, { totalAssets: totalAssets - assets, totalSupply: totalSupply - shares })
+    this.change(vault, { totalAssets: totalAssets - assets, totalSupply: totalSupply - shares })
     return [
       emit.transfer(vault.address, owner, NOBODY, shares),
       emit.withdraw(vault.address, owner, assets, shares),
@@ -153,7 +158,7 @@ export class GeneratedChain {
     const dice = this.random.next()
     if (this.random.chance(0.2)) {
       const { totalAssets, totalSupply } = this.stateOf(vault.address)
-      this.states.set(vault.address, { totalAssets: totalAssets + totalAssets / 1000n, totalSupply })
+      this.change(vault, { totalAssets: totalAssets + totalAssets / 1000n, totalSupply })
     }
     if (dice < 0.5 || held === 0n)
       return this.deposit(vault, owner, BigInt(1 + this.random.below(1_000_000)) * 10n ** 15n)
@@ -171,18 +176,26 @@ export class GeneratedChain {
     return this.states.get(vault) ?? { totalAssets: 0n, totalSupply: 0n }
   }
 
+  private change({ address }: GeneratedVault, state: VaultState): void {
+    this.states.set(address, state)
+    this.changed.set(address, state)
+  }
+
   private append(
     transactions: Emitted[][],
     { timestamp, firstLogIndex = 0 }: { timestamp: number; firstLogIndex?: number },
   ): ChainBlock {
-    const block = sealBlock(this.blocks.at(-1), {
+    const parent = this.blocks.at(-1)
+    const block = sealBlock(parent, {
       number: this.blocks.length,
       timestamp,
       transactions: transactions.filter(logs => logs.length > 0),
-      states: new Map(this.states),
+      states: parent && this.changed.size === 0 ? parent.states : new Map(this.states),
+      changed: this.changed,
       salt: this.salt,
       firstLogIndex,
     })
+    this.changed = new Map()
     for (const log of block.logs) this.move(log)
     this.blocks.push(block)
     this.everSeen.set(block.hash, block)
@@ -190,7 +203,7 @@ export class GeneratedChain {
     return block
   }
 
-  private move({ address, topics, data }: Emitted): void {
+  private move({ address, topics, data }: Emitted, times = 1n): void {
     if (topics.length !== 3 || data.length !== 66) return
     const [, from = '', to = ''] = topics
     const held = this.shares.get(address) ?? new Map<string, bigint>()
@@ -199,8 +212,8 @@ export class GeneratedChain {
       const who = `0x${topic.slice(26)}`
       held.set(who, (held.get(who) ?? 0n) + amount)
     }
-    add(from, -BigInt(data))
-    add(to, BigInt(data))
+    add(from, -BigInt(data) * times)
+    add(to, BigInt(data) * times)
   }
 }
 

@@ -4,7 +4,7 @@ import { type Hex, toHex } from 'viem'
 import { seededRandom } from '../../chain/random.ts'
 import type { ChainBlock } from './blocks.ts'
 import { type GeneratedChain, toQuantity } from './generated-chain.ts'
-import { Refused, view } from './views.ts'
+import { Refused, runReader, view } from './views.ts'
 import { acceptWebSockets, type Subscriber } from './websocket.ts'
 
 export interface Refusal {
@@ -90,8 +90,15 @@ function refusalOf({ code, message, each }: Refusal, calls: readonly Call[]): un
   return { jsonrpc: '2.0', id: calls.length === 1 ? calls[0]?.id : null, error }
 }
 
-/** A JSON-RPC node over a generated chain. `faults` may be changed at any time. */
-export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<FaultyNode> {
+/**
+ * A JSON-RPC node over a generated chain. `faults` may be changed at any time.
+ *
+ * @param runsReader it runs the one piece of code that our reader sends with a call; else it runs none
+ */
+export async function startFaultyNode(
+  chain: GeneratedChain,
+  { seed = 1, runsReader = false }: { seed?: number; runsReader?: boolean } = {},
+): Promise<FaultyNode> {
   const random = seededRandom(seed)
   const requests: FaultyNode['requests'] = []
   const ranges: FaultyNode['ranges'] = []
@@ -99,6 +106,11 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())
   })
+
+  function callsSince(time: number): number {
+    const lately = requests.slice(requests.findLastIndex(({ at }) => at <= time) + 1)
+    return lately.reduce((sum, { methods, refused }) => sum + (refused ? 0 : methods.length), 0)
+  }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = ''
@@ -108,9 +120,7 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
     requests.push({ at: Date.now(), methods: calls.map(({ method }) => method) })
     const { faults } = node
     if (faults.silent) return
-    const now = Date.now()
-    const lately = requests.filter(({ at }) => at > now - 1000)
-    const callsLately = lately.reduce((sum, { methods, refused }) => sum + (refused ? 0 : methods.length), 0)
+    const callsLately = faults.maxRate === undefined ? 0 : callsSince(Date.now() - 1000)
     const isBeyond = (isTooMuch: boolean | undefined, status: number): boolean => {
       if (!isTooMuch) return false
       const last = requests.at(-1)
@@ -239,7 +249,7 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
       case 'eth_getTransactionByHash':
       case 'eth_getTransactionReceipt': {
         const [hash] = params as [Hex]
-        const block = served.blocks.find(({ transactions }) => transactions.includes(hash))
+        const block = served.blocks.findLast(({ transactions }) => transactions.includes(hash))
         if (!block) return null
         const give = method === 'eth_getTransactionReceipt' ? asReceipt : asRpcTransaction
         return give(block, hash, block.transactions.indexOf(hash))
@@ -261,9 +271,11 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
         return isDropped(block) ? '0x' : served.codeAt(String(params[0]).toLowerCase(), block.number)
       }
       case 'eth_call': {
-        const { to, data } = params[0] as { to: string; data: Hex }
+        const { to, data } = params[0] as { to?: string; data: Hex }
         const block = stateAt(params[1])
-        const found = isDropped(block) ? '0x' : view(served, to.toLowerCase(), data, block)
+        const ran = runsReader && to === undefined ? runReader(served, data, block) : undefined
+        if (ran) return ran
+        const found = isDropped(block) ? '0x' : view(served, String(to).toLowerCase(), data, block)
         return node.faults.lies && found.length === 66 ? toHex(BigInt(found) + 1n, { size: 32 }) : found
       }
       default:
@@ -292,13 +304,13 @@ export async function startFaultyNode(chain: GeneratedChain, seed = 1): Promise<
         ? [served.everSeen.get(filter.blockHash ?? '')].filter(b => b !== undefined)
         : served.blocks.slice(from, to + 1)
     const addresses =
-      filter.address === undefined ? undefined : [filter.address].flat().map(a => a.toLowerCase())
+      filter.address === undefined ? undefined : new Set([filter.address].flat().map(a => a.toLowerCase()))
     const found = blocks.flatMap(block =>
       block.logs
         .slice(faults.hidesIn === block.number ? 1 : 0)
         .filter(
           log =>
-            (!addresses || addresses.includes(log.address)) &&
+            (!addresses || addresses.has(log.address)) &&
             (filter.topics ?? []).every(
               (want, i) => want === null || [want].flat().includes(log.topics[i] ?? ''),
             ),

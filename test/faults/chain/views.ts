@@ -1,4 +1,14 @@
-import { decodeFunctionData, encodeFunctionResult, erc20Abi, erc4626Abi, type Hex } from 'viem'
+import {
+  concatHex,
+  decodeFunctionData,
+  encodeFunctionResult,
+  erc20Abi,
+  erc4626Abi,
+  type Hex,
+  numberToHex,
+  size,
+} from 'viem'
+import { boundedReaderCode } from '../../../db/chain/bounded-reader.ts'
 import type { ChainBlock } from './blocks.ts'
 import type { GeneratedChain, GeneratedVault } from './generated-chain.ts'
 
@@ -64,5 +74,42 @@ function vaultView(
     }
     default:
       return undefined
+  }
+}
+
+const IDENTITY = `0x${'4'.padStart(40, '0')}`
+/** Behind the code: four words of limits, which no view of these vaults comes near. */
+const LIMITS = 2 * 4 * 32
+const GAS = 30_000
+
+/** What bounded-reader.yul answers when it runs on this chain; undefined where the code is another. */
+export function runReader(chain: GeneratedChain, code: Hex, block: ChainBlock): Hex | undefined {
+  if (!code.startsWith(boundedReaderCode)) return undefined
+  const answers: Hex[] = []
+  for (let at = boundedReaderCode.length + LIMITS; at < code.length; ) {
+    const to = `0x${code.slice(at, at + 40)}`
+    const end = at + 48 + 2 * Number(`0x${code.slice(at + 40, at + 48)}`)
+    const answer = called(chain, to, `0x${code.slice(at + 48, end)}`, block)
+    answers.push(
+      concatHex([
+        answer === undefined ? '0x00' : '0x01',
+        numberToHex(answer === undefined ? 0 : size(answer), { size: 4 }),
+        numberToHex(GAS, { size: 4 }),
+        answer ?? '0x',
+      ]),
+    )
+    at = end
+  }
+  return concatHex(answers)
+}
+
+/** Undefined where it reverts. */
+function called(chain: GeneratedChain, to: string, data: Hex, block: ChainBlock): Hex | undefined {
+  if (to === IDENTITY) return data
+  try {
+    return view(chain, to, data, block)
+  } catch (error) {
+    if (error instanceof Refused) return undefined
+    throw error
   }
 }
