@@ -8,6 +8,7 @@ import { seededRandom } from '../test/chain/random.ts'
 import { appendBlocks } from '../test/read-api/append.ts'
 import type { Bench, Result, Stage } from './bench.ts'
 import { startCounter } from './counter.ts'
+import { recordedCosts } from './recorded-costs.ts'
 import { NOW, recordedVaults } from './recorded-vaults.ts'
 
 const { chainId: MAINNET, blockTime, name } = networks.mainnet
@@ -165,7 +166,8 @@ export const bench: Bench = {
     `What a chain like mainnet asks of its node at the head: ${HOURS} hours of blocks ${blockTime} s apart with ${DEPOSITS} deposits each, in transactions of ` +
     `their own, into ${BUSY} of the recorded vaults, which are as many as mainnet has, or all of them, on a local anvil; requests counted block by block, ` +
     "those of an hour's first block apart. To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
-    'what their free plans have.',
+    'what their free plans have. Last, six blocks as they were recorded whole, on a generated chain whose contracts have no code: what each takes once its ' +
+    'contracts are known, and the first time.',
   async run(stage) {
     const recorded = await recordedVaults()
     const own = recorded.get(MAINNET) ?? []
@@ -201,6 +203,6 @@ export const bench: Bench = {
         }
       }
     }
-    return results
+    return [...results, ...(await recordedCosts(stage))]
   },
 }
