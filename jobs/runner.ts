@@ -220,7 +220,7 @@ async function fillPart(
   await clickhouse.command({
     query: `INSERT INTO ${identifier(into)} SELECT * FROM ${rows}`,
     clickhouse_settings: {
-      ...(to - from > FEW ? {} : FOR_FEW),
+      ...settingsFor({ from, to }),
       ...withoutEvents(filled, without),
       insert_deduplication_token: [name, projection.version, stream, from, to, ...left].join(':'),
       min_insert_block_size_rows: '4194304',
@@ -230,13 +230,19 @@ async function fillPart(
   })
 }
 
-/** For a few events, planning is what takes time: threads are set up and expressions compiled in vain. */
-const FOR_FEW: ClickHouseSettings = {
-  max_threads: 1,
-  compile_expressions: 0,
-  compile_aggregate_expressions: 0,
-  compile_sort_description: 0,
-}
+/** A block's events, but not all samples of an hour. */
+const HANDFUL = 1_000
+
+/** For a handful of events, planning is what takes time: threads are set up and expressions compiled in vain. */
+const settingsFor = ({ from, to }: { from: number; to: number }): ClickHouseSettings =>
+  to - from > HANDFUL
+    ? {}
+    : {
+        max_threads: 1,
+        compile_expressions: 0,
+        compile_aggregate_expressions: 0,
+        compile_sort_description: 0,
+      }
 
 /** Whether a range may give rows; of a long one nobody asks. */
 async function isDue(
@@ -249,7 +255,7 @@ async function isDue(
   const answer = await clickhouse.query({
     query: `SELECT 1 FROM ${await rowsOfView(clickhouse, `${name}_due`, { stream, from, to })} LIMIT 1`,
     format: 'JSONEachRow',
-    clickhouse_settings: { ...FOR_FEW, log_comment: `due ${name}` },
+    clickhouse_settings: { ...settingsFor({ from, to }), log_comment: `due ${name}` },
   })
   return (await answer.json()).length > 0
 }
