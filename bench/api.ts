@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { createKey } from '../db/keys/keys.ts'
-import { API_COMMAND } from '../db/process/commands.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
 import { type Running, start } from '../test/faults/command.ts'
 import { percentiles, type Stage, timed } from './bench.ts'

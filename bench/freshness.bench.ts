@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { createKey } from '../db/keys/keys.ts'
-import { API_COMMAND } from '../db/process/commands.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { freePort } from '../test/chain/anvil-process.ts'
 import { calls } from '../test/chain/deploy.ts'
 import { balancesOf } from '../test/chain/views.ts'

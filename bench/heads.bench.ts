@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import type { NetworkName } from '../db/networks.ts'
-import { PROCESSOR_COMMAND } from '../db/process/commands.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { dealt } from '../jobs/process-groups.ts'
 import { loadProjections } from '../jobs/projection.ts'
@@ -42,7 +41,7 @@ export const bench: Bench = {
     const processors = dealt(
       chains.map(({ name }) => name),
       PROCESSES,
-    ).map(names => startPart(stage, [...PROCESSOR_COMMAND, ...names], env))
+    ).map(names => startPart(stage, ['processors/main.ts', ...names], env))
     const worker = startPart(stage, ['jobs/main.ts'], env)
     await settled(
       stage,

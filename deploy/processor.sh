@@ -3,7 +3,7 @@
 # nor PORTAL_<NETWORK> nor GATEWAY_<NETWORK> is set it waits for the end instead: a process that ended would be started again and again.
 name=$(printf %s "$1" | tr a-z- A-Z_)
 if [ -n "$(printenv "RPC_$name" "PORTAL_$name" "GATEWAY_$name" | tr -d '[:space:]')" ]; then
-  exec node --import tsx --max-semi-space-size=64 processors/main.ts "$1"
+  exec node --import tsx processors/main.ts "$1"
 fi
 trap 'kill $! 2>/dev/null; exit 0' TERM INT
 echo "$1 is not enabled: neither RPC_$name nor PORTAL_$name nor GATEWAY_$name is set"

@@ -1,6 +1,6 @@
 import { startEmbedded } from '../db/embedded/up.ts'
 import { networks } from '../db/networks.ts'
-import { API_FLAGS, PROCESSOR_FLAGS } from '../db/process/commands.ts'
+import { API_FLAGS } from '../db/process/api-command.ts'
 import { readEnv } from '../db/process/env.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const specs: ProcessSpec[] = [
     ...groups.map(names => ({
       name: names.join(','),
-      args: [...PROCESSOR_FLAGS, scriptOf('processors/main'), ...names],
+      args: [scriptOf('processors/main'), ...names],
       env: urls,
     })),
     { name: 'worker', args: [scriptOf('jobs/main')], env: urls },

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { CHANGEABLE } from '../db/embedded/clickhouse-wire.ts'
 import { networkIds } from '../db/networks.ts'
-import { API_COMMAND, PROCESSOR_COMMAND } from '../db/process/commands.ts'
+import { API_COMMAND } from '../db/process/api-command.ts'
 import { envSchema } from '../db/process/env.ts'
 import { SOLANA } from '../db/streams.ts'
 
@@ -70,7 +70,7 @@ describe('deploy/', () => {
     try {
       for (const env of [{ RPC_MEGA_ETH: 'http://x' }, { PORTAL_MEGA_ETH: 'sqd', RPC_MEGA_ETH: '' }]) {
         const [said] = (await once(run(env).stdout, 'data')) as [Buffer]
-        expect(String(said)).toBe(`started: --import tsx ${PROCESSOR_COMMAND.join(' ')} mega-eth\n`)
+        expect(String(said)).toBe('started: --import tsx processors/main.ts mega-eth\n')
       }
       const waiting = run({ RPC_MEGA_ETH: ' ', RPC_BASE: 'http://x' })
       const [said] = (await once(waiting.stdout, 'data')) as [Buffer]
@@ -297,19 +297,6 @@ describe('deploy/', () => {
       alone.services['api']?.command ?? [],
     ]
     for (const command of starts) expect(command).toEqual(['node', '--import', 'tsx', ...API_COMMAND])
-  })
-
-  it('starts processors everywhere as they are started here', () => {
-    const text = (file: string) => readFileSync(join(root, file), 'utf8')
-    const { deploy } = parse(text('squid.yaml')) as { deploy: { processor: { cmd: string[] }[] } }
-    const starts = [
-      (JSON.parse(text('package.json')) as { scripts: { processor: string } }).scripts.processor.split(' '),
-      ...deploy.processor.flatMap(({ cmd }) =>
-        cmd.includes('processors/main.ts') ? [cmd.slice(0, -1)] : [],
-      ),
-    ]
-    expect(starts.length).toBeGreaterThan(22)
-    for (const command of starts) expect(command).toEqual(['node', '--import', 'tsx', ...PROCESSOR_COMMAND])
   })
 
   it('sets only what is read from the environment', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
-import { API_FLAGS, PROCESSOR_FLAGS } from '../../db/process/commands.ts'
+import { API_FLAGS } from '../../db/process/api-command.ts'
 import { FOLLOW_PARENT } from '../../db/process/follow-parent.ts'
 import { LOADER, scriptOf } from '../../db/process/script.ts'
 
@@ -15,7 +15,7 @@ export default function add(program: Command): void {
   program
     .command('processor <networks...>')
     .description('index networks, all in one process: their blocks into the event store')
-    .action((networks: string[]) => run('processors/main', networks, PROCESSOR_FLAGS))
+    .action((networks: string[]) => run('processors/main', networks))
   program
     .command('worker')
     .description('make read models of the events')

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { API_COMMAND } from '../../../db/process/commands.ts'
+import { API_COMMAND } from '../../../db/process/api-command.ts'
 import { freePort } from '../../chain/anvil-process.ts'
 import { type Running, start } from '../../faults/command.ts'
 import type { ApiHarness } from '../harness.ts'
