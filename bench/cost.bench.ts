@@ -1,13 +1,13 @@
 import { encodeFunctionData, type Hex, parseAbi, toEventSelector } from 'viem'
 import type { BlockEvents } from '../db/events/event-store.ts'
 import { networks } from '../db/networks.ts'
-import { runChain } from '../processors/chain-processor.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
 import { type Node, startNode } from '../test/chain/node.ts'
 import { seededRandom } from '../test/chain/random.ts'
 import { appendBlocks } from '../test/read-api/append.ts'
 import type { Bench, Result, Stage } from './bench.ts'
 import { startCounter } from './counter.ts'
+import { followChain } from './follower.ts'
 import { recordedCosts } from './recorded-costs.ts'
 import { NOW, recordedVaults } from './recorded-vaults.ts'
 
@@ -79,33 +79,17 @@ async function follow(
   const counter = await startCounter(stage, node.rpcUrl)
   const { pool } = await stage.postgres()
   await appendBlocks(pool, MAINNET, name, history)
-  let stored = 0
-  let wake = () => {}
-  const stop = new AbortController()
-  let failure: unknown
-  const done = runChain({
+  const follower = followChain({
     network: networks.mainnet,
     protocols: await loadProtocols(),
     contracts: { 'chainlink-feed': [] },
     pool,
     rpcUrls: [counter.url],
     pollInterval: 10,
-    signal: stop.signal,
     listedVaults: isListed ? vaults : [],
-    onCommit({ headBlock }) {
-      stored = headBlock
-      wake()
-    },
-  }).catch(error => {
-    failure = error
-    wake()
   })
-  const reach = async (block: number) => {
-    while (stored < block && !failure) await new Promise<void>(resolve => (wake = resolve))
-    if (failure) throw failure
-  }
   try {
-    await reach((await node.head()).number)
+    await follower.reach((await node.head()).number)
     const random = seededRandom(12)
     const sums = { block: new Map<string, number>(), hour: new Map<string, number>() }
     let [blocks, hours] = [0, 0]
@@ -125,7 +109,7 @@ async function follow(
         for (let n = 0; n < together; n++) await mine()
       })
       const { number, timestamp } = await node.head()
-      await reach(number)
+      await follower.reach(number)
       const isHour = Math.floor(timestamp / 3600) > Math.floor(before / 3600)
       if (isHour) hours++
       else blocks += together
@@ -137,8 +121,7 @@ async function follow(
       sums.hour.set(method, count / hours - together * (sums.block.get(method) ?? 0))
     return sums
   } finally {
-    stop.abort()
-    await done
+    await follower.stop()
   }
 }
 

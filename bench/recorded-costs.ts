@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type NetworkName, networks } from '../db/networks.ts'
-import { runChain } from '../processors/chain-processor.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
 import type { Emitted } from '../test/faults/chain/blocks.ts'
 import { GeneratedChain } from '../test/faults/chain/generated-chain.ts'
 import { startFaultyNode } from '../test/faults/chain/rpc-server.ts'
 import type { Result, Stage } from './bench.ts'
 import { startCounter } from './counter.ts'
-
-const RECORDINGS = process.env['RECORDINGS_DIR'] ?? join(import.meta.dirname, '../../shared/data')
+import { followChain } from './follower.ts'
+import { RECORDINGS } from './recordings.ts'
 
 const BLOCKS: [folder: string, network: NetworkName, numbers: number[]][] = [
   ['ethereum', 'mainnet', [1_000_000, 4_369_999, 18_000_000, 18_500_000]],
@@ -37,7 +36,14 @@ export async function recordedCosts(stage: Stage): Promise<Result[]> {
     const node = await startFaultyNode(chain, { runsReader: true })
     stage.afterwards(() => node.stop())
     const counter = await startCounter(stage, node.url)
-    const follower = await follow(stage, name, counter.url)
+    const { pool } = await stage.postgres()
+    const follower = followChain({
+      network: networks[name],
+      protocols: await loadProtocols(),
+      pool,
+      rpcUrls: [counter.url],
+      pollInterval: 10,
+    })
     await follower.reach(chain.head.number)
     for (const number of numbers) {
       const file = join(RECORDINGS, 'whole-blocks', folder, String(number), 'receipts.json')
@@ -61,39 +67,6 @@ export async function recordedCosts(stage: Stage): Promise<Result[]> {
     await follower.stop()
   }
   return results
-}
-
-async function follow(stage: Stage, name: NetworkName, url: string) {
-  const { pool } = await stage.postgres()
-  let stored = 0
-  let wake = () => {}
-  let failure: unknown
-  const stop = new AbortController()
-  const done = runChain({
-    network: networks[name],
-    protocols: await loadProtocols(),
-    pool,
-    rpcUrls: [url],
-    pollInterval: 10,
-    signal: stop.signal,
-    onCommit({ headBlock }) {
-      stored = headBlock
-      wake()
-    },
-  }).catch(error => {
-    failure = error
-    wake()
-  })
-  return {
-    async reach(block: number): Promise<void> {
-      while (stored < block && !failure) await new Promise<void>(resolve => (wake = resolve))
-      if (failure) throw failure
-    },
-    async stop(): Promise<void> {
-      stop.abort()
-      await done
-    },
-  }
 }
 
 const words = (counts: ReadonlyMap<string, number>) =>

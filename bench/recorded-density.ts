@@ -4,8 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { type NetworkName, networkOfChain, networks } from '../db/networks.ts'
 import type { HeadsChain } from './heads-node.ts'
-
-const recordings = process.env['RECORDINGS_DIR'] ?? join(import.meta.dirname, '../../shared/data')
+import { RECORDINGS } from './recordings.ts'
 
 /** [chain, address, first block, first seen, features, last seen, deposits, redemptions] */
 const row = z.object({
@@ -33,7 +32,7 @@ const SHORTEST_LIFE = 3_600
  * life; those without a recording have as many vaults as it takes to make `vaults` of all, and acts in proportion.
  */
 export async function recordedDensity(vaults: number, times: number): Promise<HeadsChain[]> {
-  const lines = gunzipSync(await readFile(join(recordings, 'vaults/vault_metadata.jsonl.gz')))
+  const lines = gunzipSync(await readFile(join(RECORDINGS, 'vaults/vault_metadata.jsonl.gz')))
   const found = new Map<NetworkName, { vaults: number; acts: number }>()
   for (const line of lines.toString('utf8').trim().split('\n')) {
     const { spec, row: known } = row.parse(JSON.parse(line))

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import type { BlockEvents } from '../db/events/event-store.ts'
 import type { DomainEvent } from '../db/events/vocabulary.ts'
 import { networkOfChain } from '../db/networks.ts'
-
-const recordings = process.env['RECORDINGS_DIR'] ?? join(import.meta.dirname, '../../shared/data')
+import { RECORDINGS } from './recordings.ts'
 
 /** Unix seconds of the last block of every chain. */
 export const NOW = 1_765_000_800
@@ -49,7 +48,7 @@ function digits(value: string | number | null | undefined, decimals: number): bi
 export async function recordedVaults(
   firstBlock: (chain: number) => number = () => 1,
 ): Promise<Map<number, BlockEvents[]>> {
-  const lines = gunzipSync(await readFile(join(recordings, 'vaults/vault_metadata.jsonl.gz')))
+  const lines = gunzipSync(await readFile(join(RECORDINGS, 'vaults/vault_metadata.jsonl.gz')))
     .toString('utf8')
     .trim()
     .split('\n')

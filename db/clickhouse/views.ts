@@ -26,8 +26,13 @@ export async function rowsOfView(
   if (isOnCluster(client)) return called
   const known = definitions.get(client) ?? readDefinitions(client)
   definitions.set(client, known)
-  known.catch(() => definitions.delete(client))
-  const written = writeOut(await known, internalOf(databaseOf(client)), view, parameters)
+  let written: string | undefined
+  try {
+    written = writeOut(await known, internalOf(databaseOf(client)), view, parameters)
+  } finally {
+    // What could not be read, or was not there yet, is read again.
+    if (written === undefined) definitions.delete(client)
+  }
   return written === undefined ? called : `(${written})`
 }
 
