@@ -270,6 +270,16 @@ export const networkIds: readonly NetworkId[] = Object.values(networks).map(
   ({ name, chainId, networkCaip }) => ({ name, chainId, networkCaip }),
 )
 
+/** Seconds by which the hourly samples of one network come behind those of the one before it. */
+const APART = 3
+
+/**
+ * Seconds behind full hours at which hourly samples of a network are due: mainnet's at once, the others' one after the other
+ * within about a minute, so that one installation does not read and project all of them in the same moment.
+ */
+export const hourOffsetOf = ({ name }: NetworkId): number =>
+  APART * networkIds.findIndex(network => network.name === name)
+
 export function isNetworkName(name: string): name is NetworkName {
   return Object.hasOwn(networks, name)
 }

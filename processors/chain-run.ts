@@ -13,6 +13,7 @@ import {
 } from '../db/events/sample-budgets.ts'
 import { readStandingLogs } from '../db/events/teaching.ts'
 import { readWaiting } from '../db/events/waiting-contracts.ts'
+import { hourOffsetOf } from '../db/networks.ts'
 import { UnavailableError } from '../db/process/errors.ts'
 import { log } from '../db/process/log.ts'
 import { DAY } from '../db/units.ts'
@@ -326,6 +327,7 @@ class ChainRun {
       decoder,
       rpc,
       samples: options.samples ?? true,
+      hourOffset: hourOffsetOf(network),
       // What is made of the past may not be stored yet.
       collateralHolders: async contract => [
         ...(await this.stored(() => readCollateralHolders(pool, network.chainId, contract))),

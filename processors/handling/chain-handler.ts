@@ -29,6 +29,8 @@ export interface ChainHandlerOptions {
   /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
   rpc?: ChainRpc
   samples: boolean
+  /** Seconds behind full hours at which hourly samples are due; absent: none. */
+  hourOffset?: number
   /** What came before a source was watched. */
   history?: History
   /** What contracts logged long before they were discovered. */
@@ -89,11 +91,12 @@ export class ChainHandler {
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
-    const { rpc, samples, contracts, protocols, collateralHolders: holders, principals } = options
+    const { rpc, samples, hourOffset, contracts, protocols, collateralHolders: holders, principals } = options
     this.inspections = new Inspections(options)
     const budget = options.sampleBudget
     if (budget) this.balances = new BalanceBudget({ contracts, isListed: vault => budget.isListed(vault) })
-    if (rpc && samples) this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals, budget })
+    if (rpc && samples)
+      this.sampler = new Sampler({ rpc, contracts, protocols, holders, principals, budget, hourOffset })
   }
 
   async handle(store: EventWriter, blocks: SourceBlock[]): Promise<void> {
@@ -201,7 +204,9 @@ export class ChainHandler {
     if (!rpc || !after || !Number.isFinite(after.timestamp) || !looks?.areAny()) batch.turns = []
     else if (batch.turns.length === 0) {
       const header = async (height: number) => queue.get(height)?.ref ?? rpc.header(height)
-      batch.turns = (await firstBlocks(TURN, TURNS_AHEAD, after, last, header)).blocks
+      batch.turns = (
+        await firstBlocks({ span: TURN, offset: 0, most: TURNS_AHEAD }, after, last, header)
+      ).blocks
     }
     const [ref] = batch.turns
     if (!ref || queue.has(ref.number)) return

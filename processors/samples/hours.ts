@@ -13,18 +13,27 @@ export interface Moment {
 export const blocksOf = (mostHours: number, hours: number, blockTime: number): number =>
   Math.ceil((Math.min(mostHours, Math.max(1, hours)) * HOUR) / blockTime)
 
+/** Hours since the epoch, up to a time, that begin so many seconds behind the full ones. */
+export const hourOf = (time: number, offset: number): number => Math.floor((time - offset) / HOUR)
+
 /**
- * The first block at or after each full hour in (after, upTo], each block once: these carry the hourly samples.
- * They are found by bisection over headers; a header the source does not have ends the search.
+ * The first block at or after each full hour and `offset` seconds in (after, upTo], each block once: these carry the hourly
+ * samples. They are found by bisection over headers; a header the source does not have ends the search.
  */
 export async function findHourlyBlocks(
   after: Moment,
   upTo: BlockRef,
+  offset: number,
   header: (height: number) => Promise<BlockRef | undefined>,
 ): Promise<BlockRef[]> {
   const found: BlockRef[] = []
   for (let low = after; ; ) {
-    const { blocks, isOver } = await firstBlocks(HOUR, SIDE_BY_SIDE, low, upTo, header)
+    const { blocks, isOver } = await firstBlocks(
+      { span: HOUR, offset, most: SIDE_BY_SIDE },
+      low,
+      upTo,
+      header,
+    )
     found.push(...blocks)
     low = blocks.at(-1) ?? low
     if (isOver) return found
@@ -36,13 +45,12 @@ export async function findHourlyBlocks(
  * found.
  */
 export async function firstBlocks(
-  span: number,
-  most: number,
+  { span, offset, most }: { span: number; offset: number; most: number },
   after: Moment,
   upTo: BlockRef,
   header: (height: number) => Promise<BlockRef | undefined>,
 ): Promise<{ blocks: BlockRef[]; isOver: boolean }> {
-  const first = (Math.floor(after.timestamp / span) + 1) * span
+  const first = (Math.floor((after.timestamp - offset) / span) + 1) * span + offset
   const count = Math.max(0, Math.min(most, Math.floor((upTo.timestamp - first) / span) + 1))
   const found = await Promise.all(
     Array.from({ length: count }, (_, i) => firstAtOrAfter(first + i * span, after, upTo, header)),

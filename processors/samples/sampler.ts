@@ -50,6 +50,8 @@ export interface SamplerOptions {
   principals(contract: string): Promise<ReadonlyMap<string, bigint>>
   /** How many samples vaults cost that nobody listed; absent: all that there is reason for. */
   budget?: SampleBudget | undefined
+  /** Seconds behind full hours at which hourly samples are due; absent: none. */
+  hourOffset?: number | undefined
 }
 
 /** Reads state at the ends of blocks: after events that make it worth while, and every hour. */
@@ -61,6 +63,7 @@ export class Sampler {
   private readonly holders: SamplerOptions['holders']
   private readonly debtors: Debtors
   private readonly budget: SampleBudget | undefined
+  private readonly hourOffset: number
   private previous: BlockRef | undefined
   /** The newest block that was tried had no state. */
   private isLost = false
@@ -76,6 +79,7 @@ export class Sampler {
     this.protocols = options.protocols
     this.readings = readingsOf(options.protocols)
     this.budget = options.budget
+    this.hourOffset = options.hourOffset ?? 0
     this.debtors = new Debtors(options.principals)
   }
 
@@ -207,9 +211,9 @@ export class Sampler {
     if (this.contracts.allVaults().length === 0 && !this.contracts.hasReads()) return []
     const previous = await this.previousOf(store, first)
     if (!previous) return []
-    const blocks = await findHourlyBlocks(previous, last, this.headersAmong(queue))
+    const blocks = await findHourlyBlocks(previous, last, this.hourOffset, this.headersAmong(queue))
     return blocks
-      .map((block, i) => ({ block, after: (blocks[i - 1] ?? previous).timestamp }))
+      .map((block, i) => ({ block, after: (blocks[i - 1] ?? previous).timestamp, offset: this.hourOffset }))
       .filter(({ block }) => !store.isStored(block.number, block.hash))
   }
 

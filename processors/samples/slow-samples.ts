@@ -1,7 +1,7 @@
 import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
-import { HOUR } from '../../db/units.ts'
 import type { Slowness } from '../knowledge/known-contracts.ts'
+import { hourOf } from './hours.ts'
 
 /**
  * A vault of which nobody holds a share, which does not say what its shares are, or which burns what calls may cost, is sampled
@@ -14,10 +14,11 @@ const WEEK = 168
 /** Steps from one hour to 128, each twice the one before. */
 const DOUBLINGS = 8
 
-/** A block that carries hourly samples, with the full hours after `after` up to its own time. Unix seconds. */
+/** A block that carries hourly samples, with the hours after `after` up to its own time, which begin `offset` behind the full ones. Unix seconds. */
 export interface HourlyBlock {
   block: BlockRef
   after: number
+  offset: number
 }
 
 /** Full hours after emptiness was seen, up to this one, at which such a vault is sampled. */
@@ -27,8 +28,8 @@ function dueUpTo(hours: number): number {
 }
 
 /** Whether a vault that was seen empty or dear at a time is sampled at an hourly block. */
-export function isDue(since: number, { block, after }: HourlyBlock): boolean {
-  const hours = (time: number) => Math.floor(time / HOUR) - Math.floor(since / HOUR)
+export function isDue(since: number, { block, after, offset }: HourlyBlock): boolean {
+  const hours = (time: number) => hourOf(time, offset) - hourOf(since, offset)
   return dueUpTo(hours(block.timestamp)) > dueUpTo(hours(after))
 }
 

@@ -103,7 +103,7 @@ const rpcOf = (trouble: readonly [number, number], gas: number, isOneDear: boole
 async function stored(
   cut: number,
   restarts: boolean,
-  { trouble = noTrouble, last = LAST, deposits = EVENTS, gas = 0, isOneDear = false } = {},
+  { trouble = noTrouble, last = LAST, deposits = EVENTS, gas = 0, isOneDear = false, hourOffset = 0 } = {},
 ): Promise<string[]> {
   const rpc = rpcOf(trouble, gas, isOneDear)
   calls = 0
@@ -118,6 +118,7 @@ async function stored(
       contracts,
       rpc,
       samples: true,
+      hourOffset,
       ...(gas > 0
         ? { sampleBudget: new SampleBudget({ contracts, perHour: 1e6, listed: nobody, taken: [] }) }
         : {}),
@@ -173,6 +174,18 @@ test.each([7, 100, 1_000, LAST])(
   async cut => {
     expect(await stored(cut, false)).toEqual(EXPECTED)
     expect(await stored(cut, true)).toEqual(EXPECTED)
+  },
+)
+
+test.each([7, 100, LAST])(
+  'so they do where hours begin a minute behind the full ones, in batches of %i blocks',
+  async cut => {
+    const expected = await stored(1, false, { hourOffset: 60 })
+    expect(await stored(cut, true, { hourOffset: 60 })).toEqual(expected)
+    const sampled = expected.flatMap(line => /^(\d+) StateSampled$/.exec(line)?.[1] ?? []).map(Number)
+    // The first block of an hour is a minute too early; what something happened in is sampled at once.
+    expect(sampled.filter(block => block % 6 !== 1)).toEqual([12, 30, 3_100])
+    expect(sampled.slice(0, 6)).toEqual([12, 13, 19, 25, 30, 31])
   },
 )
 
