@@ -1,13 +1,26 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
+import pg from 'pg'
 import { isToLoopback } from './process/loopback.ts'
 import { adoptSqdLog } from './process/sqd-log.ts'
 
 /**
  * Loaded before @subsquid/graphql-server, which listens everywhere and lets every page read its answers, and has no
  * options for either: it listens on GRAPHQL_HOST, on loopback is asked by this machine's names alone, and sends no
- * Access-Control-Allow-Origin.
+ * Access-Control-Allow-Origin. Its transactions are serializable, which a standby refuses; to who only reads, a snapshot is as much.
  */
 adoptSqdLog()
+
+const SERIALIZABLE = 'START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY'
+const SNAPSHOT = SERIALIZABLE.replace('SERIALIZABLE', 'REPEATABLE READ')
+const { query } = pg.Client.prototype
+pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+  const [asked, ...rest] = given as [{ text?: string } | undefined, ...unknown[]]
+  return Reflect.apply(
+    query,
+    this,
+    asked?.text === SERIALIZABLE ? [{ ...asked, text: SNAPSHOT }, ...rest] : given,
+  )
+} as typeof query
 
 const host = process.env['GRAPHQL_HOST'] ?? '127.0.0.1'
 

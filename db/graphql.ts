@@ -49,7 +49,11 @@ async function main(): Promise<void> {
         ...process.env,
         // Otherwise errors carry stack traces, with paths.
         NODE_ENV: 'production',
-        DB_URL: stores.env.GRAPHQL_DATABASE_URL ?? stores.env.DATABASE_URL,
+        DB_URL:
+          env.GRAPHQL_DATABASE_URL ??
+          env.DATABASE_READ_URL ??
+          stores.env.GRAPHQL_DATABASE_URL ??
+          stores.env.DATABASE_URL,
         GQL_PORT: String(stores.env.GRAPHQL_PORT),
         GRAPHQL_HOST: stores.env.GRAPHQL_HOST,
       },

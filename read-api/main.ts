@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { readHeads, sparingly } from '../db/chain/heads.ts'
 import { createCreditMeter } from '../db/keys/credits.ts'
 import { createKeyVerifier } from '../db/keys/keys.ts'
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
   history.start()
   onShutdown('history', () => history.stop())
 
-  const feed = new Feed(pool)
+  const feed = new Feed(pool, openStandby(env.DATABASE_READ_URL))
   const webhooks = createWebhooks(pool, env)
 
   const verifyKey = createKeyVerifier(limits)
@@ -126,6 +127,14 @@ async function main(): Promise<void> {
     { port: env.API_PORT, ...(guard.fault ? {} : { vaults: catalogue.current().size }) },
     'read API listening',
   )
+}
+
+function openStandby(url: string | undefined): pg.Pool | undefined {
+  if (!url) return undefined
+  // One that hangs is to be noticed soon: what it does not tell is read where events are written.
+  const pool = openPostgres(url, 'api-standby', 4, 5_000)
+  onShutdown('standby', () => pool.end())
+  return pool
 }
 
 function startDeliveries(databaseUrl: string, options: Omit<DeliveriesOptions, 'pool'>): void {

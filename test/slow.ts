@@ -67,6 +67,7 @@ export const SLOW = [
   'test/read-api/explore/documentation.e2e.test.ts',
   'test/read-api/explore/explore.e2e.test.ts',
   'test/read-api/faces.int.test.ts',
+  'test/read-api/feed/standby.int.test.ts',
   'test/read-api/fuzz.e2e.test.ts',
   'test/read-api/intents/intents.e2e.test.ts',
   'test/read-api/platform/hosts.e2e.test.ts',

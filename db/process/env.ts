@@ -68,6 +68,7 @@ const secret = () => z.string().regex(/^[\x21-\x7e]+$/, 'must be one word of pri
 export const envSchema = z.object({
   DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
   GRAPHQL_DATABASE_URL: withPassword('postgres', 'postgresql').optional(),
+  DATABASE_READ_URL: withPassword('postgres', 'postgresql').optional(),
   CLICKHOUSE_URL: withPassword('http', 'https').optional(),
   REDIS_URL: withPassword('redis', 'rediss').optional(),
   DATABASE_PASSWORD: z.string().optional(),
@@ -302,6 +303,7 @@ export function readEnv(source?: Record<string, string | undefined>): Env {
     ...parsed.data,
     DATABASE_URL: signedIn(parsed.data.DATABASE_URL, DATABASE_PASSWORD),
     GRAPHQL_DATABASE_URL: signedIn(parsed.data.GRAPHQL_DATABASE_URL, GRAPHQL_DATABASE_PASSWORD),
+    DATABASE_READ_URL: signedIn(parsed.data.DATABASE_READ_URL, DATABASE_PASSWORD),
     CLICKHOUSE_URL: signedIn(parsed.data.CLICKHOUSE_URL, CLICKHOUSE_PASSWORD),
     REDIS_URL: signedIn(parsed.data.REDIS_URL, REDIS_PASSWORD),
     VAULTLOG_DIR: resolve(parsed.data.VAULTLOG_DIR),

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { readEvents, readEventsAt } from '../../db/events/event-store.ts'
 import { VaultlogError } from '../../db/process/errors.ts'
+import { log } from '../../db/process/log.ts'
 import { Turns } from '../../db/process/turns.ts'
 import { type CheckpointWatch, watchChannel } from '../moment/snapshot.ts'
 import type { Chain } from './chains.ts'
@@ -52,6 +53,7 @@ interface TakenBack {
  */
 export class Feed {
   private readonly pool: pg.Pool
+  private readonly standby: pg.Pool | undefined
   private chains: ReadonlyMap<number, Chain> = new Map()
   /** As followers were last told of them: others look, too. */
   private announced: ReadonlyMap<number, Chain> = new Map()
@@ -64,8 +66,10 @@ export class Feed {
   private readonly reading = new Turns(READERS)
   private readonly stopping = new AbortController()
 
-  constructor(pool: pg.Pool) {
+  /** @param standby a copy of the database that follows it: the past is read there, as far as it has come */
+  constructor(pool: pg.Pool, standby?: pg.Pool) {
     this.pool = pool
+    this.standby = standby
   }
 
   /** Aborted when the process ends: every stream ends with it. */
@@ -194,7 +198,9 @@ export class Feed {
         return tail.messages.slice(from, Math.min(from + PAGE, to - tail.after))
       }
     }
-    return this.reading.turn(() => this.fetch(chainId, after, to))
+    return this.reading.turn(() =>
+      this.ofPast(chainId, Math.min(to, after + PAGE), pool => fetch(pool, chainId, after, to)),
+    )
   }
 
   private tailOf(chainId: number): Tail | undefined {
@@ -212,7 +218,7 @@ export class Feed {
   private async grow(chainId: number, tail: Tail): Promise<void> {
     const end = tail.after + tail.messages.length
     // Everybody at the head waits for it: it waits for nobody who is behind.
-    const more = await this.fetch(chainId, end, this.chains.get(chainId)?.head ?? end)
+    const more = await fetch(this.pool, chainId, end, this.chains.get(chainId)?.head ?? end)
     if (more.length === 0) throw new GapError(chainId, end)
     tail.messages.push(...more)
     const excess = tail.messages.length - TAIL
@@ -221,8 +227,22 @@ export class Feed {
     tail.after += excess
   }
 
-  private async fetch(chainId: number, after: number, to: number): Promise<Message[]> {
-    return (await readEvents(this.pool, chainId, { after, to, limit: PAGE })).map(messageOf)
+  /** Reads events up to a position from the standby, where it has them: a chain's head is stored with its events. */
+  private async ofPast<T>(chainId: number, to: number, read: (pool: pg.Pool) => Promise<T>): Promise<T> {
+    const { standby } = this
+    if (!standby) return read(this.pool)
+    try {
+      const { rows } = await standby.query<{ head: number }>('SELECT head FROM stream WHERE id = $1', [
+        chainId,
+      ])
+      if ((rows[0]?.head ?? 0) >= to) return await read(standby)
+    } catch (error) {
+      log.warn(
+        { error: (error as Error).message },
+        'the standby does not answer; reading where events are written',
+      )
+    }
+    return read(this.pool)
   }
 
   /**
@@ -244,7 +264,8 @@ export class Feed {
 
   private async readRetractions(chainId: number, known: TakenBack, to: number): Promise<TakenBack> {
     const range = { after: known.to, to, types: ['BlockRetracted'] }
-    const found = (await readEvents(this.pool, chainId, range)).map(({ data, position }) => ({
+    const stored = await this.ofPast(chainId, to, pool => readEvents(pool, chainId, range))
+    const found = stored.map(({ data, position }) => ({
       from: Number(data['fromPosition']),
       to: Number(data['toPosition']),
       by: position,
@@ -253,6 +274,9 @@ export class Feed {
     return { to, ranges: [...known.ranges, ...found].sort((a, b) => a.from - b.from) }
   }
 }
+
+const fetch = async (pool: pg.Pool, chainId: number, after: number, to: number): Promise<Message[]> =>
+  (await readEvents(pool, chainId, { after, to, limit: PAGE })).map(messageOf)
 
 /** Ranges do not overlap: nothing is taken back twice. Gives the place of the first that begins after `position`. */
 function placeAfter(ranges: readonly TakenRange[], position: number): number {

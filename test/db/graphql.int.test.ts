@@ -1,18 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { ChainDatabase } from '../../db/events/chain-database.ts'
-import { freePort } from '../chain/anvil-process.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
 import { start } from '../faults/command.ts'
+import { type GraphqlServer, serveGraphql } from './graphql-server.ts'
 
 const vault = `0x${'ab'.repeat(20)}`
 let postgres: TestPostgres
-let server: ChildProcess
+let server: GraphqlServer
 let url: string
 
 /** The database as the role that reads the view of events, where there is one. */
@@ -48,39 +46,20 @@ beforeAll(async () => {
     },
   )
   await database.close()
-  const port = await freePort()
-  url = `http://127.0.0.1:${port}/graphql`
-  server = spawn(process.execPath, ['--import', 'tsx', 'db/graphql.ts'], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: {
-      ...process.env,
-      DATABASE_URL: postgres.url,
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: 'vaultlog_test_graphql',
-      GRAPHQL_DATABASE_URL: reader(postgres.url),
-      GRAPHQL_PORT: String(port),
-    },
-    stdio: 'ignore',
-  })
-  await vi.waitFor(() => fetch(url), { timeout: 180_000, interval: 100 })
+  server = await serveGraphql({ DATABASE_URL: postgres.url, GRAPHQL_DATABASE_URL: reader(postgres.url) })
+  url = server.url
 })
 
 afterAll(async () => {
-  const ended = new Promise(resolve => server.once('exit', resolve))
-  server.kill('SIGTERM')
-  await ended
+  await server.stop()
   await postgres.drop()
 })
 
 test('raw events are served as stored, filtered and ordered', async () => {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      query: `{ events(where: {stream_eq: 10, type_eq: "Deposited"}, orderBy: position_ASC, limit: 10) {
+  const answer = await server.ask(
+    `{ events(where: {stream_eq: 10, type_eq: "Deposited"}, orderBy: position_ASC, limit: 10) {
         id protocol position blockNumber blockTime contract logIndex data } eventsConnection(orderBy: id_ASC) { totalCount } }`,
-    }),
-  })
+  )
   expect(await answer.json()).toEqual({
     data: {
       events: [
@@ -100,20 +79,13 @@ test('raw events are served as stored, filtered and ordered', async () => {
   })
 })
 
-const ask = (query: string) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  })
-
 test('few questions at one time, and errors without paths', async () => {
   const fields = (count: number) =>
     `{ ${Array.from({ length: count }, (_, i) => `f${i}: eventsConnection(orderBy: id_ASC) { totalCount }`).join(' ')} }`
-  expect(await (await ask(fields(5))).json()).toHaveProperty('data.f4.totalCount', 2)
-  const refused = await (await ask(fields(6))).text()
+  expect(await (await server.ask(fields(5))).json()).toHaveProperty('data.f4.totalCount', 2)
+  const refused = await (await server.ask(fields(6))).text()
   expect(refused).toMatch(/root fields/)
-  expect(refused + (await (await ask('{ nothing }')).text())).not.toMatch(/stacktrace|node_modules/)
+  expect(refused + (await (await server.ask('{ nothing }')).text())).not.toMatch(/stacktrace|node_modules/)
 })
 
 test('queries that clients ask to be kept take bounded memory, and no answer is kept', async () => {
