@@ -10,6 +10,17 @@ export class SecondWriterError extends VaultlogError {
   }
 }
 
+/** The stream's partition was taken out of the event store. */
+export class DetachedError extends VaultlogError {
+  readonly code = 'DETACHED'
+  constructor(name: string, partition: string, stream: number) {
+    super(
+      `The events of ${name} are detached from the event store. Nothing was read or stored. ` +
+        `Attach them first: ALTER TABLE event_log ATTACH PARTITION ${partition} FOR VALUES IN (${stream})`,
+    )
+  }
+}
+
 /** The store's cursor is not where this processor thinks it is. */
 export class CursorMovedError extends VaultlogError {
   readonly code = 'CURSOR_MOVED'

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { VaultlogError } from '../process/errors.ts'
 import type { StreamKind } from '../streams.ts'
+import { DetachedError } from './chain-errors.ts'
 import { encodeEventData } from './event-json.ts'
 import type { DomainEvent } from './vocabulary.ts'
 
@@ -28,6 +29,13 @@ export async function registerStream(
   kind: StreamKind,
 ): Promise<void> {
   await db.query('SELECT register_stream($1, $2, $3)', [id, name, kind])
+  const { rows } = await db.query<{ partition: string; attached: boolean }>(
+    `SELECT relname AS partition, relispartition AS attached FROM pg_class
+     WHERE oid = to_regclass('event_log_' || replace($1::int::text, '-', 'm'))`,
+    [id],
+  )
+  const [own] = rows
+  if (own && !own.attached) throw new DetachedError(name, own.partition, id)
 }
 
 export class UnknownStreamError extends VaultlogError {
