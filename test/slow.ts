@@ -9,6 +9,7 @@ export const SLOW = [
   'test/db/chain/stranger-reader.e2e.test.ts',
   'test/db/clickhouse/cluster.int.test.ts',
   'test/db/clickhouse/readme.int.test.ts',
+  'test/db/clickhouse/server-cluster.e2e.test.ts',
   'test/db/embedded/clickhouse-client.int.test.ts',
   'test/db/embedded/clickhouse-life.int.test.ts',
   'test/db/embedded/clickhouse-readonly.int.test.ts',
