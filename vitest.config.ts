@@ -22,6 +22,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** How often what is random is done, where the environment says it: deeper by night, or for a change that needs it. */
+const depth = Object.fromEntries(
+  ['FUZZ_RUNS', 'HISTORIES', 'WEBHOOK_KILLS'].flatMap(name => {
+    const value = process.env[name]
+    return value ? [[name, value]] : []
+  }),
+)
+
 // Many tests start the same processes at once; the one that is about metrics names ports.
 const env = { PROCESSOR_METRICS_PORT: 'off', WORKER_METRICS_PORT: 'off', API_METRICS_PORT: 'off' }
 
@@ -61,7 +69,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           globalSetup: ['test/setup.ts'],
-          env: { ...env, FUZZ_RUNS: '20', HISTORIES: '1,2', WEBHOOK_KILLS: '50' },
+          env: { ...env, FUZZ_RUNS: '10', WEBHOOK_KILLS: '50', ...depth },
           testTimeout: 300_000,
         },
       },

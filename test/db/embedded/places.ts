@@ -17,8 +17,8 @@ export function freePort(): Promise<number> {
 }
 
 /** A new folder that the servers' users may pass, too: what is below it goes with it. */
-export function newFolder(prefix: string): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix))
+export function newFolder(prefix: string, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, prefix))
   chmodSync(folder, 0o711)
   return folder
 }
