@@ -199,7 +199,7 @@ export class Feed {
       }
     }
     return this.reading.turn(() =>
-      this.ofPast(chainId, Math.min(to, after + PAGE), pool => fetch(pool, chainId, after, to)),
+      this.ofPast(chainId, Math.min(to, after + PAGE), pool => readPage(pool, chainId, after, to)),
     )
   }
 
@@ -218,7 +218,7 @@ export class Feed {
   private async grow(chainId: number, tail: Tail): Promise<void> {
     const end = tail.after + tail.messages.length
     // Everybody at the head waits for it: it waits for nobody who is behind.
-    const more = await fetch(this.pool, chainId, end, this.chains.get(chainId)?.head ?? end)
+    const more = await readPage(this.pool, chainId, end, this.chains.get(chainId)?.head ?? end)
     if (more.length === 0) throw new GapError(chainId, end)
     tail.messages.push(...more)
     const excess = tail.messages.length - TAIL
@@ -232,9 +232,11 @@ export class Feed {
     const { standby } = this
     if (!standby) return read(this.pool)
     try {
-      const { rows } = await standby.query<{ head: number }>('SELECT head FROM stream WHERE id = $1', [
-        chainId,
-      ])
+      // One that was promoted follows nobody: what it has may never have been.
+      const { rows } = await standby.query<{ head: number }>(
+        'SELECT head FROM stream WHERE id = $1 AND pg_is_in_recovery()',
+        [chainId],
+      )
       if ((rows[0]?.head ?? 0) >= to) return await read(standby)
     } catch (error) {
       log.warn(
@@ -275,7 +277,7 @@ export class Feed {
   }
 }
 
-const fetch = async (pool: pg.Pool, chainId: number, after: number, to: number): Promise<Message[]> =>
+const readPage = async (pool: pg.Pool, chainId: number, after: number, to: number): Promise<Message[]> =>
   (await readEvents(pool, chainId, { after, to, limit: PAGE })).map(messageOf)
 
 /** Ranges do not overlap: nothing is taken back twice. Gives the place of the first that begins after `position`. */

@@ -27,7 +27,9 @@ export interface Pair {
   resume(): Promise<void>
   /** Until it shows what is there now. */
   caughtUp(): Promise<void>
-  /** The standby is gone. */
+  /** The standby follows nobody any more. */
+  promote(): Promise<void>
+  /** It is gone. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -99,6 +101,7 @@ export async function startPair(): Promise<Pair> {
       )
         await sleep(20)
     },
+    promote: async () => void (await ask(there.admin, 'SELECT pg_promote()')),
     kill: () => standby.stop('SIGKILL'),
     async close() {
       await standby.stop('SIGKILL')

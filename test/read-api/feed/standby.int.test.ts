@@ -107,6 +107,14 @@ it('GraphQL reads there as well, whose transactions a standby refuses as they ar
   }
 })
 
+it('one that was promoted is not asked for events: it has a life of its own', async () => {
+  await pair.caughtUp()
+  await pair.promote()
+  const { positions, head, asked } = await readAll()
+  expect(positions).toEqual(upTo(head))
+  expect(asked.standby).toBe(0)
+})
+
 it('without the standby nothing is missing', async () => {
   await pair.kill()
   const { positions, head, asked } = await readAll()
