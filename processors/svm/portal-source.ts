@@ -2,7 +2,7 @@ import { toBase58 } from '../../db/base58.ts'
 import type { Portal } from '../source/portal-client.ts'
 import type { SvmBlock } from './block.ts'
 import type { SvmSource, Wanted } from './source.ts'
-import { blockOf } from './sqd-block.ts'
+import { blockOf, FIELDS } from './sqd-block.ts'
 
 /** Of one slice; a longer answer is taken up to here, and the rest asked for later. */
 const MOST_BLOCKS = 2_000
@@ -37,25 +37,10 @@ function queryOf(fromBlock: number, toBlock: number, { programs, acts, mints }: 
     toBlock,
     fields: {
       block: { number: true, hash: true, parentHash: true, timestamp: true },
-      transaction: { transactionIndex: true, signatures: true, err: true },
-      instruction: {
-        transactionIndex: true,
-        instructionAddress: true,
-        programId: true,
-        accounts: true,
-        data: true,
-      },
-      tokenBalance: {
-        transactionIndex: true,
-        account: true,
-        preMint: true,
-        postMint: true,
-        preOwner: true,
-        postOwner: true,
-        preAmount: true,
-        postAmount: true,
-      },
-      log: { transactionIndex: true, logIndex: true, instructionAddress: true, kind: true, message: true },
+      transaction: { transactionIndex: true, ...FIELDS.transaction },
+      instruction: { transactionIndex: true, instructionAddress: true, ...FIELDS.instruction },
+      tokenBalance: { transactionIndex: true, account: true, ...FIELDS.tokenBalance },
+      log: { transactionIndex: true, logIndex: true, instructionAddress: true, ...FIELDS.log },
     },
     instructions: [
       {

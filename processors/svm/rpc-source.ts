@@ -5,7 +5,7 @@ import type { Ask } from '../../db/chain/failover.ts'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import type { SvmBlock } from './block.ts'
 import type { SvmSource, Wanted } from './source.ts'
-import { blockOf } from './sqd-block.ts'
+import { blockOf, FIELDS } from './sqd-block.ts'
 
 const FINAL = { commitment: 'finalized' }
 const FULL = {
@@ -86,21 +86,11 @@ export function openRpcSource(ask: Ask): SvmSource {
   }
 }
 
-const FIELDS = {
+const fields = {
+  ...FIELDS,
   block: { slot: true, timestamp: true },
-  transaction: { signatures: true, err: true },
-  instruction: { programId: true, accounts: true, data: true },
-  log: { kind: true, message: true },
-  tokenBalance: {
-    preMint: true,
-    postMint: true,
-    preOwner: true,
-    postOwner: true,
-    preAmount: true,
-    postAmount: true,
-    preDecimals: false,
-    postDecimals: false,
-  },
+  // Given unless they are refused.
+  tokenBalance: { ...FIELDS.tokenBalance, preDecimals: false, postDecimals: false },
 } as const
 
 /** What is wanted of blocks, in their order. */
@@ -110,7 +100,7 @@ async function streamed(answers: ReadonlyMap<number, Answer>, wanted: Wanted): P
   const isMeant = concerns(new Set(named))
   const builder = new DataSourceBuilder()
     .setRpc({ client: nodeOf(answers, isMeant), strideSize: SLICE })
-    .setFields(FIELDS)
+    .setFields(fields)
     .setBlockRange({ from: 1, to: answers.size })
     .includeAllBlocks()
   const whole = { transaction: true, transactionInstructions: true }

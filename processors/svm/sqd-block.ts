@@ -5,6 +5,21 @@ import { groupBy } from '../../db/group-by.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { SvmBlock, SvmTransaction, TokenBalance } from './block.ts'
 
+/** What is asked for beside the places of things. */
+export const FIELDS = {
+  transaction: { signatures: true, err: true },
+  instruction: { programId: true, accounts: true, data: true },
+  tokenBalance: {
+    preMint: true,
+    postMint: true,
+    preOwner: true,
+    postOwner: true,
+    preAmount: true,
+    postAmount: true,
+  },
+  log: { kind: true, message: true },
+} as const
+
 /** Keys come many times each. */
 const MOST_KEYS = 100_000
 const known = new Map<string, Key>()
