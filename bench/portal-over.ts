@@ -14,13 +14,19 @@ export async function portalOver(
   const folder = await mkdtemp(join(tmpdir(), 'vaultlog-portal-'))
   stage.afterwards(() => rm(folder, { recursive: true }))
   const file = join(folder, 'blocks.jsonl')
-  await writeFile(file, blocks.map(block => `${JSON.stringify(block)}\n`).join(''))
+  await writeFile(file, linesOf(blocks))
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', join(import.meta.dirname, 'portal-server.ts'), kind, file],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   stage.afterwards(async () => child.kill())
-  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the Portal ended at once')))
+  const [said] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer]
   return String(said).trim()
+}
+
+/** One by one: all of them may be longer than a string can be. */
+function* linesOf(blocks: readonly unknown[]): Generator<string> {
+  for (const block of blocks) yield `${JSON.stringify(block)}\n`
 }

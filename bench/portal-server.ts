@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 import type { GatewayBlock } from '../test/gateway/blocks.ts'
 import { evmDataset } from '../test/portal/evm.ts'
 import { type Query, startPortal } from '../test/portal/server.ts'
@@ -7,14 +8,12 @@ import { svmDataset } from '../test/svm/portal-server.ts'
 
 /** A Portal in a process of its own, over blocks of a file (a line of JSON each): says its URL, and answers until it is killed. */
 const [kind, file = ''] = process.argv.slice(2)
-const blocks = readFileSync(file, 'utf8')
-  .split('\n')
-  .filter(line => line !== '')
-  .map(line => JSON.parse(line))
+const blocks: unknown[] = []
+for await (const line of createInterface({ input: createReadStream(file) })) blocks.push(JSON.parse(line))
 const dataset =
   kind === 'evm'
     ? evmDataset(blocks as GatewayBlock[], { chunk: 500 })
-    : svmDataset({ blocks, head: blocks.at(-1) as RpcBlock }, { chunk: 500 })
+    : svmDataset({ blocks: blocks as RpcBlock[], head: blocks.at(-1) as RpcBlock }, { chunk: 500 })
 const { chunks } = dataset
 // Asked the same again it does not look again: what is measured is who asks.
 const had = new Map<string, string[][]>()
