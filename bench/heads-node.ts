@@ -85,14 +85,16 @@ async function mine(seated: Seated, now: () => number): Promise<void> {
 }
 
 let seated: Seated[] = []
-let shift = 0
+let begins = 0
 process.on('message', async message => {
   const order = orders.parse(message)
   if ('go' in order) {
+    // Their clock stood while the vaults' history was read, however long that took.
+    const shift = begins - Math.floor(Date.now() / 1000)
     for (const each of seated) void mine(each, () => Math.floor(Date.now() / 1000) + shift)
     return
   }
-  shift = order.now - Math.floor(Date.now() / 1000)
+  begins = order.now
   seated = order.chains.map(about => seat(about, order.now))
   const nodes = await Promise.all(seated.map(({ chain }) => startFaultyNode(chain, { runsReader: true })))
   process.send?.({ urls: Object.fromEntries(seated.map(({ name }, i) => [name, nodes[i]?.url])) })

@@ -97,7 +97,7 @@ async function startNodes(stage: Stage, chains: readonly HeadsChain[]) {
   stage.afterwards(async () => {
     child.kill('SIGKILL')
   })
-  // The hour turns in the middle of what is measured, after some minutes for the vaults' history.
+  // The hour turns in the middle of what is measured.
   const now = Math.floor(Date.now() / 1000)
   child.send({ chains, now: now + 3_600 - (now % 3_600) - MINUTES * 30 })
   const [{ urls }] = (await once(child, 'message')) as [{ urls: Record<string, string> }]
