@@ -17,6 +17,8 @@ export const PAGE = 200
 const TAIL = 1_000
 /** Who is far behind reads from the database, so many at a time: requests need its connections, too. */
 const READERS = 2
+/** How long a standby that did not answer is not asked. */
+const STANDBY_RESTS_MS = 30_000
 
 class GapError extends VaultlogError {
   readonly code = 'GAP'
@@ -54,6 +56,8 @@ interface TakenBack {
 export class Feed {
   private readonly pool: pg.Pool
   private readonly standby: pg.Pool | undefined
+  /** By performance.now(). */
+  private standbyRestsUntil = 0
   private chains: ReadonlyMap<number, Chain> = new Map()
   /** As followers were last told of them: others look, too. */
   private announced: ReadonlyMap<number, Chain> = new Map()
@@ -230,7 +234,7 @@ export class Feed {
   /** Reads events up to a position from the standby, where it has them: a chain's head is stored with its events. */
   private async ofPast<T>(chainId: number, to: number, read: (pool: pg.Pool) => Promise<T>): Promise<T> {
     const { standby } = this
-    if (!standby) return read(this.pool)
+    if (!standby || performance.now() < this.standbyRestsUntil) return read(this.pool)
     try {
       // One that was promoted follows nobody: what it has may never have been.
       const { rows } = await standby.query<{ head: number }>(
@@ -239,8 +243,10 @@ export class Feed {
       )
       if ((rows[0]?.head ?? 0) >= to) return await read(standby)
     } catch (error) {
+      // One that hangs would be waited for with every page.
+      this.standbyRestsUntil = performance.now() + STANDBY_RESTS_MS
       log.warn(
-        { error: (error as Error).message },
+        { error: (error as Error).message, forSeconds: STANDBY_RESTS_MS / 1000 },
         'the standby does not answer; reading where events are written',
       )
     }
