@@ -1,16 +1,32 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Face } from '../../db/faces.ts'
+import { groupBy } from '../../db/group-by.ts'
 import { hasNamedPools } from '../../db/protocols.ts'
 import type { Facts } from '../../db/registry/kinds.ts'
 import { lentAssets } from '../lending/lent.ts'
 import { inHundreds } from '../moment/chunks.ts'
-import { ask } from '../moment/query.ts'
+import { ask, defineQuery, type NamedQuery, type z } from '../moment/query.ts'
 import { type Moment, momentOfFace } from '../moment/snapshot.ts'
 import { holdings } from '../portfolio/queries.ts'
 import type { FactBook } from './facts.ts'
 import type { RawState } from './raw.ts'
 import type { Settings } from './vault-state.ts'
 import { standingOf, type VaultState } from './vault-state.ts'
+
+/** When more vaults than this moved, reading of all there are on their chain is cheaper than naming them. */
+const MANY = 200
+
+const ofAllVaults = <R extends z.ZodType>(query: NamedQuery<R>): NamedQuery<R> =>
+  defineQuery({
+    name: `${query.name}_of_vaults`,
+    sql: query.sql.replaceAll(
+      '{accounts:Array(String)}',
+      '(SELECT vault FROM vault WHERE chain_id = {chain:UInt32})',
+    ),
+    row: query.row,
+  })
+const holdingsOfVaults = ofAllVaults(holdings)
+const lentByVaults = ofAllVaults(lentAssets)
 
 /** Whether what a vault says that it has is believed as it is. */
 export const isBelieved = (
@@ -46,20 +62,20 @@ export async function loadBacking(
     return isOurs && !isBelieved(state, facts.vault(chain, state.address)) ? [state] : []
   })
   for (const { address } of found) raw.putElsewhere(chain, address, undefined)
-  for (const some of inHundreds(found)) {
-    const accounts = some.map(({ address }) => address)
-    const at = (face: Face) => ({ chain, p: momentOfFace(moment, chain, face)?.position ?? 0, accounts })
+  const at = (face: Face) => ({ chain, p: momentOfFace(moment, chain, face)?.position ?? 0 })
+  const isMany = found.length > MANY
+  for (const some of isMany ? [found] : inHundreds(found)) {
+    const these = isMany ? {} : { accounts: some.map(({ address }) => address) }
     const [shares, lent] = await Promise.all([
-      ask(clickhouse, holdings, at('core')),
-      ask(clickhouse, lentAssets, at('lending')),
+      ask(clickhouse, isMany ? holdingsOfVaults : holdings, { ...at('core'), ...these }),
+      ask(clickhouse, isMany ? lentByVaults : lentAssets, { ...at('lending'), ...these }),
     ])
+    const [sharesOf, lentOf] = [groupBy(shares, row => row.holder), groupBy(lent, row => row.account)]
     for (const { address, asset } of some) {
       raw.putElsewhere(chain, address, {
-        shares: shares.flatMap(row =>
-          row.holder === address ? [[row.vault, BigInt(row.balance)] as const] : [],
-        ),
-        lent: lent.flatMap(row =>
-          row.account === address && row.asset === asset ? [[row.market, BigInt(row.amount)] as const] : [],
+        shares: (sharesOf.get(address) ?? []).map(row => [row.vault, BigInt(row.balance)]),
+        lent: (lentOf.get(address) ?? []).flatMap(row =>
+          row.asset === asset ? [[row.market, BigInt(row.amount)] as const] : [],
         ),
       })
     }

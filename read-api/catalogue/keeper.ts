@@ -64,6 +64,10 @@ export function createCatalogueKeeper(
     catalogue = await read(catalogue, before, moment)
   }
 
+  /**
+   * Served chain by chain, those first that have the least to read: they need not wait for one with an hour's samples. What
+   * is read from the beginning is served when it is whole.
+   */
   const read = async (base: Catalogue, before: Moment, moment: Moment): Promise<Catalogue> => {
     const startedAt = performance.now()
     const facts =
@@ -75,33 +79,30 @@ export function createCatalogueKeeper(
             }),
           )
         : base.facts
-    const chains = new Map(moment.chains)
-    const filling = new Map(moment.filling)
+    const { moved, start } = movesBetween(before, moment)
+    let reached = start
+    let next = base
     const failures: unknown[] = []
-    let moved = 0
-    for (const [chainId, { position, blockTime }] of moment.chains) {
-      const known = before.chains.get(chainId)
-      const hasFilled = isFilled(before.filling.get(chainId), moment.filling.get(chainId))
-      if (position <= (known?.position ?? 0) && !hasFilled) continue
-      moved++
+    for (const { chainId, from, position, blockTime } of moved) {
       try {
-        const from = hasFilled ? 0 : (known?.position ?? 0)
         await loadChain(clickhouse, raw, chainId, from, position, blockTime)
         // What is behind found vaults is no part of the chain's own figures: without it they are believed less, for now.
         await loadBacking(clickhouse, raw, facts, chainId, moment).catch((err: unknown) => {
           log.error({ chainId, err }, 'what is behind found vaults of a chain cannot be read')
         })
       } catch (err) {
-        // The others go on; this one stays where it is, and is tried again at the next move.
+        // The others go on; this one is tried again at the next move.
         log.error({ chainId, err }, 'the catalogue of a chain cannot be brought forward')
         failures.push(err)
-        filling.set(chainId, before.filling.get(chainId) ?? new Set())
-        if (known) chains.set(chainId, known)
-        else chains.delete(chainId)
+        continue
       }
+      reached = withChain(reached, chainId, moment)
+      if (before === EMPTY_MOMENT) continue
+      next = advanceCatalogue(next, raw, facts, reached)
+      catalogue = next
     }
-    if (failures.length > 0 && failures.length === moved) throw failures[0]
-    const next = advanceCatalogue(base, raw, facts, { ...moment, chains, filling })
+    if (failures.length > 0 && failures.length === moved.length) throw failures[0]
+    if (next === base) next = advanceCatalogue(base, raw, facts, reached)
     log.debug({ vaults: next.size, ms: Math.round(performance.now() - startedAt) }, 'catalogue moved')
     return next
   }
@@ -130,6 +131,39 @@ export function createCatalogueKeeper(
       await tail
     },
   }
+}
+
+interface Move {
+  chainId: number
+  /** Positions (from, position]. */
+  from: number
+  position: number
+  /** Unix seconds. */
+  blockTime: number
+}
+
+/** What is to be read between two moments, the least first; `start`: the later one, with these chains where they were. */
+function movesBetween(before: Moment, moment: Moment): { moved: Move[]; start: Moment } {
+  let start = moment
+  const moved = [...moment.chains].flatMap(([chainId, { position, blockTime }]) => {
+    const known = before.chains.get(chainId)
+    const hasFilled = isFilled(before.filling.get(chainId), moment.filling.get(chainId))
+    if (position <= (known?.position ?? 0) && !hasFilled) return []
+    start = withChain(start, chainId, before)
+    return [{ chainId, from: hasFilled ? 0 : (known?.position ?? 0), position, blockTime }]
+  })
+  return { moved: moved.sort((a, b) => a.position - a.from - (b.position - b.from)), start }
+}
+
+/** The moment, with one chain as it is in another. */
+function withChain(moment: Moment, chainId: number, other: Moment): Moment {
+  const [chains, filling] = [new Map(moment.chains), new Map(moment.filling)]
+  const [chain, left] = [other.chains.get(chainId), other.filling.get(chainId)]
+  if (chain) chains.set(chainId, chain)
+  else chains.delete(chainId)
+  if (left) filling.set(chainId, left)
+  else filling.delete(chainId)
+  return { ...moment, chains, filling }
 }
 
 /** Whether tables that the catalogue is made of have all their rows now and had a part of them before. */
