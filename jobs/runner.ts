@@ -101,11 +101,11 @@ interface Target {
   block_time: number
 }
 
-/** Plans by database: after each block every projection asks for the same one, and events do not change. */
+/** Plans by database: after each block every projection asks for the same one, and one after the other in a history of forks, each of which ends a range. Events do not change. */
 const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
 
 function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>> {
-  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 100 })
+  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 10_000 })
   plans.set(clickhouse, known)
   return known
 }
