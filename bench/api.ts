@@ -49,8 +49,15 @@ export async function askOften(
     const body = await response.text()
     if (!response.ok) throw new TypeError(`${path(n)}: ${response.status} ${body}`)
   }
-  for (let i = 0; i < WARM_UP; i++) await request(REQUESTS + i)
+  return latencyOf(request)
+}
+
+/** Of what is done often, one after the other, after some to warm up. Milliseconds. */
+export async function latencyOf(
+  once: (n: number) => Promise<unknown>,
+): Promise<{ p50: number; p99: number }> {
+  for (let i = 0; i < WARM_UP; i++) await once(REQUESTS + i)
   const sample: number[] = []
-  for (let i = 0; i < REQUESTS; i++) sample.push((await timed(() => request(i))).ms)
+  for (let i = 0; i < REQUESTS; i++) sample.push((await timed(() => once(i))).ms)
   return percentiles(sample)
 }

@@ -6,7 +6,7 @@ import { listStreams } from '../jobs/checkpoints.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { replay } from '../jobs/replay.ts'
 import { catchUpAll } from '../jobs/work.ts'
-import { askOften, startApi } from './api.ts'
+import { askOften, latencyOf, startApi } from './api.ts'
 import { type Bench, percentiles, perSecond, type Result, type Stage, timed } from './bench.ts'
 import { startGraphql } from './graphql.ts'
 import { questionsOf } from './questions.ts'
@@ -192,18 +192,12 @@ async function questions(
 }
 
 /** What no answer can be below: the shortest statement there is about a wallet, without the API. */
-async function floorOf(clickhouse: ClickHouse): Promise<{ p50: number; p99: number }> {
-  const sample: number[] = []
-  for (let n = 0; n < 320; n++) {
-    const { ms } = await timed(() =>
-      clickhouse.query('bench', 'SELECT * FROM account_vault WHERE account = {account:String}', {
-        account: accountOf(n),
-      }),
-    )
-    if (n >= 20) sample.push(ms)
-  }
-  return percentiles(sample)
-}
+const floorOf = (clickhouse: ClickHouse) =>
+  latencyOf(n =>
+    clickhouse.query('bench', 'SELECT * FROM account_vault WHERE account = {account:String}', {
+      account: accountOf(n),
+    }),
+  )
 
 /** The questions of docs/questions.md, of the busiest vault and account and the year of the store. */
 async function twenty(stage: Stage, clickhouse: ClickHouse, store: GeneratedStore): Promise<Result> {
