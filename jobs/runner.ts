@@ -101,7 +101,10 @@ interface Target {
   block_time: number
 }
 
-/** Plans by database: after each block every projection asks for the same one, and one after the other in a history of forks, each of which ends a range. Events do not change. */
+/**
+ * Plans by database: after each block every projection asks for the same one, and of a history of forks, each of which ends a
+ * range, for all of them in turn. Events do not change.
+ */
 const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
 
 function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>> {

@@ -10,6 +10,7 @@ import { type ApiHarness, startApi } from '../harness.ts'
 const START = 1_735_689_600
 const ZERO = `0x${'0'.repeat(40)}`
 const ASSET = `0x${'a5'.repeat(20)}`
+const MORPHO = `0x${'b1'.repeat(20)}`
 const LISTED = `0x${'1d'.repeat(20)}`
 /** More than are read by name. */
 const FOUND = Array.from({ length: 210 }, (_, n) => `0x${(n + 0xf0_0000).toString(16).padStart(40, '0')}`)
@@ -53,6 +54,35 @@ const minted = (to: string, logIndex: number): DomainEvent => ({
   logIndex,
   data: { from: ZERO, to, shares: sharesOf(to) },
 })
+const MARKET = `0x${'e7'.repeat(32)}`
+const LENDER = FOUND[7] ?? ''
+/** As much as is in the market, which so far has no interest. */
+const LENT = 10n ** 9n
+const lent = (logIndex: number): DomainEvent[] => [
+  {
+    type: 'MarketCreated',
+    protocol: 'morpho-blue',
+    contract: MORPHO,
+    transactionHash: `0x${'7'.repeat(64)}`,
+    logIndex,
+    data: {
+      market: MARKET,
+      loanAsset: ASSET,
+      collateralAsset: LISTED,
+      oracle: ZERO,
+      irm: ZERO,
+      lltvWad: 9n * 10n ** 17n,
+    },
+  },
+  {
+    type: 'Supplied',
+    protocol: 'morpho-blue',
+    contract: MORPHO,
+    transactionHash: `0x${'7'.repeat(64)}`,
+    logIndex: logIndex + 1,
+    data: { market: MARKET, sender: LENDER, onBehalf: LENDER, assets: LENT, shares: LENT * 1_000_000n },
+  },
+]
 const block = (number: number, events: DomainEvent[]): BlockEvents => ({
   block: { number, hash: `0x${number.toString(16).padStart(64, '0')}`, timestamp: START + 12 * number },
   events,
@@ -68,16 +98,21 @@ it('knows what is behind vaults that nobody listed, whether a few of them moved 
   const [some, others] = [FOUND.slice(0, 150), FOUND.slice(150)]
   const arrive = (vaults: string[]) =>
     vaults.flatMap((vault, n) => [discovered(vault), minted(vault, n), sampled(vault)])
-  await api.append(1, 'mainnet', [block(1, [discovered(LISTED), sampled(LISTED), ...arrive(some)])])
+  await api.append(mainnet.id, mainnet.name, [
+    block(1, [discovered(LISTED), sampled(LISTED), ...lent(1_000), ...arrive(some)]),
+  ])
   await api.catchUp()
-  await api.append(1, 'mainnet', [block(2, arrive(others))])
+  await api.append(mainnet.id, mainnet.name, [block(2, arrive(others))])
   await api.catchUp()
   const anew = createCatalogueKeeper(api.pool, api.clickhouse)
   await anew.refresh()
   const known = (keeper: CatalogueKeeper) =>
     FOUND.map(vault => keeper.current().find(mainnet.id, vault)?.state.elsewhere)
   expect(known(api.catalogue)).toEqual(
-    FOUND.map(vault => ({ shares: [[LISTED, sharesOf(vault)]], lent: [] })),
+    FOUND.map(vault => ({
+      shares: [[LISTED, sharesOf(vault)]],
+      lent: vault === LENDER ? [[MARKET, LENT]] : [],
+    })),
   )
   expect(known(anew)).toEqual(known(api.catalogue))
 })
