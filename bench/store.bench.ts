@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { listStreams } from '../jobs/checkpoints.ts'
+import { compactStream } from '../jobs/compaction.ts'
 import { loadProjections } from '../jobs/projection.ts'
 import { replay } from '../jobs/replay.ts'
 import { catchUpAll } from '../jobs/work.ts'
@@ -53,6 +54,9 @@ export const bench: Bench = {
       what: 'mirror and all projections, live batches',
       ours: perSecond(store.events, first.ms),
     })
+    // As the worker does every ten minutes.
+    const compaction = await timed(() => compactStream({ pool, clickhouse, projections }, 1, store.events))
+    results.push({ what: 'compaction of its forks', ours: `${(compaction.ms / 1000).toFixed(1)} s` })
     results.push(...(await replayed(stage, pool, clickhouse, store)))
     results.push(...(await disk(pool, clickhouse, store)))
     results.push(...(await questions(stage, pool, url, clickhouse, store)))

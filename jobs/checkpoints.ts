@@ -78,6 +78,16 @@ export async function readCheckpoint(
   )
 }
 
+/** Where the projections of a stream stand, and are about to: it is there that they are read. */
+export async function readCursors(pool: pg.Pool | pg.PoolClient, stream: number): Promise<number[]> {
+  const { rows } = await pool.query<{ cursor: number }>(
+    `SELECT DISTINCT cursor FROM checkpoint CROSS JOIN unnest(ARRAY[position, applying_to]) AS cursor
+     WHERE stream = $1 AND projection <> $2 AND cursor IS NOT NULL`,
+    [stream, MIRROR],
+  )
+  return rows.map(({ cursor }) => cursor)
+}
+
 /** Notes that (position, to] is about to be applied. */
 export async function beginBatch(
   pool: pg.PoolClient,

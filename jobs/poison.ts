@@ -6,6 +6,7 @@ import { readEvents } from '../db/events/event-store.ts'
 import { groupBy } from '../db/group-by.ts'
 import { log } from '../db/process/log.ts'
 import { type Companion, type Projection, partsOf } from './projection.ts'
+import type { Range } from './ranges.ts'
 
 /** Errors of ClickHouse that lie in the data: the same statement over the same events fails at any time. */
 const OF_DATA = new Set([
@@ -35,6 +36,9 @@ const isOfData = (error: unknown): error is ClickHouseError =>
  */
 export type Poison = Map<string, number[]>
 
+/** Which events a part is made of: those at (from, to] but, where it has forks, what they took back of it. */
+export type EventRange = Pick<Range, 'from' | 'to' | 'hasForks'>
+
 /** A part of a projection on one stream. */
 export interface Filled {
   projection: Projection
@@ -49,18 +53,35 @@ function leftOut({ projection, part }: Filled, poison: Poison): number[] {
 
 /**
  * Leaves events out wherever the statement of a part reads them: in the staging table, or the view on it in a shadow, and in
- * the tables before it.
+ * the tables before it. Those that the range's own forks took back have no rows in tables before it.
  */
-export function withoutEvents(filled: Filled, positions: readonly number[]): Record<string, string> {
-  if (positions.length === 0) return {}
-  const listed = `position IN (${positions.map(Number).join(', ')})`
-  const filters = [['event', `NOT (stream = ${Number(filled.stream)} AND ${listed})`]]
-  for (const { name, into } of partsOf(filled.projection)) {
-    if (name === filled.part.name) break
-    if (!into) filters.push([identifier(name), `NOT (chain_id = ${Number(filled.stream)} AND ${listed})`])
+export function withoutEvents(
+  filled: Filled,
+  { from, to, hasForks }: EventRange,
+  positions: readonly number[],
+): Record<string, string> {
+  const stream = Number(filled.stream)
+  const left: [table: string, key: string, positions: string][] = []
+  if (hasForks)
+    left.push([
+      'event',
+      'stream',
+      `SELECT position FROM retracted WHERE stream = ${stream} AND position > ${Number(from)} AND retracted_by <= ${Number(to)}`,
+    ])
+  if (positions.length > 0) {
+    const listed = positions.map(Number).join(', ')
+    left.push(['event', 'stream', listed])
+    for (const { name, into } of partsOf(filled.projection)) {
+      if (name === filled.part.name) break
+      if (!into) left.push([identifier(name), 'chain_id', listed])
+    }
   }
-  const entries = filters.map(([name, condition]) => `'${name}': '${condition}'`)
-  return { additional_table_filters: `{${entries.join(', ')}}` }
+  if (left.length === 0) return {}
+  const filters = [...groupBy(left, ([table]) => table)].map(([table, each]) => {
+    const conditions = each.map(([, key, which]) => `NOT (${key} = ${stream} AND position IN (${which}))`)
+    return `'${table}': '${conditions.join(' AND ')}'`
+  })
+  return { additional_table_filters: `{${filters.join(', ')}}` }
 }
 
 /**
@@ -71,7 +92,7 @@ export async function fillWithoutPoison(
   pool: pg.Pool | pg.PoolClient,
   clickhouse: ClickHouseClient,
   filled: Filled,
-  range: { from: number; to: number },
+  range: EventRange,
   poison: Poison,
   fill: (without: readonly number[]) => Promise<void>,
 ): Promise<void> {
@@ -112,15 +133,19 @@ export async function readPoison(
 async function findPoison(
   clickhouse: ClickHouseClient,
   filled: Filled,
-  { from, to }: { from: number; to: number },
+  range: EventRange,
   without: readonly number[],
 ): Promise<number | undefined> {
   const { part, stream } = filled
+  const { from, to } = range
   const fails = async (end: number): Promise<boolean> => {
     try {
       await clickhouse.command({
         query: `SELECT * FROM ${internalView(clickhouse, `${part.name}_rows`)}(stream = ${Number(stream)}, from = ${Number(from)}, to = ${Number(end)}) FORMAT Null`,
-        clickhouse_settings: { ...withoutEvents(filled, without), log_comment: `poison of ${part.name}` },
+        clickhouse_settings: {
+          ...withoutEvents(filled, range, without),
+          log_comment: `poison of ${part.name}`,
+        },
       })
       return false
     } catch (error) {

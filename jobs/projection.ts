@@ -40,8 +40,12 @@ export interface Companion {
   into?: string
   /** The types its `<name>_rows` reads; without, it follows from the projection's own rows. */
   handles?: readonly EventType[]
-  /** One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. */
+  /**
+   * One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. What retractions
+   * took back may leave a row that tells of it, its figures those from before: `emptyWhere` says where they tell of nothing.
+   */
   isHead?: boolean
+  emptyWhere?: string
 }
 
 /** What fills a projection's tables, in order, each by its own `<name>_rows`. */

@@ -15,7 +15,8 @@ import { type Checkpoint, readCheckpoint, type StreamRow, withLocks } from './ch
 import { dropRetracted } from './compaction.ts'
 import type { ProgressBoard } from './progress.ts'
 import { hasHead, type Projection, tablesOf } from './projection.ts'
-import { applyBatch, planRange, runProjection } from './runner.ts'
+import { planRange } from './ranges.ts'
+import { applyBatch, runProjection } from './runner.ts'
 
 export interface ReplayOptions {
   pool: pg.Pool
@@ -29,6 +30,8 @@ export interface ReplayOptions {
   signal?: AbortSignal
   /** Positions per batch. */
   batch?: number
+  /** Forks that leave no rows in a shadow: of those that the live tables have no rows of any more (the default), or of all. */
+  leaveOut?: 'compacted' | 'all'
 }
 
 export class ReplayInterrupted extends VaultlogError {
@@ -134,6 +137,7 @@ async function catchUp(
     const end = state.applying_to ?? Math.min(goal.position, state.position + (options.batch ?? REPLAY_BATCH))
     const range = await planRange(clickhouse.client, stream.id, state.position, end, goal, {
       isBegun: state.applying_to !== null,
+      leaveOutTo: options.leaveOut === 'all' ? goal.position : (live?.compacted ?? 0),
     })
     await keepState(pool, shadow, projection, stream, { position: state.position, applying_to: range.to })
     await applyBatch(pool, shadow.client, projection, stream.id, range)
@@ -168,12 +172,8 @@ async function openShadow(
 ): Promise<ShadowState> {
   const { pool, clickhouse } = options
   const before = hasHead(projection) ? 0 : await positionBefore(clickhouse, stream.id, options.fromBlock)
-  const from = await beforeCompacted(
-    clickhouse,
-    stream.id,
-    Math.min(before, own?.position ?? 0),
-    own?.compacted ?? 0,
-  )
+  const until = own?.position ?? 0
+  const from = await beforeForks(clickhouse, stream.id, Math.min(before, until), until)
   const { rows } = await pool.query<ShadowState & { version: number; from_position: number }>(
     'SELECT version, from_position, position, applying_to FROM replay WHERE database = $1 AND projection = $2 AND stream = $3',
     [shadow.database, projection.name, stream.id],
@@ -233,25 +233,22 @@ async function positionBefore(
   return Number(row?.position ?? 0)
 }
 
-/**
- * Rows can be taken over from a position at which none was seen that is gone by now: what a later retraction took back was there
- * for those that follow.
- */
-async function beforeCompacted(
+/** Rows are taken over from where no fork is amid: what it took back was there for what follows, and may be gone by now. */
+async function beforeForks(
   clickhouse: ClickHouse,
   stream: number,
   from: number,
-  compacted: number,
+  until: number,
 ): Promise<number> {
-  if (from === 0 || compacted <= from) return from
+  if (from === 0) return from
   const [row] = await clickhouse.query<{ first: string }>(
     'replay',
     `SELECT min(position) AS first FROM retracted
-     WHERE stream = {stream:Int32} AND position <= {from:UInt64} AND retracted_by > {from:UInt64} AND retracted_by <= {compacted:UInt64}
+     WHERE stream = {stream:Int32} AND position <= {from:UInt64} AND retracted_by > {from:UInt64} AND retracted_by <= {until:UInt64}
      HAVING count() > 0`,
-    { stream, from, compacted },
+    { stream, from, until },
   )
-  return row ? beforeCompacted(clickhouse, stream, Number(row.first) - 1, compacted) : from
+  return row ? beforeForks(clickhouse, stream, Number(row.first) - 1, until) : from
 }
 
 function partitionOf(projection: Projection, stream: StreamRow): string | undefined {

@@ -35,7 +35,9 @@ export function projectTogether(
     )
     const apply = async (projection: Projection): Promise<string[]> => {
       try {
-        await statements.turn(() => applyBatch(pool, clickhouse, projection, stream, batch))
+        await statements.turn(() =>
+          applyBatch(pool, clickhouse, projection, stream, { ...batch, hasForks: false }),
+        )
         return [projection.name]
       } catch (error) {
         // Its own job tries again, and tells of what stays.

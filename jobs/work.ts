@@ -7,7 +7,8 @@ import { type Job, MIRROR } from '../db/wake-ups.ts'
 import { passOver, registerProjections, type Turn } from './checkpoints.ts'
 import { type MirroredBatch, mirrorStream } from './mirror.ts'
 import { changesBy, type Projection, partsOf } from './projection.ts'
-import { expectRange, runProjection } from './runner.ts'
+import { expectRange } from './ranges.ts'
+import { runProjection } from './runner.ts'
 import { canTogether, projectTogether } from './together.ts'
 
 export interface WorkContext {

@@ -29,6 +29,7 @@ export const SLOW = [
   'test/jobs/init.e2e.test.ts',
   'test/jobs/pass-over.int.test.ts',
   'test/jobs/poison.int.test.ts',
+  'test/jobs/forks.int.test.ts',
   'test/jobs/projections.int.test.ts',
   'test/jobs/rebuild.int.test.ts',
   'test/jobs/recorded.int.test.ts',

@@ -12,8 +12,8 @@ export default defineProjection({
   streams: 'evm',
   beside: [
     { name: 'holder_taken_back', into: 'holder', handles: ['BlockRetracted'] },
-    { name: 'holder', isHead: true },
+    { name: 'holder', isHead: true, emptyWhere: 'balance = 0' },
     { name: 'position_change' },
-    { name: 'account_vault', isHead: true },
+    { name: 'account_vault', isHead: true, emptyWhere: 'balance = 0' },
   ],
 })

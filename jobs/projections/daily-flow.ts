@@ -9,6 +9,6 @@ export default defineProjection({
   streams: 'evm',
   beside: [
     { name: 'daily_flow_head_taken_back', into: 'daily_flow_head', handles: ['BlockRetracted'] },
-    { name: 'daily_flow_head', isHead: true },
+    { name: 'daily_flow_head', isHead: true, emptyWhere: 'deposit_count + redemption_count = 0' },
   ],
 })

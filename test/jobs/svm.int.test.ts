@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { loadProjections, tablesOf } from '../../jobs/projection.ts'
-import { applyRange, planRange } from '../../jobs/runner.ts'
+import { planRange } from '../../jobs/ranges.ts'
+import { applyRange } from '../../jobs/runner.ts'
 import { seededRandom } from '../chain/random.ts'
 import { SOLANA } from '../db/clickhouse/fill.ts'
 import { Engine } from './engine.ts'

@@ -1,6 +1,7 @@
 import { SOLANA as chain, type StreamKind } from '../../../db/streams.ts'
 import { loadProjections } from '../../../jobs/projection.ts'
-import { applyRange, planRange } from '../../../jobs/runner.ts'
+import { planRange } from '../../../jobs/ranges.ts'
+import { applyRange } from '../../../jobs/runner.ts'
 import type { Engine } from '../../jobs/engine.ts'
 import { type Positioned, store } from '../../jobs/streams.ts'
 
