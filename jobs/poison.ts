@@ -78,7 +78,9 @@ export function withoutEvents(
   }
   if (left.length === 0) return {}
   const filters = [...groupBy(left, ([table]) => table)].map(([table, each]) => {
-    const conditions = each.map(([, key, which]) => `NOT (${key} = ${stream} AND position IN (${which}))`)
+    const conditions = each.map(
+      ([, key, which]) => `NOT (${key} = ${stream} AND position GLOBAL IN (${which}))`,
+    )
     return `'${table}': '${conditions.join(' AND ')}'`
   })
   return { additional_table_filters: `{${filters.join(', ')}}` }

@@ -8,8 +8,9 @@ import type { StreamKind } from '../db/streams.ts'
 /**
  * A read model. Its rows are made inside ClickHouse: the migration of the same name holds the table `<name>` and the
  * parameterised view `<name>_rows(stream, from, to)`, which gives the rows that follow from the events at positions
- * (from, to] of one stream. The runner sees to it that a batch ends at a block boundary and never spans a retraction,
- * so the view may read the table itself (positions ≤ from, less retracted ones) or a head beside it for what went before.
+ * (from, to] of one stream. The runner sees to it that a batch ends at a block boundary, and that a retraction stands at
+ * its beginning, or takes back none of the events that the view sees: so the view may read the table itself (positions ≤
+ * from, less retracted ones) or a head beside it for what went before.
  */
 export interface Projection {
   /** Table, job, metric label. */

@@ -4,7 +4,15 @@ import { identifier } from '../db/clickhouse/migrate.ts'
 import { rowsOfView } from '../db/clickhouse/views.ts'
 import { VaultlogError } from '../db/process/errors.ts'
 import { MIRROR } from '../db/wake-ups.ts'
-import { beginBatch, finishBatch, readCheckpoint, readCursors, type Turn, withLock } from './checkpoints.ts'
+import {
+  beginBatch,
+  type Checkpoint,
+  finishBatch,
+  readCheckpoint,
+  readCursors,
+  type Turn,
+  withLock,
+} from './checkpoints.ts'
 import { FEW } from './mirror.ts'
 import {
   type EventRange,
@@ -66,21 +74,46 @@ export function runProjection(
       const target = await readCheckpoint(client, MIRROR, stream)
       if (target.position <= checkpoint.position || options.turn?.isOver()) return checkpoint.position
       const startedAt = performance.now()
-      const limits = { ...LIVE, ...options.limits }
-      const end = checkpoint.applying_to ?? Math.min(target.position, checkpoint.position + limits.batch)
-      const leaveOutTo = target.position - limits.settled
-      const range = await planRange(clickhouse, stream, checkpoint.position, end, target, {
-        isBegun: checkpoint.applying_to !== null,
-        leaveOutTo,
-        // At the head of a chain no fork is old enough.
-        readAt: leaveOutTo > checkpoint.position ? await readCursors(client, stream) : [],
+      const range = await begin(client, clickhouse, projection, stream, {
+        checkpoint,
+        target,
+        limits: { ...LIVE, ...options.limits },
       })
-      await beginBatch(client, projection.name, stream, range.to, projection.version)
       await applyBatch(client, clickhouse, projection, stream, range)
       await finishBatch(client, [projection.name], stream, range.to, range.block)
       options.onBatch?.(range, (performance.now() - startedAt) / 1000)
     }
   })
+}
+
+/** Plans the next batch and notes that it is about to be applied. */
+async function begin(
+  client: pg.PoolClient,
+  clickhouse: ClickHouseClient,
+  { name, version }: Projection,
+  stream: number,
+  { checkpoint, target, limits }: { checkpoint: Checkpoint; target: Checkpoint; limits: BatchLimits },
+): Promise<Range> {
+  const { position, applying_to } = checkpoint
+  const end = applying_to ?? Math.min(target.position, position + limits.batch)
+  const leaveOutTo = target.position - limits.settled
+  // At the head of a chain no fork is old enough.
+  const mayLeaveOut = applying_to === null && leaveOutTo > position
+  const plan = async () =>
+    planRange(clickhouse, stream, position, end, target, {
+      isBegun: applying_to !== null,
+      leaveOutTo,
+      readAt: mayLeaveOut ? await readCursors(client, stream) : [],
+    })
+  let range = await plan()
+  while (true) {
+    await beginBatch(client, name, stream, range.to, version)
+    if (!mayLeaveOut) return range
+    // Others have planned meanwhile: of two, the one that begins later sees where the other is about to stand.
+    const again = await plan()
+    if (again.to === range.to) return range
+    range = again
+  }
 }
 
 /** Makes a range's rows in the client's database, of all events but those that cannot be digested. */

@@ -80,12 +80,14 @@ describe('the schema on a cluster', () => {
     const { log } = new RandomChain(5).grow(30)
     const last = log.length
     const sums: Record<string, string>[] = []
+    let forks = 0
     for (const engine of [await Engine.create(), await Engine.on(server.url, openWithoutKeeper)]) {
       await store(engine, STREAM, log)
       for (let from = 0; from < last; ) {
         const end = Math.min(last, from + 200)
         const target = { position: last, block_number: 0, block_time: 0 }
-        const range = await planRange(engine.client, STREAM, from, end, target)
+        const range = await planRange(engine.client, STREAM, from, end, target, { leaveOutTo: last / 2 })
+        forks += Number(range.hasForks)
         for (const projection of projections) await applyRange(engine.client, projection, STREAM, range)
         from = range.to
       }
@@ -108,6 +110,7 @@ describe('the schema on a cluster', () => {
       await engine.drop()
     }
     expect(sums[1]).toEqual(sums[0])
+    expect(forks).toBeGreaterThan(1)
     expect(sums[0]?.balance).not.toMatch(/^0 /)
   })
 })
