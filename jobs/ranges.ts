@@ -12,6 +12,8 @@ export interface Range {
   hasForks: boolean
 }
 
+type FoundRange = Omit<Range, 'hasForks'>
+
 /** Up to where a range is wanted. */
 interface Target {
   position: number
@@ -32,68 +34,94 @@ interface PlanOptions {
  * Where a batch ends: at a block boundary, and before a retraction that is not at its very beginning, unless all that came after
  * what it takes back is taken back with it: such a fork may be left out.
  */
-export function planRange(
+export async function planRange(
   clickhouse: ClickHouseClient,
   stream: number,
   from: number,
   end: number,
   target: Target,
-  options: PlanOptions = {},
+  { isBegun = false, leaveOutTo = 0, readAt = [] }: PlanOptions = {},
 ): Promise<Range> {
-  const known = plansOf(clickhouse)
-  const key = planKey(stream, from, end, target, options)
-  const plan = known.get(key) ?? findRange(clickhouse, stream, from, end, target, options)
-  known.set(key, plan)
-  // What could not be found is asked for again.
-  plan.catch(() => known.delete(key))
-  return plan
+  const known = knownOf(clickhouse)
+  // What was mirrored just now is the next batch as it is, whoever reads.
+  const expected = known.expected.get(rangeKey(stream, from, end, target))
+  if (expected && !isBegun && leaveOutTo < end) return expected
+  // One that takes more than FAR with it is not left out: those behind need not be known.
+  const until = isBegun ? end : Math.max(end, Math.min(leaveOutTo, end + FAR))
+  const forks = await kept(known.forks, [stream, from, until].join(), () =>
+    readForks(clickhouse, stream, from, until),
+  )
+  const cut = isBegun ? end : cutOf(forks, { from, end, leaveOutTo, readAt })
+  const found = await kept(known.ranges, rangeKey(stream, from, cut, target, isBegun), () =>
+    findRange(clickhouse, stream, from, cut, target, isBegun),
+  )
+  return { ...found, hasForks: forks.some(({ at, first }) => first > from && at <= found.to) }
 }
 
-/** Plans by database: after each block every projection asks for the same one. Events do not change. */
-const plans = new WeakMap<ClickHouseClient, LRUCache<string, Promise<Range>>>()
+/** What was found out about a database's events, which do not change: projections ask for the same, one after the other. */
+interface Known {
+  forks: LRUCache<string, Promise<Fork[]>>
+  ranges: LRUCache<string, Promise<FoundRange>>
+  /** What was mirrored and is to be asked for. */
+  expected: LRUCache<string, Range>
+}
 
-function plansOf(clickhouse: ClickHouseClient): LRUCache<string, Promise<Range>> {
-  // A history of forks that cannot be left out has a range for each of them, and projections go through it one after the other.
-  const known = plans.get(clickhouse) ?? new LRUCache<string, Promise<Range>>({ max: 10_000 })
-  plans.set(clickhouse, known)
+const knownBy = new WeakMap<ClickHouseClient, Known>()
+
+function knownOf(clickhouse: ClickHouseClient): Known {
+  // Of a history of forks that cannot be left out there is a range for each of them.
+  const known = knownBy.get(clickhouse) ?? {
+    forks: new LRUCache<string, Promise<Fork[]>>({ max: 1_000 }),
+    ranges: new LRUCache<string, Promise<FoundRange>>({ max: 10_000 }),
+    expected: new LRUCache<string, Range>({ max: 1_000 }),
+  }
+  knownBy.set(clickhouse, known)
   return known
 }
 
-const planKey = (
+function kept<T extends object>(
+  known: LRUCache<string, Promise<T>>,
+  key: string,
+  find: () => Promise<T>,
+): Promise<T> {
+  const value = known.get(key) ?? find()
+  known.set(key, value)
+  // What could not be found is asked for again.
+  value.catch(() => known.delete(key))
+  return value
+}
+
+const rangeKey = (
   stream: number,
   from: number,
-  end: number,
+  cut: number,
   { position, block_number }: Target,
-  { isBegun = false, leaveOutTo = 0, readAt = [] }: PlanOptions,
-): string => {
-  const within = readAt.filter(at => at > from)
-  return [stream, from, end, position, block_number, isBegun, Math.max(leaveOutTo, from), ...within].join()
-}
+  isBegun = false,
+): string => [stream, from, cut, position, block_number, isBegun].join()
 
 /** Keeps the plan of a range that was mirrored just now, so that no projection has to ask for it. */
 export function expectRange(clickhouse: ClickHouseClient, stream: number, batch: MirroredBatch): void {
   const { from, to, block, types, isWhole } = batch
   if (!types || !isWhole) return
   const target = { position: to, block_number: block.number, block_time: block.time }
-  plansOf(clickhouse).set(
-    planKey(stream, from, to, target, {}),
-    Promise.resolve({ from, to, block, types, hasForks: false }),
-  )
+  knownOf(clickhouse).expected.set(rangeKey(stream, from, to, target), {
+    from,
+    to,
+    block,
+    types,
+    hasForks: false,
+  })
 }
 
+/** The range that ends with the block that holds `cut`. */
 async function findRange(
   clickhouse: ClickHouseClient,
   stream: number,
   from: number,
-  end: number,
+  cut: number,
   target: Target,
-  { isBegun = false, leaveOutTo = 0, readAt = [] }: PlanOptions,
-): Promise<Range> {
-  // One that takes more than FAR with it is not left out: those behind need not be known.
-  const known = Math.max(end, Math.min(leaveOutTo, end + FAR))
-  const cut = isBegun
-    ? end
-    : cutOf(await readForks(clickhouse, stream, from, known), { from, end, leaveOutTo, readAt })
+  isBegun: boolean,
+): Promise<FoundRange> {
   const answer = await clickhouse.query({
     // ORDER BY … LIMIT 1 stops at the first hit; min() would read the rest of the stream for every batch.
     query: `
@@ -103,19 +131,17 @@ async function findRange(
           SELECT position FROM event
           WHERE stream = {stream:Int32} AND position > {cut:UInt64} AND position <= {last:UInt64} AND (block_hash != cut_hash OR type = 'BlockRetracted')
           ORDER BY stream, position LIMIT 1
-          SETTINGS max_threads = 1, optimize_read_in_order = 1), 0) AS after_block,
-        toUInt64(multiIf({begun:Bool}, {cut:UInt64}, after_block > 0, after_block - 1, {last:UInt64})) AS end
+          SETTINGS max_threads = 1, optimize_read_in_order = 1), 0) AS after_block
       SELECT
-        end AS to,
+        toUInt64(multiIf({begun:Bool}, {cut:UInt64}, after_block > 0, after_block - 1, {last:UInt64})) AS to,
         argMax(block_number, position) AS number,
         toUnixTimestamp(argMax(timestamp, position)) AS time,
         groupUniqArray(type) AS types,
-        count() AS rows,
-        (SELECT count() FROM retracted WHERE stream = {stream:Int32} AND position > {from:UInt64} AND retracted_by <= end) > 0 AS forks
-      FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= end`,
+        count() AS rows
+      FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= to`,
     query_params: { stream, from, cut, last: target.position, begun: isBegun },
     format: 'JSONEachRow',
-    clickhouse_settings: { log_comment: 'plan range', output_format_json_quote_64bit_integers: 0 },
+    clickhouse_settings: SETTINGS,
   })
   const [row] = await answer.json<{
     to: number
@@ -123,20 +149,17 @@ async function findRange(
     time: number
     types: string[]
     rows: number
-    forks: boolean | number
   }>()
-  const to = row?.to ?? end
-  // Positions have no gaps: fewer are still to come from another replica, more are a copy that will be merged.
-  if (row?.rows !== to - from)
-    throw new UnavailableError(
-      `ClickHouse has ${row?.rows ?? 0} events of positions ${from + 1} to ${to} of stream ${stream}, not ${to - from}.`,
-    )
+  const to = row?.to ?? cut
+  assertAll(row, { stream, from, to })
   const block =
     to >= target.position
       ? { number: target.block_number, time: target.block_time }
       : { number: row.number, time: row.time }
-  return { from, to, block, types: new Set(row.types), hasForks: Boolean(row.forks) }
+  return { from, to, block, types: new Set(row.types) }
 }
+
+const SETTINGS = { log_comment: 'plan range', output_format_json_quote_64bit_integers: 0 } as const
 
 /** A retraction, by its position, and what it takes back: `count` positions from `first` on. */
 export interface Fork {
@@ -153,13 +176,33 @@ async function readForks(
   to: number,
 ): Promise<Fork[]> {
   const answer = await clickhouse.query({
-    query: `SELECT retracted_by AS at, min(position) AS first, uniqExact(position) AS count FROM retracted
-      WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64} GROUP BY at ORDER BY at`,
+    query: `
+      SELECT groupArray(CAST((at, first, count), 'Tuple(at UInt64, first UInt64, count UInt64)')) AS forks,
+        (SELECT count() FROM event WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}) AS rows
+      FROM (
+        SELECT DISTINCT position AS at, JSONExtractUInt(data, 'fromPosition') AS first,
+          JSONExtractUInt(data, 'toPosition') + 1 - first AS count
+        FROM event
+        WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BlockRetracted'
+        ORDER BY at)`,
     query_params: { stream, from, to },
     format: 'JSONEachRow',
-    clickhouse_settings: { log_comment: 'plan range', output_format_json_quote_64bit_integers: 0 },
+    clickhouse_settings: SETTINGS,
   })
-  return answer.json<Fork>()
+  const [row] = await answer.json<{ forks: Fork[]; rows: number }>()
+  assertAll(row, { stream, from, to })
+  return row.forks
+}
+
+/** Positions have no gaps: fewer are still to come from another replica, more are a copy that will be merged. */
+function assertAll<Row extends { rows: number }>(
+  row: Row | undefined,
+  { stream, from, to }: { stream: number; from: number; to: number },
+): asserts row is Row {
+  if (row?.rows !== to - from)
+    throw new UnavailableError(
+      `ClickHouse has ${row?.rows ?? 0} events of positions ${from + 1} to ${to} of stream ${stream}, not ${to - from}.`,
+    )
 }
 
 /** What takes back more than this many positions ends a batch: it would be far from the size that it is to have. */
