@@ -35,18 +35,21 @@ export interface Projection {
   beside?: readonly Companion[]
 }
 
-export interface Companion {
+export type Companion = Part & (Head | { isHead?: never; emptyWhere?: never })
+
+interface Part {
   name: string
   /** The table that the rows go into, where an earlier one already has the name: only what retractions make. */
   into?: string
   /** The types its `<name>_rows` reads; without, it follows from the projection's own rows. */
   handles?: readonly EventType[]
-  /**
-   * One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. What retractions
-   * took back may leave a row that tells of it, its figures those from before: `emptyWhere` says where they tell of nothing.
-   */
-  isHead?: boolean
-  emptyWhere?: string
+}
+
+/** One row per key, the newest: it cannot be made from the middle of a stream, and so nor can the projection. */
+interface Head {
+  isHead: true
+  /** Which rows say nothing, as an SQL condition: what was taken back may have left such a row of its key, or none. */
+  emptyWhere: string
 }
 
 /** What fills a projection's tables, in order, each by its own `<name>_rows`. */

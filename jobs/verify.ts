@@ -137,11 +137,11 @@ function comparedOf(
 ): Compared {
   if (projection.streams === 'registry') return { figures: '*', where: 'true' }
   const where = `chain_id = ${Number(stream)}`
-  const head = partsOf(projection).find(({ name, isHead }) => isHead && name === table)
-  if (head)
+  const part = partsOf(projection).find(({ name }) => name === table)
+  if (part?.isHead)
     return {
       figures: '* EXCEPT (position, block_number, timestamp)',
-      where: `${where} AND NOT (${head.emptyWhere ?? 'false'})`,
+      where: `${where} AND NOT (${part.emptyWhere})`,
       isHead: true,
     }
   const { position = 0, compacted = 0 } = live ?? {}
