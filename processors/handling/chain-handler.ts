@@ -74,6 +74,7 @@ interface Fresh {
 const LOOK_AGAIN = HOUR
 /** Turns of those that wait that are looked for at once. */
 const TURNS_AHEAD = 8
+const TURNS = { span: TURN, offset: 0, delays: [0] }
 
 /**
  * Turns blocks of logs into blocks of events: decodes, inspects contracts seen for the first time and fetches their
@@ -204,9 +205,7 @@ export class ChainHandler {
     if (!rpc || !after || !Number.isFinite(after.timestamp) || !looks?.areAny()) batch.turns = []
     else if (batch.turns.length === 0) {
       const header = async (height: number) => queue.get(height)?.ref ?? rpc.header(height)
-      batch.turns = (
-        await firstBlocks({ span: TURN, offset: 0, most: TURNS_AHEAD }, after, last, header)
-      ).blocks
+      batch.turns = (await firstBlocks(TURNS, TURNS_AHEAD, after, last, header)).blocks
     }
     const [ref] = batch.turns
     if (!ref || queue.has(ref.number)) return

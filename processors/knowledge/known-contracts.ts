@@ -45,6 +45,7 @@ export interface Slowness {
 }
 
 export interface StandingRead extends Learned {
+  subject: string
   read: StateRead
   opened?: string | undefined
 }
@@ -203,7 +204,7 @@ export class KnownContracts {
       this.add(this.caps, event.data.market, { block, vault: event.contract })
     if (this.teaching.isRemembered(event.type)) this.add(this.facts, learnedKey(event), { block, event })
     for (const { subject, read, opened } of this.teaching.samples(event))
-      this.add(this.readsOf(subject), read.key, { block, read, opened })
+      this.add(this.readsOf(subject), read.key, { block, subject, read, opened })
     return this.teaching.watches(event).filter(({ kind, contract }) => this.watch(kind, contract, block))
   }
 
@@ -372,6 +373,11 @@ export class KnownContracts {
 
   allVaults(): string[] {
     return [...this.vaults.keys()].filter(contract => !this.isIgnored(contract))
+  }
+
+  /** All vaults with the blocks from which on they are known. */
+  births(): { vault: string; block: number }[] {
+    return this.allVaults().map(vault => ({ vault, block: this.vaults.get(vault)?.block ?? -1 }))
   }
 
   private watchedOf(kind: string): Map<string, Learned> {

@@ -103,6 +103,17 @@ export class SampleBudget {
     return this.isVouchedFor(market) || this.isTurnOf(MARKET + market, timestamp)
   }
 
+  /** How many of these vaults an hour samples at most: of those that nobody listed as many as have their turn in it. */
+  inAnHour(vaults: readonly string[]): number {
+    const rationed = new Map<Rationed, number>()
+    let listed = 0
+    for (const vault of vaults) {
+      if (this.isListed(vault)) listed++
+      else rationed.set(this.standingOf(vault), (rationed.get(this.standingOf(vault)) ?? 0) + 1)
+    }
+    return [...rationed.values()].reduce((sum, count) => sum + Math.min(count, 2 * this.seats), listed)
+  }
+
   /** Whether a vault is sampled at the end of a block for what happened in it. */
   admits(vault: string, block: BlockRef): boolean {
     return this.isListed(vault) || this.takes(vault, block)

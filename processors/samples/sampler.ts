@@ -9,10 +9,11 @@ import { ofProtocol, type Protocol, type SampledVault, type StateCall, type Stat
 import type { ChainRpc } from '../source/rpc.ts'
 import { ACTIVITY, activityOf, collateralHolders } from './activity.ts'
 import { Debtors } from './debtors.ts'
-import { findHourlyBlocks } from './hours.ts'
+import { findBlocks, headersAmong, timesOf } from './hours.ts'
 import { readRewardStream } from './reward-streams.ts'
 import type { SampleBudget } from './sample-budget.ts'
-import { follow, type HourlyBlock, isDue, isEmpty, type Quiet, type Timeline, told } from './slow-samples.ts'
+import { follow, isDue, isEmpty, type Quiet, type Timeline, told } from './slow-samples.ts'
+import { finestTimes, type HourlyBlock, hourFor, hourlyTimes, partsByBlock } from './spread.ts'
 import { type Readings, readingsOf, readVault } from './vault-state.ts'
 
 const CONCURRENCY = 16
@@ -104,8 +105,8 @@ export class Sampler {
       tasks.set(block.hash, task)
       return task
     }
-    /** Hashes. */
-    const hourly = new Set<string>()
+    /** By hash. */
+    const hourly = new Map<string, HourlyBlock>()
     const want = (block: BlockRef, vault: string, reason: SampledVault['reason']) => {
       const known = this.contracts.isOwnVault(vault) ? this.contracts.vault(vault) : undefined
       if (!known || known.block > block.number) return
@@ -114,7 +115,8 @@ export class Sampler {
       const { asset, protocol, decimals, assetDecimals, pool } = known
       // One that was paid for is known by its reason when the budget is counted anew.
       const isFree = this.budget?.isListed(vault) ?? true
-      const why = isFree && hourly.has(block.hash) ? 'hourly' : reason
+      const hour = hourly.get(block.hash)
+      const why = isFree && hour && hourFor(vault, hour) ? 'hourly' : reason
       taskOf(block).vaults.set(vault, { vault, asset, protocol, decimals, assetDecimals, pool, reason: why })
     }
     const wantReads = (block: BlockRef, reads: readonly StateRead[]) => {
@@ -131,18 +133,22 @@ export class Sampler {
     }
     const active = activityOf(output)
     const hours = await this.hoursOf(store, first, last, queue)
-    for (const { block } of hours) hourly.add(block.hash)
+    const vaults = this.contracts.allVaults()
     for (const hour of hours) {
-      for (const vault of this.contracts.allVaults()) {
+      hourly.set(hour.block.hash, hour)
+      for (const vault of vaults) {
+        const own = hourFor(vault, hour)
+        if (!own) continue
         const slowness = this.slownessOf(vault)
         const isAwake = (active.get(vault)?.[0]?.number ?? Number.POSITIVE_INFINITY) <= hour.block.number
-        const isDueHere = !slowness || (isAwake && !slowness.isDear) || isDue(slowness.since, hour)
+        const isDueHere = !slowness || (isAwake && !slowness.isDear) || isDue(slowness.since, own)
         if (isDueHere && this.hasTurn(vault, hour.block)) want(hour.block, vault, 'hourly')
       }
       const isDueNow = (market: string) => this.budget?.hasMarketTurn(market, hour.block) ?? true
+      const isOver = (until = Number.POSITIVE_INFINITY) => hour.block.timestamp >= until
       const standing = this.contracts
         .readsAt(hour.block.number, undefined, isDueNow)
-        .filter(({ read: { hourlyUntil = Number.POSITIVE_INFINITY } }) => hour.block.timestamp < hourlyUntil)
+        .filter(({ subject, read }) => hourFor(subject, hour) && !isOver(read.hourlyUntil))
       wantStanding(hour.block, standing)
       for (const { ofDebtors } of standing.map(({ read }) => read))
         if (ofDebtors) wantReads(hour.block, await this.debtors.reads(ofDebtors.contract, ofDebtors.read))
@@ -211,9 +217,14 @@ export class Sampler {
     if (this.contracts.allVaults().length === 0 && !this.contracts.hasReads()) return []
     const previous = await this.previousOf(store, first)
     if (!previous) return []
-    const blocks = await findHourlyBlocks(previous, last, this.hourOffset, this.headersAmong(queue))
+    if (timesOf(finestTimes(this.hourOffset), previous.timestamp, last.timestamp, 1).length === 0) return []
+    const inAnHour = (vaults: readonly string[]) => this.budget?.inAnHour(vaults) ?? vaults.length
+    const partsAt = partsByBlock(this.contracts.births(), inAnHour)
+    const times = hourlyTimes(this.hourOffset, partsAt(last.number))
+    const blocks = await findBlocks(times, previous, last, headersAmong(queue, this.rpc))
     return blocks
-      .map((block, i) => ({ block, after: (blocks[i - 1] ?? previous).timestamp, offset: this.hourOffset }))
+      .map((block, i) => ({ block, after: (blocks[i - 1] ?? previous).timestamp }))
+      .map(hour => ({ ...hour, offset: this.hourOffset, parts: partsAt(hour.block.number) }))
       .filter(({ block }) => !store.isStored(block.number, block.hash))
   }
 
@@ -233,16 +244,17 @@ export class Sampler {
         own.push({ block, event })
       }
     }
-    return [...samples].flatMap(([vault, own]) => {
+    return [...samples].flatMap(([vault, sampled]) => {
       if (this.budget?.isListed(vault)) return []
       const slowness = this.slownessOf(vault)
       const quietOf = (event: DomainEvent<'StateSampled'>) => this.quietOf(event)
-      if (!slowness && !own.some(({ event }) => quietOf(event))) return []
+      if (!slowness && !sampled.some(({ event }) => quietOf(event))) return []
       const wasTried = ({ hash }: BlockRef) => tried.get(hash)?.has(vault) ?? false
       const born = this.contracts.vault(vault)?.block ?? 0
-      const later = hours.filter(({ block }) => block.number >= born && this.hasTurn(vault, block))
-      const of = { slowness, hours: later, samples: own, active: active.get(vault) ?? [], wasTried, quietOf }
-      return [{ vault, ...follow(of) }]
+      const own = hours.flatMap(hour => hourFor(vault, hour) ?? [])
+      const later = own.filter(({ block }) => block.number >= born && this.hasTurn(vault, block))
+      const of = { slowness, hours: later, samples: sampled, wasTried, quietOf }
+      return [{ vault, ...follow({ ...of, active: active.get(vault) ?? [] }) }]
     })
   }
 
@@ -421,20 +433,6 @@ export class Sampler {
     if (this.previous && this.previous.hash === parent.hash) return this.previous
     if (parent.height >= 0) return this.rpc.header(parent.height)
     return first.number > 0 ? this.rpc.header(first.number - 1) : first
-  }
-
-  /** Headers by height: those at hand, others asked for once. */
-  private headersAmong(
-    queue: ReadonlyMap<number, SourceBlock>,
-  ): (height: number) => Promise<BlockRef | undefined> {
-    const known = new Map<number, Promise<BlockRef | undefined>>(
-      [...queue].map(([height, { ref }]) => [height, Promise.resolve(ref)]),
-    )
-    return height => {
-      const header = known.get(height) ?? this.rpc.header(height)
-      known.set(height, header)
-      return header
-    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { BlockEvents, BlockRef } from '../../db/events/event-store.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import type { Slowness } from '../knowledge/known-contracts.ts'
 import { hourOf } from './hours.ts'
+import type { HourlyBlock } from './spread.ts'
 
 /**
  * A vault of which nobody holds a share, which does not say what its shares are, or which burns what calls may cost, is sampled
@@ -13,13 +14,6 @@ import { hourOf } from './hours.ts'
 const WEEK = 168
 /** Steps from one hour to 128, each twice the one before. */
 const DOUBLINGS = 8
-
-/** A block that carries hourly samples, with the hours after `after` up to its own time, which begin `offset` behind the full ones. Unix seconds. */
-export interface HourlyBlock {
-  block: BlockRef
-  after: number
-  offset: number
-}
 
 /** Full hours after emptiness was seen, up to this one, at which such a vault is sampled. */
 function dueUpTo(hours: number): number {

@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
 import type { BlockEvents } from '../../../db/events/event-store.ts'
 import { openWriter } from '../../../db/events/event-writer.ts'
-import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
-import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import { SampleBudget } from '../../../processors/samples/sample-budget.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
-import type { BlockLogs } from '../../../processors/source/rpc-logs.ts'
 import { handlerOf } from '../handler.ts'
+import { blockOf, plainProtocol } from './plain-protocol.ts'
 
-const DEPOSIT = `0x${'d'.repeat(64)}`
 const VAULT = `0x${'a'.repeat(40)}`
 const TOTAL_SUPPLY = '0x18160ddd'
 const TOTAL_ASSETS = '0x01e1d114'
@@ -26,47 +23,6 @@ const ref = (number: number) => ({
 const isHeld = (block: number) => block < 30 || (block >= 3_100 && block < 3_300) || block >= 3_340
 /** Blocks with an event of the vault: nobody says of the others what happens. */
 const EVENTS = [12, 30, 3_100]
-
-const protocol = {
-  name: 'plain',
-  sources: [
-    {
-      kind: 'any',
-      at: 'anywhere',
-      decoders: [
-        {
-          signature: 'Deposited',
-          topic0: DEPOSIT,
-          topicCount: 1,
-          dataLength: 0,
-          gives: ['Deposited'],
-          decode: ({ address: contract, logIndex, transactionHash }: RawLog) => [
-            { type: 'Deposited', contract, logIndex, transactionHash, data: {} },
-          ],
-        },
-      ],
-    },
-    { kind: 'vault', at: 'discovered', decoders: [] },
-  ],
-  teaches: ['VaultDiscovered'],
-  proposes: ['Deposited'],
-  watches: (event: DomainEvent) =>
-    event.type === 'VaultDiscovered' ? [{ kind: 'vault', contract: event.contract }] : [],
-  candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
-  inspect: async (vault: string) => [
-    {
-      type: 'VaultDiscovered',
-      contract: vault,
-      data: { vault, asset: VAULT, protocol: 'plain', decimals: 18, assetDecimals: 18, deployedBlock: 12 },
-    },
-  ],
-} as unknown as Protocol
-
-const logsOf = (number: number): BlockLogs => ({
-  number,
-  hash: ref(number).hash,
-  logs: [{ address: VAULT, topics: [DEPOSIT], data: '0x', logIndex: 3, transactionHash: '0x1' }],
-})
 
 const nobody = { vaults: new Set<string>(), markets: new Set<string>() }
 let calls = 0
@@ -109,12 +65,12 @@ async function stored(
   calls = 0
   const events: BlockEvents[] = []
   const open = () => {
-    const contracts = new KnownContracts([protocol])
+    const contracts = new KnownContracts([plainProtocol])
     for (const { block, events: own } of events)
       for (const event of own) contracts.learn(event, block.number, block.timestamp)
     contracts.commit()
     const handler = handlerOf({
-      protocols: [protocol],
+      protocols: [plainProtocol],
       contracts,
       rpc,
       samples: true,
@@ -132,11 +88,8 @@ async function stored(
     const { writer, blocks } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, parent)
     const batch = deposits
       .filter(number => number >= from && number <= to)
-      .map(number => ({
-        ref: ref(number),
-        logs: logsOf(number).logs,
-      }))
-    if (batch.at(-1)?.ref.number !== to) batch.push({ ref: ref(to), logs: [] })
+      .map(number => blockOf(ref(number), [VAULT]))
+    if (batch.at(-1)?.ref.number !== to) batch.push(blockOf(ref(to), []))
     await process.handler.handle(writer, batch)
     process.contracts.commit()
     events.push(...blocks)
