@@ -148,7 +148,7 @@ export const bench: Bench = {
   about:
     `What a chain like mainnet asks of its node at the head: ${HOURS} hours of blocks ${blockTime} s apart with ${DEPOSITS} deposits each, in transactions of ` +
     `their own, into ${BUSY} of the recorded vaults, which are as many as mainnet has, or all of them, on a local anvil; requests counted block by block, ` +
-    "those of an hour's first block apart. To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
+    "those of an hour's first block apart (what of its samples is read in later blocks is in their mean). To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
     'what their free plans have. Last, six blocks as they were recorded whole, on a generated chain whose contracts have no code: what each takes once its ' +
     'contracts are known, and the first time.',
   async run(stage) {
