@@ -69,6 +69,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           globalSetup: ['test/setup.ts'],
+          isolate: false,
           env: { ...env, FUZZ_RUNS: '10', WEBHOOK_KILLS: '50', ...depth },
           testTimeout: 300_000,
         },

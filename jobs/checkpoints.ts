@@ -78,12 +78,16 @@ export async function readCheckpoint(
   )
 }
 
-/** Where the projections of a stream stand, and are about to: it is there that they are read. */
-export async function readCursors(pool: pg.Pool | pg.PoolClient, stream: number): Promise<number[]> {
+/** Where the other projections of a stream stand, and are about to: it is there that they are read. */
+export async function readCursors(
+  pool: pg.Pool | pg.PoolClient,
+  stream: number,
+  projection: string,
+): Promise<number[]> {
   const { rows } = await pool.query<{ cursor: number }>(
     `SELECT DISTINCT cursor FROM checkpoint CROSS JOIN unnest(ARRAY[position, applying_to]) AS cursor
-     WHERE stream = $1 AND projection <> $2 AND cursor IS NOT NULL`,
-    [stream, MIRROR],
+     WHERE stream = $1 AND projection NOT IN ($2, $3) AND cursor IS NOT NULL`,
+    [stream, MIRROR, projection],
   )
   return rows.map(({ cursor }) => cursor)
 }

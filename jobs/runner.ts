@@ -103,7 +103,7 @@ async function begin(
     planRange(clickhouse, stream, position, end, target, {
       isBegun: applying_to !== null,
       leaveOutTo,
-      readAt: mayLeaveOut ? await readCursors(client, stream) : [],
+      readAt: mayLeaveOut ? await readCursors(client, stream, name) : [],
     })
   let range = await plan()
   while (true) {

@@ -9,7 +9,7 @@ import type { RawLog } from '../protocol.ts'
 import { beginningOf, weightOf } from './log-weight.ts'
 import { type LogFilter, type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
 import type { RpcHeaders } from './rpc-headers.ts'
-import { hex, isHex, numberOf, quantity } from './rpc-values.ts'
+import { hex, lowerHex, quantity, quantityOf } from './rpc-values.ts'
 
 const logSchema = z.object({
   address: hex,
@@ -20,8 +20,14 @@ const logSchema = z.object({
   blockNumber: quantity,
   blockHash: hex,
 })
-type Log = z.infer<typeof logSchema>
-type Said = z.input<typeof logSchema>
+
+/** A log of a block, its hex in lower case. */
+interface Found {
+  number: number
+  hash: string
+  log: RawLog
+  weight: number
+}
 
 export interface BlockLogs {
   number: number
@@ -120,13 +126,13 @@ export function openRpcLogs(
         continue
       }
       const found = logsOf(answer)
-      for (const log of found) held += weightOf(log)
+      for (const { weight } of found) held += weight
       if (held > most && range.from < range.to) {
         // The next answers are not to be as long.
         if (from < to) widest.refused(to - from + 1)
         throw new TooManyLogsError(range, from > range.from ? from - 1 : lastWithin(most, found, from))
       }
-      for (const log of found) put(log, blocks)
+      for (const one of found) put(one, blocks)
       widest.answered(to - from + 1)
       from = to + 1
     }
@@ -143,59 +149,71 @@ export function openRpcLogs(
  *
  * @throws ZodError
  */
-function logsOf(answer: unknown): Log[] {
-  if (!Array.isArray(answer) || !answer.every(isLog)) return z.array(logSchema).parse(answer)
-  return answer.map(({ address, topics, data, logIndex, transactionHash, blockNumber, blockHash }) => ({
-    address,
-    topics,
-    data,
-    logIndex: numberOf(logIndex),
-    transactionHash,
-    blockNumber: numberOf(blockNumber),
-    blockHash,
-  }))
+function logsOf(answer: unknown): Found[] {
+  const found: Found[] = []
+  for (const said of Array.isArray(answer) ? answer : []) {
+    const one = readLog(said)
+    if (one) found.push(one)
+  }
+  if (Array.isArray(answer) && found.length === answer.length) return found
+  z.array(logSchema).parse(answer)
+  throw new UnavailableError('The node gave logs that cannot be read.')
 }
 
-function isLog(value: unknown): value is Said {
-  if (typeof value !== 'object' || value === null) return false
-  const said = value as Record<keyof Said, unknown>
-  return (
-    isHex(said.address) &&
-    Array.isArray(said.topics) &&
-    said.topics.every(isHex) &&
-    isHex(said.data) &&
-    isHex(said.logIndex) &&
-    isHex(said.transactionHash) &&
-    isHex(said.blockNumber) &&
-    isHex(said.blockHash)
-  )
+function readLog(said: unknown): Found | undefined {
+  if (typeof said !== 'object' || said === null) return undefined
+  const { address, topics, data, logIndex, transactionHash, blockNumber, blockHash } = said as Record<
+    string,
+    unknown
+  >
+  const number = quantityOf(blockNumber)
+  const hash = lowerHex(blockHash)
+  const log = {
+    address: lowerHex(address),
+    topics: lowerTopics(topics),
+    data: lowerHex(data),
+    logIndex: quantityOf(logIndex),
+    transactionHash: lowerHex(transactionHash),
+  }
+  if (number === undefined || hash === undefined || !isWhole(log)) return undefined
+  const weight = weightOf(log)
+  log.data = beginningOf(log.data)
+  return { number, hash, log, weight }
 }
 
-function put(log: Log, blocks: Map<number, BlockLogs>): void {
-  const { blockNumber: number, logIndex } = log
-  const hash = log.blockHash.toLowerCase()
-  const block = blocks.get(number) ?? { number, hash, logs: [] }
-  blocks.set(number, block)
+const isWhole = (log: { [Key in keyof RawLog]: RawLog[Key] | undefined }): log is RawLog =>
+  log.address !== undefined &&
+  log.topics !== undefined &&
+  log.data !== undefined &&
+  log.logIndex !== undefined &&
+  log.transactionHash !== undefined
+
+function lowerTopics(topics: unknown): string[] | undefined {
+  if (!Array.isArray(topics)) return undefined
+  const lower = topics.map(lowerHex)
+  return lower.every(topic => topic !== undefined) ? lower : undefined
+}
+
+function put({ number, hash, log }: Found, blocks: Map<number, BlockLogs>): void {
+  let block = blocks.get(number)
+  if (!block) {
+    block = { number, hash, logs: [] }
+    blocks.set(number, block)
+  }
   if (block.hash !== hash)
     throw new UnavailableError(`The node's logs of block ${number} are of two branches.`)
-  block.logs.push({
-    address: log.address.toLowerCase(),
-    topics: log.topics.map(topic => topic.toLowerCase()),
-    data: beginningOf(log.data).toLowerCase(),
-    logIndex,
-    transactionHash: log.transactionHash.toLowerCase(),
-  })
+  block.logs.push(log)
 }
 
 /** The last block up to which there are no more logs than so many, the first one at least. */
-function lastWithin(most: number, found: readonly Log[], from: number): number {
-  const ascending = [...found].sort((a, b) => a.blockNumber - b.blockNumber)
+function lastWithin(most: number, found: readonly Found[], from: number): number {
+  const ascending = [...found].sort((a, b) => a.number - b.number)
   let held = 0
-  const over = ascending.find(log => {
-    held += weightOf(log)
+  const over = ascending.find(({ weight }) => {
+    held += weight
     return held > most
   })
-  return Math.max(from, (over?.blockNumber ?? from + 1) - 1)
+  return Math.max(from, (over?.number ?? from + 1) - 1)
 }
 
 /** Logs in their block's order, each once: some nodes serve the seams of their ranges twice. */

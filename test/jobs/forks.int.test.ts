@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { BlockEvents } from '../../db/events/event-store.ts'
 import { MIRROR } from '../../db/wake-ups.ts'
@@ -15,6 +16,7 @@ import { RandomChain, store } from './streams.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const MAINNET = 1
+const BASE = 8453
 const NAMES = ['vault', 'vault_sample', 'flow', 'attributed_flow', 'balance']
 let pipeline: Pipeline
 let plain: Engine
@@ -123,4 +125,68 @@ test('whoever reads while projections catch up, each at its own pace, sees what 
     const [row] = await plain.rows<{ sum: string }>(sumAt(table, position))
     expect(sum, what).toBe(row?.sum)
   }
+})
+
+/** The same pool; before its first batch is noted as begun something else happens. */
+function withPause(pool: pg.Pool, pause: () => Promise<void>): pg.Pool {
+  let isOver = false
+  const paused = (client: pg.PoolClient): pg.PoolClient =>
+    new Proxy(client, {
+      get(target, key) {
+        const value = Reflect.get(target, key) as unknown
+        if (typeof value !== 'function') return value
+        if (key !== 'query') return value.bind(target)
+        return async (...args: unknown[]) => {
+          if (!isOver && /^INSERT INTO checkpoint .*applying_to/s.test(String(args[0]))) {
+            isOver = true
+            await pause()
+          }
+          return value.apply(target, args)
+        }
+      },
+    })
+  return new Proxy(pool, {
+    get(target, key) {
+      if (key === 'connect') return async () => paused(await target.connect())
+      const value = Reflect.get(target, key) as unknown
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+test('of two that plan at the same time, the one that begins later does not end amid what the other left out', async () => {
+  const { pool } = pipeline.postgres
+  const { client } = pipeline.clickhouse
+  const [first, second, third] = projections
+  if (!first || !second || !third) throw new TypeError('three projections are wanted')
+  const chain = new RandomChain(29)
+  const entries = chain.lengthen(40, { forks: false })
+  const retraction = () => chain.log.find(({ event }) => event.type === 'BlockRetracted')
+  while (!retraction()) entries.push(...chain.lengthen(1))
+  entries.push(...chain.lengthen(40, { forks: false }))
+  // The branch that is left ends before this position.
+  const at = retraction()?.position ?? 0
+  const limits = { settled: 0 }
+  const reach = async (from: number, to: number) => {
+    await appendBlocks(pool, BASE, 'base', entries.slice(from, to))
+    await mirrorStream(pool, client, BASE)
+  }
+
+  await reach(0, at - 1)
+  await runProjection(pool, client, third, BASE, { limits })
+  await reach(at - 1, entries.length)
+  const ends: number[] = []
+  const leftOut: boolean[] = []
+  const pause = async () => {
+    // It stood amid the fork when the second one planned, and does not any more when the first one does.
+    await runProjection(pool, client, third, BASE, { limits })
+    const onBatch = ({ hasForks }: { hasForks: boolean }) => void leftOut.push(hasForks)
+    await runProjection(pool, client, first, BASE, { limits, onBatch })
+  }
+  await runProjection(withPause(pool, pause), client, second, BASE, {
+    limits,
+    onBatch: ({ to }) => void ends.push(to),
+  })
+  expect(leftOut).toEqual([true])
+  expect(ends).toEqual([entries.length])
 })
