@@ -36,7 +36,8 @@ export function timesOf(
   for (let begin = Math.floor((after - offset) / span) * span + offset; ; begin += span) {
     for (const delay of delays) {
       if (begin + delay <= after) continue
-      if (begin + delay > upTo || times.length === most) return times
+      // A time that a source does not give is no number.
+      if (!(begin + delay <= upTo) || times.length === most) return times
       times.push(begin + delay)
     }
   }

@@ -4,13 +4,13 @@ import { openWriter } from '../../../db/events/event-writer.ts'
 import type { StoredSample } from '../../../db/events/sample-budgets.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { KnownContracts } from '../../../processors/knowledge/known-contracts.ts'
-import type { Protocol, RawLog } from '../../../processors/protocol.ts'
+import type { Protocol } from '../../../processors/protocol.ts'
 import { SampleBudget } from '../../../processors/samples/sample-budget.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
 import { handlerOf } from '../handler.ts'
+import { blockOf, plainProtocol } from './plain-protocol.ts'
 
 const HOUR = 3600
-const DEPOSIT = `0x${'d'.repeat(64)}`
 const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => addressOf(from + i))
 const ref = (number: number, timestamp: number) => ({
@@ -165,34 +165,7 @@ test('markets that anybody may have opened are read in turns, those that somebod
 
 test('a crowd that does something in every block costs its budget of calls, and the listed vault has all of its samples', async () => {
   const run = async (crowd: readonly string[]) => {
-    const protocol = {
-      name: 'plain',
-      sources: [
-        {
-          kind: 'any',
-          at: 'anywhere',
-          decoders: [
-            {
-              signature: 'Deposited',
-              topic0: DEPOSIT,
-              topicCount: 1,
-              dataLength: 0,
-              gives: ['Deposited'],
-              decode: ({ address: contract, logIndex, transactionHash }: RawLog) => [
-                { type: 'Deposited', contract, logIndex, transactionHash, data: {} },
-              ],
-            },
-          ],
-        },
-        { kind: 'vault', at: 'discovered', decoders: [] },
-      ],
-      teaches: ['VaultDiscovered'],
-      proposes: ['Deposited'],
-      watches: (event: DomainEvent) =>
-        event.type === 'VaultDiscovered' ? [{ kind: 'vault', contract: event.contract }] : [],
-      candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
-    } as unknown as Protocol
-    const contracts = new KnownContracts([protocol])
+    const contracts = new KnownContracts([plainProtocol])
     const [listed = ''] = LISTED
     for (const vault of [listed, ...crowd]) contracts.learn(discovered(vault), 0, 0)
     contracts.commit()
@@ -207,7 +180,7 @@ test('a crowd that does something in every block costs its budget of calls, and 
       },
     } as unknown as ChainRpc
     const handler = handlerOf({
-      protocols: [protocol],
+      protocols: [plainProtocol],
       contracts,
       rpc,
       samples: true,
@@ -223,16 +196,9 @@ test('a crowd that does something in every block costs its budget of calls, and 
     for (let from = 1; from <= 144; from += 12) {
       const parent = { height: from - 1, hash: ref(from - 1, 0).hash }
       const { writer, blocks } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, parent)
-      const batch = Array.from({ length: 12 }, (_, i) => ({
-        ref: ref(from + i, (from + i) * 600),
-        logs: [listed, ...crowd].map((address, logIndex) => ({
-          address,
-          topics: [DEPOSIT],
-          data: '0x',
-          logIndex,
-          transactionHash: '0x1',
-        })),
-      }))
+      const batch = Array.from({ length: 12 }, (_, i) =>
+        blockOf(ref(from + i, (from + i) * 600), [listed, ...crowd]),
+      )
       await handler.handle(writer, batch)
       contracts.commit()
       events.push(...blocks)
