@@ -11,6 +11,10 @@ const CAUGHT_UP = 16
 const LOOKS = 2
 /** Looks in vain that may be saved up. */
 const SAVED = 8
+/** Looks in vain beyond those: after so many the next look waits as long as a block takes, after fewer a part of that. */
+const OWED = 6
+/** So many are remembered. */
+const MOST_OWED = 32
 
 interface Seen {
   at: number
@@ -64,7 +68,7 @@ export class Rhythm {
       // Replaced by another one, or nothing new.
       this.misses++
       // Until there is a rhythm it is looked for closely.
-      if (this.seen.length > ENOUGH) this.spare = Math.max(-SAVED, this.spare - 1)
+      if (this.seen.length > ENOUGH) this.spare = Math.max(-MOST_OWED, this.spare - 1)
       return
     }
     const blocks = last ? height - last.height : 1
@@ -118,7 +122,9 @@ export class Rhythm {
     if (this.seen.length <= ENOUGH) return this.lookedAt + this.step
     if (this.misses > 0) {
       const wait =
-        this.spare >= 1 ? this.step * (this.plenty > 0 ? 1 : 2 ** (this.misses - 1)) : this.blockTime
+        this.spare >= 1
+          ? this.step * (this.plenty > 0 ? 1 : 2 ** (this.misses - 1))
+          : (this.blockTime * (1 - this.spare)) / OWED
       return this.lookedAt + Math.max(this.step, Math.min(this.blockTime, wait))
     }
     return Math.max(this.lookedAt + Math.min(this.step, SHORTEST), this.phase + this.blockTime)
