@@ -63,6 +63,8 @@ describe('hourly samples', () => {
       // Five seats, and twenty-five others in five hours.
       expect(turnsIn(budget, MADE, hour).length).toBe(10)
     }
+    // By which an hour's samples are divided into parts.
+    expect(budget.inAnHour([...LISTED, ...MADE, ...FOUND])).toBe(LISTED.length + 10 + 10)
     expect(FOUND.slice(5).map(vault => had.get(vault))).toEqual(FOUND.slice(5).map(() => 1))
     expect(budget.rounds()).toEqual([
       { standing: 'made', vaults: 30, hours: 5 },
