@@ -1,7 +1,9 @@
 import { encodeFunctionData, type Hex, parseAbi, toEventSelector } from 'viem'
 import type { BlockEvents } from '../db/events/event-store.ts'
 import { networks } from '../db/networks.ts'
+import { HOUR } from '../db/units.ts'
 import { loadProtocols } from '../processors/load-protocols.ts'
+import { WITHIN } from '../processors/samples/spread.ts'
 import { type Node, startNode } from '../test/chain/node.ts'
 import { seededRandom } from '../test/chain/random.ts'
 import { appendBlocks } from '../test/read-api/append.ts'
@@ -60,9 +62,9 @@ function push(event: string): string {
 }
 
 interface Counts {
-  /** Requests by method of a block that begins no hour, in the mean. */
+  /** Requests by method of a block without hourly samples, in the mean. */
   block: Map<string, number>
-  /** What an hour's first block has more. */
+  /** What the blocks of an hour's first minutes, in which it has its samples, have more together. */
   hour: Map<string, number>
 }
 
@@ -92,7 +94,7 @@ async function follow(
     await follower.reach((await node.head()).number)
     const random = seededRandom(12)
     const sums = { block: new Map<string, number>(), hour: new Map<string, number>() }
-    let [blocks, hours] = [0, 0]
+    const blocks = { block: 0, hour: 0 }
     const mine = async () => {
       for (let n = 0; n < DEPOSITS; n++)
         await node.send({
@@ -102,23 +104,23 @@ async function follow(
         })
       await node.mine((await node.head()).timestamp + blockTime)
     }
-    for (let i = 0; i < (HOURS * 3600) / blockTime; i += together) {
-      const before = (await node.head()).timestamp
+    for (let i = 0; i < (HOURS * HOUR) / blockTime; i += together) {
       counter.counted.clear()
       await counter.holdWhile(async () => {
         for (let n = 0; n < together; n++) await mine()
       })
       const { number, timestamp } = await node.head()
       await follower.reach(number)
-      const isHour = Math.floor(timestamp / 3600) > Math.floor(before / 3600)
-      if (isHour) hours++
-      else blocks += together
+      // A block later: those that are taken together end after the one that has samples.
+      const when = timestamp % HOUR < WITHIN + 2 * blockTime ? 'hour' : 'block'
+      blocks[when] += together
       for (const [method, count] of counter.counted)
-        if (!method.endsWith(' latest')) add(isHour ? sums.hour : sums.block, method, count)
+        if (!method.endsWith(' latest')) add(sums[when], method, count)
     }
-    for (const [method, count] of sums.block) sums.block.set(method, count / blocks)
+    for (const [method, count] of sums.block) sums.block.set(method, count / blocks.block)
+    // Whole hours have as many first minutes, wherever they begin.
     for (const [method, count] of sums.hour)
-      sums.hour.set(method, count / hours - together * (sums.block.get(method) ?? 0))
+      sums.hour.set(method, (count - blocks.hour * (sums.block.get(method) ?? 0)) / HOURS)
     return sums
   } finally {
     await follower.stop()
@@ -148,7 +150,7 @@ export const bench: Bench = {
   about:
     `What a chain like mainnet asks of its node at the head: ${HOURS} hours of blocks ${blockTime} s apart with ${DEPOSITS} deposits each, in transactions of ` +
     `their own, into ${BUSY} of the recorded vaults, which are as many as mainnet has, or all of them, on a local anvil; requests counted block by block, ` +
-    "those of an hour's first block apart (what of its samples is read in later blocks is in their mean). To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
+    "what those of an hour's first minutes have more apart. To them come looks for the head. Beside it what two providers count for that at their published prices, and " +
     'what their free plans have. Last, six blocks as they were recorded whole, on a generated chain whose contracts have no code: what each takes once its ' +
     'contracts are known, and the first time.',
   async run(stage) {

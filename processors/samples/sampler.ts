@@ -133,7 +133,7 @@ export class Sampler {
     }
     const active = activityOf(output)
     const hours = await this.hoursOf(store, first, last, queue)
-    const vaults = this.contracts.allVaults()
+    const vaults = hours.length === 0 ? [] : this.contracts.allVaults()
     for (const hour of hours) {
       hourly.set(hour.block.hash, hour)
       for (const vault of vaults) {

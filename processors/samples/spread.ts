@@ -13,7 +13,7 @@ import { hourOf, type Recurring } from './hours.ts'
 const AT_ONCE = 400
 const MOST_PARTS = 32
 /** Seconds of an hour over which the parts are spread evenly. */
-const WITHIN = 640
+export const WITHIN = 640
 /** What a part is chosen by has so many values. */
 const PLACES = 256
 

@@ -11,7 +11,7 @@ const CAUGHT_UP = 16
 const LOOKS = 2
 /** Looks in vain that may be saved up. */
 const SAVED = 8
-/** Looks in vain beyond those: after so many the next look waits as long as a block takes, after fewer a part of that. */
+/** Looks in vain beyond what is allowed: after so many the next one waits as long as a block takes, after fewer a part of that. */
 const OWED = 6
 /** So many are remembered. */
 const MOST_OWED = 32

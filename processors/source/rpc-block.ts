@@ -1,5 +1,6 @@
 import { UnavailableError } from '../../db/process/errors.ts'
 import type { Subscription } from '../handling/decode.ts'
+import { lowerHex } from './rpc-values.ts'
 
 /** What is used of a block as evm-processor hands it out, from a gateway or by RPC; timestamp in milliseconds. */
 export interface SqdBlock {
@@ -85,6 +86,7 @@ export function openLogReader(
 const lower = (text: string) => text.toLowerCase()
 
 function hex(value: unknown): string {
-  if (typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)) return value.toLowerCase()
+  const text = lowerHex(value)
+  if (text !== undefined) return text
   throw new UnavailableError(`The node gave ${JSON.stringify(value)?.slice(0, 80)} where hex is expected.`)
 }
