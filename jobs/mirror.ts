@@ -29,6 +29,7 @@ export interface MirroredBatch {
  * worker holds the lock.
  *
  * @param turn asked before each batch: whether to leave the rest for another time
+ * @param most events of a batch, which may be more by what is left of a block
  */
 export function mirrorStream(
   pool: pg.Pool,
@@ -36,11 +37,12 @@ export function mirrorStream(
   stream: number,
   onBatch?: (batch: MirroredBatch, seconds: number, client: pg.PoolClient) => unknown,
   turn: Turn = { isOver: () => false },
+  most = BATCH,
 ): Promise<number | undefined> {
   return withLock(pool, MIRROR, stream, async client => {
     while (true) {
       const checkpoint = await readCheckpoint(client, MIRROR, stream)
-      const range = await nextRange(client, stream, checkpoint.position, checkpoint.applying_to)
+      const range = await nextRange(client, stream, checkpoint.position, checkpoint.applying_to, most)
       if (!range || turn.isOver()) return checkpoint.position
       const startedAt = performance.now()
       await beginBatch(client, MIRROR, stream, range.to)
@@ -64,6 +66,7 @@ async function nextRange(
   stream: number,
   after: number,
   applyingTo: number | null,
+  most: number,
 ): Promise<{ to: number; block: { number: number; time: number } } | undefined> {
   const { rows } = await client.query<{ head: number; head_height: number; head_time: number }>(
     'SELECT head, head_height, head_time FROM stream WHERE id = $1',
@@ -71,7 +74,7 @@ async function nextRange(
   )
   const head = rows[0]
   if (!head || head.head <= after) return undefined
-  let to = applyingTo ?? Math.min(head.head, after + BATCH)
+  let to = applyingTo ?? Math.min(head.head, after + most)
   if (applyingTo !== null && applyingTo < head.head) {
     // Exactly as it was begun, though the block may go on by now: other bounds would not deduplicate.
     const { rows: ends } = await client.query<{ number: number; time: number }>(
@@ -84,12 +87,12 @@ async function nextRange(
   if (to >= head.head) return { to: head.head, block: { number: head.head_height, time: head.head_time } }
   // To the end of the block that holds position `to`: blocks are never cut.
   const { rows: ends } = await client.query<{ to: number; block_number: number; block_time: number }>(
-    `SELECT coalesce(min(next.position) - 1, $3) AS to, max(edge.block_number) AS block_number, max(edge.block_time) AS block_time
+    `SELECT coalesce(min(next.before), $3) AS to, max(edge.block_number) AS block_number, max(edge.block_time) AS block_time
      FROM event_log edge LEFT JOIN LATERAL (
-       SELECT position FROM event_log
-       WHERE stream = $1 AND position > $2 AND (block_hash <> edge.block_hash OR type = 'BlockRetracted') ORDER BY position LIMIT 1
+       SELECT position - CASE type WHEN 'Packed' THEN (data->>'count')::bigint ELSE 1 END AS before FROM event_log
+       WHERE stream = $1 AND position > edge.position AND (block_hash <> edge.block_hash OR type = 'BlockRetracted') ORDER BY position LIMIT 1
      ) next ON true
-     WHERE edge.stream = $1 AND edge.position = $2`,
+     WHERE edge.stream = $1 AND edge.position = (SELECT min(position) FROM event_log WHERE stream = $1 AND position >= $2)`,
     [stream, to, head.head],
   )
   const end = ends[0]
@@ -111,8 +114,8 @@ async function copyRange(
         SELECT stream, position, type, protocol, block_number, '0x' || encode(block_hash, 'hex'), lpad(block_time::text, 10, '0'),
                coalesce('0x' || encode(tx_hash, 'hex'), ''), coalesce(log_index, 4294967295),
                coalesce('0x' || encode(contract, 'hex'), ''), data
-        FROM event_log WHERE stream = ${Number(stream)} AND position > ${Number(from)} AND position <= ${Number(to)}
-        ORDER BY position
+        FROM stored_events(${Number(stream)}, ${Number(from)}, ${Number(to)})
+        ORDER BY row_position, position
       ) TO STDOUT`,
     ),
   )
@@ -169,8 +172,8 @@ async function contentOf(
   to: number,
 ): Promise<Required<Pick<MirroredBatch, 'types' | 'isWhole'>>> {
   const { rows } = await client.query<{ type: string; first: number; last: number }>(
-    `SELECT type, min(position) AS first, max(position) AS last FROM event_log
-     WHERE stream = $1 AND position > $2 AND position <= $3 GROUP BY type`,
+    `SELECT CASE type WHEN 'Packed' THEN data->>'type' ELSE type END AS type, min(position) AS first, max(position) AS last FROM event_log
+     WHERE stream = $1 AND position > $2 AND position <= $3 GROUP BY 1`,
     [stream, from, to],
   )
   const others = rows.filter(({ type }) => type !== 'BlockRetracted')

@@ -177,22 +177,19 @@ async function compareStaging(
   stream: number,
   name: string,
 ): Promise<Comparison> {
-  const { rows } = await pool.query<Sum & { position: number }>(
-    `WITH upto AS (SELECT coalesce(max(position), 0) AS position FROM checkpoint WHERE projection = $2 AND stream = $1)
-     SELECT count(*)::int AS rows, (SELECT position FROM upto) AS position,
-       ${STORE_SUM} AS checksum
-     FROM event_log e WHERE stream = $1 AND e.position <= (SELECT position FROM upto)`,
-    [stream, MIRROR],
+  const { position } = await readCheckpoint(pool, MIRROR, stream)
+  const { rows } = await pool.query<Sum>(
+    `SELECT count(*)::int AS rows, ${STORE_SUM} AS checksum FROM stored_events($1, 0, $2) e`,
+    [stream, position],
   )
-  const expected = rows[0] ?? { rows: 0, checksum: '0', position: 0 }
+  const expected = rows[0] ?? { rows: 0, checksum: '0' }
   const [found] = await clickhouse.query<{ rows: string; checksum: string }>(
     'verify',
     `SELECT toString(count()) AS rows, ${MIRROR_SUM} AS checksum
      FROM event FINAL WHERE stream = {stream:Int32} AND position <= {position:UInt64}`,
-    { stream, position: expected.position },
+    { stream, position },
   )
-  const expectedSum = { rows: expected.rows, checksum: expected.checksum }
-  return compare(MIRROR, name, expectedSum, {
+  return compare(MIRROR, name, expected, {
     rows: Number(found?.rows ?? 0),
     checksum: found?.checksum ?? '0',
   })
@@ -224,7 +221,7 @@ async function findInStaging(pool: pg.Pool, clickhouse: ClickHouse, stream: numb
   const { position } = await readCheckpoint(pool, MIRROR, stream)
   const { rows } = await pool.query<{ range: number; sum: string }>(
     `SELECT position / $2 AS range, count(*) || ' ' || ${STORE_SUM} AS sum
-     FROM event_log e WHERE stream = $1 AND position <= $3 GROUP BY 1`,
+     FROM stored_events($1, 0, $3) e GROUP BY 1`,
     [stream, POSITIONS, position],
   )
   const found = await clickhouse.query<{ range: string; sum: string }>(

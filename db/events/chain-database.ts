@@ -20,6 +20,7 @@ import { appendEvents, type BlockEvents, registerStream, UnknownStreamError } fr
 import { type EventWriter, openWriter } from './event-writer.ts'
 import type { HotBlock } from './hot-blocks.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
+import type { PackKeys } from './packs.ts'
 import { type Change, type Stored, storeBatch, takeWriterRole, writtenBy } from './store-batch.ts'
 import { type Cursor, describeState, readStreamState, type StreamState, topOf } from './stream-state.ts'
 import { storeTeaching, type Teaches } from './teaching.ts'
@@ -84,6 +85,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   private readonly options: ChainDatabaseOptions
   private lock: pg.PoolClient | undefined
   private readonly underWay = new Set<Promise<unknown>>()
+  private readonly packKeys: PackKeys = new Map()
   private isClosed = false
   /** A batch is being handled or stored, but for one that is stored beside the next. */
   private isHandling = false
@@ -331,7 +333,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
         throw new CursorMovedError(name, describeState(before), describeState(state))
       await library()
       await takeWriterRole(pool, tx)
-      committed = await storeBatch(tx, stream, before, change, teaches)
+      committed = await storeBatch(tx, stream, before, change, teaches, this.packKeys)
     }
     await move().finally(() => {
       this.around = undefined
@@ -366,7 +368,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
       const [state] = rows
       if (!state) throw new UnknownStreamError(stream)
       await takeWriterRole(pool, tx)
-      const head = await appendEvents(tx, stream, state.head, blocks)
+      const head = await appendEvents(tx, stream, state.head, blocks, this.packKeys)
       await storeTeaching(tx, stream, state.head, blocks, this.options.teaches)
       await tx.query('UPDATE stream SET head = $2, updated_at = clock_timestamp() WHERE id = $1', [
         stream,

@@ -5,6 +5,7 @@ import { VaultlogError } from '../process/errors.ts'
 import type { StreamKind } from '../streams.ts'
 import { DetachedError } from './chain-errors.ts'
 import { encodeEventData } from './event-json.ts'
+import { PACKED, type PackKeys, packsOf } from './packs.ts'
 import type { DomainEvent } from './vocabulary.ts'
 
 /** Identity of a block. timestamp in unix seconds. */
@@ -63,16 +64,20 @@ const CHUNK_BYTES = 1 << 18
 /**
  * Appends blocks' events at the positions after `head` and gives the new head. The caller holds the stream's lock
  * and stores the new head in the same transaction.
+ *
+ * @param keys of who appends to this stream again and again; what is told by what was stored before costs less
  */
 export async function appendEvents(
   tx: pg.PoolClient,
   stream: number,
   head: number,
   blocks: readonly BlockEvents[],
+  keys: PackKeys = new Map(),
 ): Promise<number> {
   let position = head
   const count = blocks.reduce((sum, { events }) => sum + events.length, 0)
   if (count === 0) return head
+  const packs = await packsOf(tx, stream, head, blocks, keys)
   const copy = tx.query(
     copyFrom(
       'COPY event_log (stream, position, type, protocol, block_number, block_hash, block_time, tx_hash, log_index, contract, data) FROM STDIN',
@@ -87,11 +92,17 @@ export async function appendEvents(
   }
   for (const { block, events } of blocks) {
     const middle = `\t${block.number}\t\\\\x${block.hash.slice(2)}\t${block.timestamp}\t`
-    for (const event of events) {
-      position++
-      const row = `${stream}\t${position}\t${event.type}\t${event.protocol ?? ''}${middle}${bytea(event.transactionHash)}\t${
-        event.logIndex ?? '\\N'
-      }\t${bytea(event.contract)}\t${copyText(encodeEventData(event.data))}\n`
+    for (let i = 0; i < events.length; ) {
+      const event = events[i]
+      if (!event) break
+      const pack = packs.get(position)
+      i += pack?.count ?? 1
+      position += pack?.count ?? 1
+      const row = pack
+        ? `${stream}\t${position}\tPacked\t${event.protocol ?? ''}${middle}\\N\t\\N\t\\N\t${copyText(pack.data)}\n`
+        : `${stream}\t${position}\t${event.type}\t${event.protocol ?? ''}${middle}${bytea(event.transactionHash)}\t${
+            event.logIndex ?? '\\N'
+          }\t${bytea(event.contract)}\t${copyText(encodeEventData(event.data))}\n`
       // UTF-8 has at most three bytes for each of a string's units. Joined as strings, rows cost three times the work.
       if (length + 3 * row.length > CHUNK_BYTES) {
         await send(chunk.subarray(0, length))
@@ -141,7 +152,7 @@ export async function readEventsAt(
   positions: ReadonlyMap<number, number>,
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM unnest($1::int[], $2::bigint[]) AS asked (stream, position) JOIN event_log USING (stream, position)`,
+    `SELECT ${COLUMNS} FROM unnest($1::int[], $2::bigint[]) AS asked (of_stream, at), LATERAL stored_events(of_stream, at - 1, at)`,
     [[...positions.keys()], [...positions.values()]],
   )
   return rows
@@ -153,10 +164,14 @@ export async function readEvents(
   stream: number,
   range: { after: number; to?: number; limit?: number; types?: readonly string[] },
 ): Promise<StoredEvent[]> {
+  // Types that are in no pack have indexes of their own.
+  const from =
+    range.types && !range.types.some(type => PACKED.has(type))
+      ? 'event_log WHERE stream = $1 AND position > $2 AND position <= $3'
+      : 'stored_events($1, $2, $3) WHERE true'
   const { rows } = await db.query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM event_log
-     WHERE stream = $1 AND position > $2 AND position <= $3 AND ($5::text[] IS NULL OR type = ANY ($5))
-     ORDER BY position LIMIT $4`,
+    `SELECT ${COLUMNS} FROM ${from} AND ($5::text[] IS NULL OR type = ANY ($5))
+     ORDER BY ${from.startsWith('event_log') ? '' : 'row_position, '}position LIMIT $4`,
     [stream, range.after, range.to ?? Number.MAX_SAFE_INTEGER, range.limit ?? null, range.types ?? null],
   )
   return rows

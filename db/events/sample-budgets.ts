@@ -48,7 +48,7 @@ export async function readRecentSamples(
     }>(
       `SELECT position, type, data->>'vault' AS vault, block_number AS block, block_time AS time,
          (data->>'fromPosition')::bigint AS from_position, (data->>'toPosition')::bigint AS to_position
-       FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3 AND (type = 'BlockRetracted'
+       FROM stored_events($1, $2, $3) WHERE (type = 'BlockRetracted'
          OR (type = 'StateSampled' AND block_time >= $4 AND block_number <= $5 AND data->>'reason' <> 'hourly'))
        ORDER BY position DESC`,
       [stream, to - PAGE, to, since, last],

@@ -80,7 +80,7 @@ export async function readRows(
   const { rows } = await tx.query<SnapshotEvent>(
     `SELECT position, type, protocol, block_number, '0x' || encode(block_hash, 'hex') AS block_hash, block_time,
             '0x' || encode(tx_hash, 'hex') AS tx_hash, log_index, '0x' || encode(contract, 'hex') AS contract, data::text AS data
-     FROM event_log WHERE stream = $1 AND position > $2 AND position <= $3 ORDER BY position`,
+     FROM stored_events($1, $2, $3) ORDER BY row_position, position`,
     [stream, after, to],
   )
   return rows

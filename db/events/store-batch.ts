@@ -5,6 +5,7 @@ import type { openWriter } from './event-writer.ts'
 import { type HotBlock, rememberHotBlocks, retraction } from './hot-blocks.ts'
 import { type LogsOfDay, retractLogBudgets, storeLogBudgets } from './log-budgets.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
+import type { PackKeys } from './packs.ts'
 import type { Cursor, StreamState } from './stream-state.ts'
 import { retractTeaching, storeTeaching, type Teaches } from './teaching.ts'
 import { retractWaiting, storeWaiting, type WaitingContract } from './waiting-contracts.ts'
@@ -55,6 +56,7 @@ export async function storeBatch(
   { position, hot }: StreamState,
   change: Change,
   teaches?: Teaches,
+  keys?: PackKeys,
 ): Promise<Stored> {
   const { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets } = change
   const retractions = orphans
@@ -62,7 +64,7 @@ export async function storeBatch(
     .sort((a, b) => b.height - a.height)
     .map(retraction)
   const base = await appendEvents(tx, stream, position, retractions)
-  const next = await appendEvents(tx, stream, base, blocks)
+  const next = await appendEvents(tx, stream, base, blocks, keys)
   await storeTeaching(tx, stream, base, blocks, teaches)
   if (orphans.length > 0) {
     await retractTeaching(tx, stream, orphans)

@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
+import type { BlockEvents } from '../../db/events/event-store.ts'
+import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
 import { mirrorStream } from '../../jobs/mirror.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
+import { appendBlocks } from '../read-api/append.ts'
 
 vi.setConfig({ testTimeout: 130_000 })
 
@@ -84,4 +87,61 @@ test('and everything is copied, once', async () => {
   expect(await mirrorStream(pipeline.postgres.pool, pipeline.clickhouse.client, stream)).toBe(FACTS)
   const [row] = await pipeline.rows<{ n: string }>('SELECT count() AS n FROM event')
   expect(Number(row?.n)).toBe(FACTS)
+})
+
+test('samples that lie in one row of the event store are as many rows, and no batch ends amid a block', async () => {
+  const { pool } = pipeline.postgres
+  const vault = (n: number) => `0x${(n + 1).toString(16).padStart(40, '0')}`
+  const sample = (n: number, totalAssets: bigint): DomainEvent => ({
+    type: 'StateSampled',
+    contract: vault(n),
+    data: { vault: vault(n), reason: 'hourly', totalAssets, decimals: 18, assetDecimals: 6 },
+  })
+  const transfer = (n: number): DomainEvent => ({
+    type: 'ShareTransferred',
+    contract: vault(n),
+    logIndex: n,
+    transactionHash: `0x${'7'.repeat(64)}`,
+    data: { from: vault(n), to: vault(n + 1), shares: BigInt(n) },
+  })
+  const blocks: BlockEvents[] = Array.from({ length: 60 }, (_, i) => {
+    const samples = Array.from({ length: (i * 7) % 40 }, (_, n) =>
+      sample(n, (n + i) % 3 === 0 ? BigInt(i) : 5n),
+    )
+    const events = i % 4 === 3 ? [...samples, transfer(i)] : [transfer(i), ...samples]
+    const hash = `0x${(i + 1).toString(16).padStart(64, '0')}`
+    return { block: { number: i + 1, hash, timestamp: 1_700_000_000 + i }, events }
+  })
+  await appendBlocks(pool, 77, 'chain 77', blocks)
+  const { rows } = await pool.query(`SELECT FROM event_log WHERE stream = 77 AND type = 'Packed'`)
+  expect(rows.length).toBeGreaterThan(40)
+  const lines = blocks.flatMap(({ block, events }) =>
+    events.map(({ type, contract, logIndex, data }) => {
+      const said = 'totalAssets' in data ? data.totalAssets : 'shares' in data ? data.shares : ''
+      return `${block.number} ${block.hash} ${block.timestamp} ${type} ${contract} ${logIndex ?? 4294967295} ${said}`
+    }),
+  )
+  for (const most of [1, 7, 50]) {
+    await pool.query('DELETE FROM checkpoint WHERE stream = 77')
+    await pipeline.clickhouse.client.command({ query: 'ALTER TABLE event DROP PARTITION 77' })
+    const ends: number[] = []
+    const types = new Set<string>()
+    const onBatch = (batch: { to: number; types?: ReadonlySet<string> }) => {
+      ends.push(batch.to)
+      for (const type of batch.types ?? []) types.add(type)
+    }
+    await mirrorStream(pool, pipeline.clickhouse.client, 77, onBatch, { isOver: () => false }, most)
+    expect(types).toEqual(new Set(['ShareTransferred', 'StateSampled']))
+    expect(ends.length).toBeGreaterThan(lines.length / (most + 41))
+    const endsOfBlocks = blocks.map((_, i) =>
+      blocks.slice(0, i + 1).reduce((sum, { events }) => sum + events.length, 0),
+    )
+    expect(ends.filter(end => !endsOfBlocks.includes(end))).toEqual([])
+    const copied = await pipeline.rows<{ position: number; line: string }>(
+      `SELECT toUInt32(position) AS position, concatWithSeparator(' ', toString(block_number), block_hash, toString(toUnixTimestamp(timestamp)), type,
+         contract, toString(log_index), JSONExtractString(data, if(type = 'StateSampled', 'totalAssets', 'shares'))) AS line
+       FROM event WHERE stream = 77 ORDER BY position`,
+    )
+    expect(copied).toEqual(lines.map((line, i) => ({ position: i + 1, line })))
+  }
 })
