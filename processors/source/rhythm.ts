@@ -1,14 +1,20 @@
-/** Part of a block's time after which one that is due is looked for again, and its limits in milliseconds. */
+/** Part of a block's time after which one that is due is looked for again where no look is to spare, and its limits in milliseconds. */
 const PART = 0.1
 const SHORTEST = 100
 const LONGEST = 1000
 /** Heads by which the time between blocks is known, and how many make it known. */
 const REMEMBERED = 48
 const ENOUGH = 4
+/** Heads by which it is known well. */
+const LEARNED = 16
 /** Heads after which a chain that was caught up with says nothing of its rhythm. */
 const CAUGHT_UP = 16
 /** Looks for each block in the mean, unless it is set: the one that finds it, and one in vain. */
 const LOOKS = 2
+/** So many times more closely is looked, and one, where as many looks are to spare as may be saved up. */
+const CLOSER = 3
+/** Part of the time for which a block has been due that is added to the pause before the next look. */
+const GROWTH = 0.35
 /** Looks in vain that may be saved up. */
 const SAVED = 8
 /** Looks in vain beyond what is allowed: after so many the next one waits as long as a block takes, after fewer a part of that. */
@@ -45,9 +51,10 @@ export class Rhythm {
     this.looks = looks
   }
 
-  /** Between two looks for a block that is due. */
+  /** Between two looks for a block that is due: the closer, the more of them there are to spare. */
   private get step(): number {
-    return this.measure / Math.max(1, this.looks - 1)
+    const step = this.measure / Math.max(1, this.looks - 1)
+    return Math.min(step, Math.max(SHORTEST, step / (1 + CLOSER * this.plenty)))
   }
 
   /** By which expectations are mended. */
@@ -67,8 +74,8 @@ export class Rhythm {
     if (last && height <= last.height) {
       // Replaced by another one, or nothing new.
       this.misses++
-      // Until there is a rhythm it is looked for closely.
-      if (this.seen.length > ENOUGH) this.spare = Math.max(-MOST_OWED, this.spare - 1)
+      // Until the rhythm is known well it is looked for closely.
+      if (this.seen.length > LEARNED) this.spare = Math.max(-MOST_OWED, this.spare - 1)
       return
     }
     const blocks = last ? height - last.height : 1
@@ -94,7 +101,11 @@ export class Rhythm {
     } else {
       this.hits = 0
       const late = at - this.step / 2 - expected
-      this.phase = Math.min(at, expected + Math.max(-this.measure / 8, Math.min(this.measure, late / 2)))
+      // Chains of slots pass over one now and then, and go on in the next.
+      const skipped = Math.max(0, Math.round(late / this.blockTime)) * this.blockTime
+      const off = late - skipped
+      const mended = skipped + Math.max(-this.measure / 8, Math.min(this.measure, off / 2))
+      this.phase = Math.min(at, expected + (skipped > 0 && Math.abs(off) > this.measure ? late : mended))
     }
     // What is far off is no rhythm.
     if (at - this.phase > this.blockTime) this.phase = at
@@ -109,7 +120,7 @@ export class Rhythm {
     const each = gaps.map(({ time, blocks }) => time / blocks).sort((a, b) => a - b)
     const middle = each[each.length >> 1] ?? this.blockTime
     // A pause between two blocks is none of it.
-    const usual = gaps.filter(({ time, blocks }) => time / blocks <= 2 * middle)
+    const usual = gaps.filter(({ time, blocks }) => time / blocks < 1.5 * middle)
     const sum = (of: (gap: { time: number; blocks: number }) => number) =>
       usual.reduce((all, gap) => all + of(gap), 0)
     this.blockTime = sum(({ time }) => time) / sum(({ blocks }) => blocks)
@@ -121,11 +132,15 @@ export class Rhythm {
     if (this.looks < 1) return this.lookedAt + Math.max(SHORTEST, this.blockTime / this.looks)
     if (this.seen.length <= ENOUGH) return this.lookedAt + this.step
     if (this.misses > 0) {
+      const due = this.phase + this.blockTime
+      // Where a slot was passed over the next block is most likely in the next.
+      const slot = due + Math.max(0, Math.floor((this.lookedAt - due) / this.blockTime)) * this.blockTime
       const wait =
         this.spare >= 1
-          ? this.step * (this.plenty > 0 ? 1 : 2 ** (this.misses - 1))
+          ? this.step + Math.max(0, this.lookedAt - slot) * GROWTH * (this.plenty > 0 ? 1 : 2)
           : (this.blockTime * (1 - this.spare)) / OWED
-      return this.lookedAt + Math.max(this.step, Math.min(this.blockTime, wait))
+      const most = this.spare >= 1 ? slot - this.lookedAt + this.blockTime : this.blockTime
+      return this.lookedAt + Math.max(this.step, Math.min(wait, most))
     }
     return Math.max(this.lookedAt + Math.min(this.step, SHORTEST), this.phase + this.blockTime)
   }
