@@ -8,6 +8,7 @@ import { parquetReadObjects } from 'hyparquet'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
 import type pg from 'pg'
 import { z } from 'zod'
+import type { PackKeys } from '../db/events/packs.ts'
 import {
   beginImport,
   endImport,
@@ -200,11 +201,12 @@ export async function importSnapshot(manifest: Manifest, options: SnapshotOption
   await inTransaction(pool, async tx => {
     await beginImport(tx, chain.id, chain.name, chain.kind)
     let head = 0
+    const keys: PackKeys = new Map()
     for (const { file, from, to } of parts) {
       stopWhere(signal)
       if (from !== head + 1)
         throw new SnapshotError(`The manifest has a gap: after position ${head} comes ${file} with ${from}.`)
-      head = await importRows(tx, chain.id, head, await readParquet(folder, file), file)
+      head = await importRows(tx, chain.id, head, await readParquet(folder, file), file, keys)
       if (head !== to) throw new SnapshotError(`${file} ends at position ${head}; the manifest says ${to}.`)
       bar.update(head)
     }

@@ -122,7 +122,7 @@ describe('metrics of the processes', () => {
       head.timestamp,
     )
     const { rows } = await postgres.pool.query<{ events: number; position: number }>(
-      `SELECT count(*)::int AS events, max(position)::int AS position FROM event_log WHERE stream = 10`,
+      `SELECT count(*)::int AS events, max(position)::int AS position FROM stored_events(10, 0, 9007199254740991)`,
     )
     const events = rows[0]?.events ?? 0
     expect(events).toBeGreaterThan(20)

@@ -29,7 +29,7 @@ export const storedEvents =
 export async function eventsInWords(pool: pg.Pool, below = Number.MAX_SAFE_INTEGER): Promise<string[]> {
   const { rows } = await pool.query<{ event: string }>(
     `SELECT concat_ws(' ', block_number, encode(block_hash, 'hex'), log_index, type, encode(contract, 'hex'), data) AS event
-     FROM event_log e WHERE stream = 1 AND type <> 'BlockRetracted' AND block_number < $1 AND NOT EXISTS (
+     FROM stored_events(1, 0, 9007199254740991) e WHERE type <> 'BlockRetracted' AND block_number < $1 AND NOT EXISTS (
        SELECT FROM event_log r WHERE r.stream = 1 AND r.type = 'BlockRetracted'
          AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint)
      ORDER BY event`,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ConfigError, VaultlogError } from '../process/errors.ts'
 import { decodeEventData } from './event-json.ts'
 import { appendEvents, type BlockEvents, lockStreamHead, registerStream } from './event-store.ts'
+import type { PackKeys } from './packs.ts'
 import { type DomainEvent, vocabulary } from './vocabulary.ts'
 import { lockForTransaction } from './writer-lock.ts'
 
@@ -130,6 +131,7 @@ export async function importRows(
   head: number,
   rows: readonly unknown[],
   file: string,
+  keys?: PackKeys,
 ): Promise<number> {
   const blocks: BlockEvents[] = []
   let expected = head
@@ -159,7 +161,7 @@ export async function importRows(
         events: [event],
       })
   }
-  return appendEvents(tx, stream, head, blocks)
+  return appendEvents(tx, stream, head, blocks, keys)
 }
 
 function eventOf(row: SnapshotEvent, file: string): DomainEvent {

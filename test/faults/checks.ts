@@ -11,7 +11,7 @@ export async function storeSum(pool: pg.Pool, upTo = Number.MAX_SAFE_INTEGER) {
   const { rows } = await pool.query<{ count: number; first: number; last: number; checksum: string }>(
     `SELECT count(*)::int AS count, coalesce(min(position), 0)::int AS first, coalesce(max(position), 0)::int AS last,
             coalesce(sum(hashtextextended(e::text, 0)), 0)::text AS checksum
-     FROM event_log e WHERE stream = $1 AND position <= $2`,
+     FROM stored_events($1, 0, $2) e`,
     [MAINNET, upTo],
   )
   const [row] = rows
@@ -27,8 +27,8 @@ export async function doubledLogs(pool: pg.Pool): Promise<unknown[]> {
        FROM event_log WHERE stream = $1 AND type = 'BlockRetracted'
      )
      SELECT block_number, type, log_index, '0x' || encode(contract, 'hex') AS contract, count(*)::int AS times
-     FROM event_log e
-     WHERE stream = $1 AND type <> 'BlockRetracted' AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)
+     FROM stored_events($1, 0, 9007199254740991) e
+     WHERE type <> 'BlockRetracted' AND NOT EXISTS (SELECT FROM gone WHERE e.position <@ gone.positions)
      GROUP BY block_number, block_hash, type, log_index, contract, data HAVING count(*) > 1`,
     [MAINNET],
   )

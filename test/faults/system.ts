@@ -344,7 +344,7 @@ export class System {
     await this.compareSamples()
     const { rows } = await this.pool.query<{ count: number; last: number; head: number }>(
       `SELECT count(*)::int AS count, coalesce(max(position), 0)::int AS last,
-         (SELECT head FROM stream WHERE id = $1)::int AS head FROM event_log WHERE stream = $1`,
+         (SELECT head FROM stream WHERE id = $1)::int AS head FROM stored_events($1, 0, 9007199254740991)`,
       [this.network.chainId],
     )
     must(

@@ -169,7 +169,7 @@ async function storedEvents({ pool }: Installation): Promise<StoredEvent[]> {
   const { rows } = await pool.query<StoredEvent>(
     `SELECT type, '0x' || encode(contract, 'hex') AS contract, block_number::int AS block, log_index::int AS log,
        '0x' || encode(tx_hash, 'hex') AS tx, data::text AS data
-     FROM event_log WHERE stream = 1 ORDER BY block_number, log_index, type, contract, data::text`,
+     FROM stored_events(1, 0, 9007199254740991) ORDER BY block_number, log_index, type, contract, data::text`,
   )
   return rows
 }

@@ -49,7 +49,7 @@ async function index(lies: boolean) {
       `SELECT stage, contract, reason FROM dead_letter WHERE stream = 1 AND stage = 'cross_check' ORDER BY contract, reason`,
     )
     const { rows: events } = await postgres.pool.query(
-      `SELECT type, block_number, contract, data FROM event_log WHERE stream = 1 ORDER BY block_number, type, contract, data::text`,
+      `SELECT type, block_number, contract, data FROM stored_events(1, 0, 9007199254740991) ORDER BY block_number, type, contract, data::text`,
     )
     const streams = await readStatus(postgres.pool)
     const calls = (node: typeof first) =>

@@ -47,7 +47,7 @@ async function live(faults: NodeFaults) {
     await stored()
     const { rows } = await postgres.pool.query<Record<string, unknown>>(
       `SELECT type, block_number, encode(block_hash, 'hex') AS block, encode(tx_hash, 'hex') AS tx, log_index,
-         encode(contract, 'hex') AS contract, data FROM event_log WHERE stream = 1
+         encode(contract, 'hex') AS contract, data FROM stored_events(1, 0, 9007199254740991)
        ORDER BY block_number, block_hash, type, contract, log_index, data::text`,
     )
     const methods = node.requests.slice(before).flatMap(request => request.methods)

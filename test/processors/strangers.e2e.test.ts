@@ -51,7 +51,7 @@ it('contracts that misbehave when they are looked at stop nobody, and leave one 
     expect([what, letters.find(({ contract }) => contract === to)?.n ?? 0]).toEqual([what, isPlain ? 0 : 1])
   }
   const { rows: sampled } = await pipeline.postgres.pool.query(
-    "SELECT 1 FROM event_log WHERE type = 'StateSampled' AND data->>'totalAssets' IS NOT NULL",
+    "SELECT 1 FROM stream s, stored_events(s.id, 0, s.head) WHERE type = 'StateSampled' AND data->>'totalAssets' IS NOT NULL",
   )
   expect(sampled.length).toBeGreaterThan(0)
 })

@@ -51,7 +51,7 @@ function servers(name: OwnName): Check[] {
 async function storeIsWhole({ pool }: System): Promise<void> {
   const { rows } = await pool.query<{ n: number; last: number; head: number }>(
     `SELECT count(*)::int AS n, coalesce(max(position), 0)::int AS last,
-       (SELECT head::int FROM stream WHERE id = $1) AS head FROM event_log WHERE stream = $1`,
+       (SELECT head::int FROM stream WHERE id = $1) AS head FROM stored_events($1, 0, 9007199254740991)`,
     [NETWORK.chainId],
   )
   const [row] = rows

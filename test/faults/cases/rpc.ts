@@ -140,8 +140,8 @@ const checks: Check[] = [
         await liveFor(system, seconds(10))
         await system.settle()
         const { rows } = await system.pool.query<{ first: number; samples: number }>(
-          `SELECT coalesce(min(block_number), 0)::int AS first, count(*)::int AS samples FROM event_log
-           WHERE stream = $1 AND type = 'StateSampled'`,
+          `SELECT coalesce(min(block_number), 0)::int AS first, count(*)::int AS samples FROM stored_events($1, 0, 9007199254740991)
+           WHERE type = 'StateSampled'`,
           [NETWORK.chainId],
         )
         const [row = { first: 0, samples: 0 }] = rows

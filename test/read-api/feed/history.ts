@@ -89,8 +89,8 @@ export async function standing(
   to = Number.MAX_SAFE_INTEGER,
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT stream || '.' || position AS id FROM event_log e
-     WHERE stream = $1 AND type <> 'BlockRetracted' AND block_number <= $2 AND NOT EXISTS (
+    `SELECT stream || '.' || position AS id FROM stored_events($1, 0, 9007199254740991) e
+     WHERE type <> 'BlockRetracted' AND block_number <= $2 AND NOT EXISTS (
        SELECT FROM event_log r WHERE r.stream = $1 AND r.type = 'BlockRetracted'
          AND e.position BETWEEN (r.data->>'fromPosition')::bigint AND (r.data->>'toPosition')::bigint)
      ORDER BY position`,
