@@ -112,6 +112,7 @@ function toldBy(key: Key, rows: readonly Row[]): string | undefined {
     places.set(contract, [...(places.get(contract) ?? []), place])
   const told: string[] = []
   let next = 0
+  /** Rows that the key does not have, and rows of it that are passed over. */
   let strange = 0
   for (const row of rows) {
     const place = places.get(row.contract)?.find(place => place >= next)
@@ -124,11 +125,12 @@ function toldBy(key: Key, rows: readonly Row[]): string | undefined {
     while (next < place) {
       told.push('false')
       next++
+      strange++
     }
     next++
     told.push(changed)
   }
-  return 2 * strange > rows.length ? undefined : `,"key":${key.position},"rows":[${told.join()}]`
+  return strange > rows.length ? undefined : `,"key":${key.position},"rows":[${told.join()}]`
 }
 
 /** `null` for the same, an object of the fields that differ, undefined where a field is gone. */
