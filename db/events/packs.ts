@@ -49,12 +49,12 @@ export async function packsOf(
   let position = head
   for (const { block, events } of blocks) {
     for (let i = 0; i < events.length; ) {
-      const run = runFrom(events, i)
-      i += run.length
-      position += run.length
-      const [first] = run
-      if (!first || run.length < PACK_FROM) continue
-      const rows = run.map(rowOf)
+      const length = runFrom(events, i)
+      const [first, ...others] = length < PACK_FROM ? [] : events.slice(i, i + length)
+      i += length
+      position += length
+      if (!first) continue
+      const rows = [first, ...others].map(rowOf)
       const of = `${first.type} ${first.protocol ?? ''} `
       const at = mostOften(rows.map(({ contract }) => keys.get(of + contract)))
       if (at !== undefined && !known.has(at)) known.set(at, await readKey(tx, stream, at))
@@ -71,20 +71,20 @@ export async function packsOf(
   return packs
 }
 
-/** Events from `i` on that may lie in one pack: one at least. */
-function runFrom(events: readonly DomainEvent[], i: number): readonly DomainEvent[] {
+/** How many events from `i` on may lie in one pack: one at least. */
+function runFrom(events: readonly DomainEvent[], i: number): number {
   const first = events[i]
+  if (!first || !PACKED.has(first.type)) return 1
   const belongs = (event: DomainEvent | undefined) =>
     event !== undefined &&
-    PACKED.has(event.type) &&
-    event.type === first?.type &&
+    event.type === first.type &&
     event.protocol === first.protocol &&
     event.transactionHash === undefined &&
     event.logIndex === undefined &&
     event.contract !== ''
   let end = i
   while (end - i < PACK_UP_TO && belongs(events[end])) end++
-  return events.slice(i, Math.max(end, i + 1))
+  return Math.max(1, end - i)
 }
 
 type Row = Key['rows'][number] & { json: string }
