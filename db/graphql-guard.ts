@@ -7,8 +7,14 @@ import { adoptSqdLog } from './process/sqd-log.ts'
  * Loaded before @subsquid/graphql-server, which listens everywhere and lets every page read its answers, and has no
  * options for either: it listens on GRAPHQL_HOST, on loopback is asked by this machine's names alone, and sends no
  * Access-Control-Allow-Origin. Its transactions are serializable, which a standby refuses; to who only reads, a snapshot is as much.
+ * What Postgres refuses it tells with the parameters of the statement, which JSON has no integers for.
  */
 adoptSqdLog()
+Object.assign(BigInt.prototype, {
+  toJSON(this: bigint) {
+    return this.toString()
+  },
+})
 
 const SERIALIZABLE = 'START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY'
 const SNAPSHOT = SERIALIZABLE.replace('SERIALIZABLE', 'REPEATABLE READ')

@@ -55,6 +55,20 @@ afterAll(async () => {
   await postgres.drop()
 })
 
+test('what Postgres refuses is told, whatever the query was asked with', async () => {
+  await postgres.pool.query('ALTER VIEW event RENAME TO event_elsewhere')
+  try {
+    for (const where of ['type_eq: "Deposited"', 'position_gt: "0"']) {
+      const answer = await server.ask(
+        `{ events(where: {${where}}, orderBy: position_ASC, limit: 10) { id } }`,
+      )
+      expect(await answer.text()).toContain('relation \\"event\\" does not exist')
+    }
+  } finally {
+    await postgres.pool.query('ALTER VIEW event_elsewhere RENAME TO event')
+  }
+})
+
 test('raw events are served as stored, filtered and ordered', async () => {
   const answer = await server.ask(
     `{ events(where: {stream_eq: 10, type_eq: "Deposited"}, orderBy: position_ASC, limit: 10) {
