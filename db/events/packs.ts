@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { encodeEventData } from './event-json.ts'
-import type { BlockEvents, BlockRef } from './event-store.ts'
 import type { DomainEvent, EventType } from './vocabulary.ts'
 
 /** Events that say what was read of contracts at a block, and that nothing but positions and read models refers to. */
@@ -16,6 +15,11 @@ const KEY_FOR = 86_400
 export interface Pack {
   count: number
   data: string
+}
+
+/** Of a block: unix seconds. */
+interface Moment {
+  timestamp: number
 }
 
 /** A pack that others may be told by. */
@@ -40,7 +44,7 @@ export async function packsOf(
   tx: pg.PoolClient,
   stream: number,
   head: number,
-  blocks: readonly BlockEvents[],
+  blocks: readonly { block: Moment; events: readonly DomainEvent[] }[],
   keys: PackKeys,
 ): Promise<Map<number, Pack>> {
   const packs = new Map<number, Pack>()
@@ -103,7 +107,7 @@ function mostOften(positions: readonly (number | undefined)[]): number | undefin
   return [...times].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
-const isNear = ({ time }: Key, { timestamp }: BlockRef) => timestamp >= time && timestamp - time < KEY_FOR
+const isNear = ({ time }: Key, { timestamp }: Moment) => timestamp >= time && timestamp - time < KEY_FOR
 
 /** Rows by those of a key; undefined where they have too little in common. */
 function toldBy(key: Key, rows: readonly Row[]): string | undefined {
