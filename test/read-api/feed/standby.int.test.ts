@@ -49,7 +49,7 @@ async function readAll(mode: 'instant' | 'finalized' = 'instant') {
         const value = Reflect.get(target, name, target)
         if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value
         return (text: string, ...rest: unknown[]) => {
-          if (/\bevent_log\b/.test(text)) asked[which]++
+          if (/\b(event_log|stored_events)\b/.test(text)) asked[which]++
           if (which === 'standby') tried++
           return Reflect.apply(value, target, [text, ...rest])
         }
