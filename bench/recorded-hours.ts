@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { BlockEvents } from '../db/events/event-store.ts'
 import type { DomainEvent, EventData } from '../db/events/vocabulary.ts'
+import { HOUR } from '../db/units.ts'
 import { RECORDINGS } from './recordings.ts'
 
-const HOUR = 3_600
 const MAX_UINT256 = 2n ** 256n - 1n
 
 interface Hour {

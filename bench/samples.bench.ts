@@ -58,15 +58,6 @@ export const bench: Bench = {
       `SELECT table, toString(sum(bytes_on_disk)) AS bytes FROM system.parts
        WHERE database = currentDatabase() AND active GROUP BY table HAVING sum(bytes_on_disk) > ${samples} ORDER BY sum(bytes_on_disk) DESC`,
     )
-    if (process.env['BENCH_COLUMNS']) {
-      const columns = await clickhouse.query<{ table: string; column: string; bytes: string }>(
-        'bench',
-        `SELECT table, name AS column, toString(data_compressed_bytes) AS bytes FROM system.columns
-         WHERE database = currentDatabase() AND data_compressed_bytes > ${samples / 4} ORDER BY table, data_compressed_bytes DESC`,
-      )
-      for (const { table, column, bytes } of columns)
-        stage.say(`${table}.${column} ${(Number(bytes) / samples).toFixed(2)}`)
-    }
     const all = [{ table: 'event_log', bytes: rows[0]?.bytes ?? '0' }, ...sizes]
     const sum = all.reduce((total, { bytes }) => total + Number(bytes), 0) / samples
     for (const { table, bytes } of all)

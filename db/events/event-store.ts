@@ -165,13 +165,13 @@ export async function readEvents(
   range: { after: number; to?: number; limit?: number; types?: readonly string[] },
 ): Promise<StoredEvent[]> {
   // Types that are in no pack have indexes of their own.
-  const from =
-    range.types && !range.types.some(type => PACKED.has(type))
-      ? 'event_log WHERE stream = $1 AND position > $2 AND position <= $3'
-      : 'stored_events($1, $2, $3) WHERE true'
+  const mayBePacked = range.types?.some(type => PACKED.has(type)) ?? true
+  const [from, order] = mayBePacked
+    ? ['stored_events($1, $2, $3) WHERE true', 'row_position, position']
+    : ['event_log WHERE stream = $1 AND position > $2 AND position <= $3', 'position']
   const { rows } = await db.query<StoredEvent>(
     `SELECT ${COLUMNS} FROM ${from} AND ($5::text[] IS NULL OR type = ANY ($5))
-     ORDER BY ${from.startsWith('event_log') ? '' : 'row_position, '}position LIMIT $4`,
+     ORDER BY ${order} LIMIT $4`,
     [stream, range.after, range.to ?? Number.MAX_SAFE_INTEGER, range.limit ?? null, range.types ?? null],
   )
   return rows

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { DAY } from '../units.ts'
 import { encodeEventData } from './event-json.ts'
 import type { DomainEvent, EventType } from './vocabulary.ts'
 
@@ -9,7 +10,7 @@ export const PACK_FROM = 4
 /** As `stored_events` has it. */
 export const PACK_UP_TO = 1_000
 /** Seconds for which what a pack says is what others are compared with. */
-const KEY_FOR = 86_400
+const KEY_FOR = DAY
 
 /** Events of a block that lie side by side, as one row; db/migrations/0008_packs.sql says what is in it. */
 export interface Pack {

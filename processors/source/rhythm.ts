@@ -53,8 +53,12 @@ export class Rhythm {
 
   /** Between two looks for a block that is due: the closer, the more of them there are to spare. */
   private get step(): number {
-    const step = this.measure / Math.max(1, this.looks - 1)
-    return Math.min(step, Math.max(SHORTEST, step / (1 + CLOSER * this.plenty)))
+    return Math.min(this.widest, Math.max(SHORTEST, this.widest / (1 + CLOSER * this.plenty)))
+  }
+
+  /** The same where none is to spare. */
+  private get widest(): number {
+    return this.measure / Math.max(1, this.looks - 1)
   }
 
   /** By which expectations are mended. */
@@ -74,8 +78,9 @@ export class Rhythm {
     if (last && height <= last.height) {
       // Replaced by another one, or nothing new.
       this.misses++
-      // Until the rhythm is known well it is looked for closely.
-      if (this.seen.length > LEARNED) this.spare = Math.max(-MOST_OWED, this.spare - 1)
+      // Until the rhythm is known well it is looked for closely, unless the chain stands still.
+      const isCounted = this.seen.length > LEARNED || (this.seen.length > ENOUGH && this.misses > LEARNED)
+      if (isCounted) this.spare = Math.max(-MOST_OWED, this.spare - 1)
       return
     }
     const blocks = last ? height - last.height : 1
@@ -130,7 +135,7 @@ export class Rhythm {
   next(isTold = false): number {
     if (isTold && this.misses === 0) return this.lookedAt + Math.max(LONGEST, 3 * this.blockTime)
     if (this.looks < 1) return this.lookedAt + Math.max(SHORTEST, this.blockTime / this.looks)
-    if (this.seen.length <= ENOUGH) return this.lookedAt + this.step
+    if (this.seen.length <= ENOUGH) return this.lookedAt + this.widest
     if (this.misses > 0) {
       const due = this.phase + this.blockTime
       // Where a slot was passed over the next block is most likely in the next.

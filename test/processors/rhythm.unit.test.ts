@@ -121,6 +121,23 @@ describe('looks for new blocks', () => {
     expect(p99).toBeLessThanOrEqual(3_500)
   })
 
+  test.each([2, 10, 40])(
+    'of a chain that stands still after %i of them are looked for about once a block',
+    blocks => {
+      const rhythm = new Rhythm(12_000)
+      let at = 0
+      for (let height = 1; height <= blocks; height++, at += 12_000) rhythm.saw({ at, height })
+      const looks: number[] = []
+      for (const from = at; at < from + 3_600_000; ) {
+        rhythm.saw({ at, height: blocks })
+        looks.push(at)
+        at = rhythm.next()
+      }
+      // 300 blocks are due in that hour, and the first are looked for more closely; every second until there is any rhythm.
+      expect(looks.length).toBeLessThanOrEqual(blocks > 4 ? 400 : 3_600)
+    },
+  )
+
   test('are as eager as is asked for', () => {
     const random = seededRandom(9)
     const run = { gaps: () => 1_600 + 800 * random.next(), blocks: 3_000, blockTime: 2_000 }
