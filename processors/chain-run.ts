@@ -327,6 +327,7 @@ class ChainRun {
       decoder,
       rpc,
       samples: options.samples ?? true,
+      finality: this.finality,
       hourOffset: hourOffsetOf(network),
       // What is made of the past may not be stored yet.
       collateralHolders: async contract => [

@@ -29,6 +29,8 @@ export interface ChainHandlerOptions {
   /** Absent where a network has only a gateway: nothing can be inspected or sampled then. */
   rpc?: ChainRpc
   samples: boolean
+  /** Blocks after which one is final. */
+  finality: number
   /** Seconds behind full hours at which hourly samples are due; absent: none. */
   hourOffset?: number
   /** What came before a source was watched. */
@@ -89,6 +91,8 @@ export class ChainHandler {
   /** Listed contracts that did not answer as vaults, by the chain's time at which they were looked at. */
   private readonly unborn = new Map<string, number>()
   watchesMore = false
+  /** The newest block that was handled. */
+  private newest = -1
 
   constructor(options: ChainHandlerOptions) {
     this.options = options
@@ -105,6 +109,7 @@ export class ChainHandler {
     const last = blocks.at(-1)
     if (!last) return
     contracts.begin(store.baseHeight)
+    this.newest = Math.max(this.newest, last.ref.number)
     this.watchesMore = false
     const queue = new Map(blocks.map(block => [block.ref.number, block]))
     const numbers = blocks.map(block => block.ref.number)
@@ -432,7 +437,7 @@ export class ChainHandler {
   }
 
   private withHeaders(blocks: readonly BlockLogs[]) {
-    return withHeaders(blocks, async number => this.options.rpc?.header(number))
+    return withHeaders(blocks, this.options.rpc, this.newest - this.options.finality)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Batch } from '@subsquid/util-internal-processor-tools'
 import { BranchMismatchError } from '../handling/block.ts'
 import type { Subscription } from '../handling/decode.ts'
 import { added } from './log-queries.ts'
-import type { SqdBlock } from './rpc-block.ts'
+import type { FinalBlock } from './rpc-block.ts'
 import { eachOnce, TooManyLogsError } from './rpc-logs.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
@@ -16,7 +16,7 @@ export interface FinalSource {
    * Blocks of a range that have logs which are subscribed to, and its ends, ascending. A source that stops where there is much
    * stops behind a block: the last one, which then is an end.
    */
-  read(subscriptions: Subscriptions, from: number, to: number): Promise<SqdBlock[]>
+  read(subscriptions: Subscriptions, from: number, to: number): Promise<FinalBlock[]>
   /**
    * The same of the whole range, without its ends, where some of its blocks are known.
    *
@@ -26,10 +26,10 @@ export interface FinalSource {
     subscriptions: Subscriptions,
     from: number,
     to: number,
-    known: readonly SqdBlock[],
-  ): Promise<SqdBlock[]>
+    known: readonly FinalBlock[],
+  ): Promise<FinalBlock[]>
   /** A block without its logs. */
-  header(height: number): Promise<SqdBlock>
+  header(height: number): Promise<FinalBlock>
   /** Blocks that may be asked for at once now. */
   widest(): number
   readonly sizes: {
@@ -61,7 +61,7 @@ export interface FinalBlocksOptions {
 interface Piece {
   from: number
   to: number
-  blocks: SqdBlock[]
+  blocks: FinalBlock[]
   subscriptions: Subscriptions
 }
 
@@ -81,7 +81,7 @@ interface Fetch {
 export async function* finalBlocks(
   ranges: readonly { from: number; to?: number | undefined }[],
   options: FinalBlocksOptions,
-): AsyncGenerator<Batch<SqdBlock>> {
+): AsyncGenerator<Batch<FinalBlock>> {
   const { source, span, stopOnHead, pollInterval } = options
   const { fetch, width, upToDate } = openFetching(options)
   let top = -1
@@ -139,7 +139,7 @@ export async function* finalBlocks(
         piece.to = other.to
       }
       for (let rest: Piece | undefined = piece; rest; ) {
-        const { now, later }: { now: SqdBlock[]; later: Piece | undefined } = await cut(
+        const { now, later }: { now: FinalBlock[]; later: Piece | undefined } = await cut(
           await take(rest.to, rest),
           Math.max(1, span()),
           source,
@@ -158,7 +158,7 @@ async function cut(
   piece: Piece,
   span: number,
   source: FinalSource,
-): Promise<{ now: SqdBlock[]; later: Piece | undefined }> {
+): Promise<{ now: FinalBlock[]; later: Piece | undefined }> {
   const { from, to, blocks } = piece
   let withLogs = 0
   const full = blocks.find(({ logs }) => logs.length > 0 && ++withLogs === MOST_WITH_LOGS)
@@ -221,8 +221,11 @@ function openFetching({ source, subscriptions }: FinalBlocksOptions) {
 }
 
 /** The same blocks as others asked for them: each once, with what either has of it. */
-export function together(some: readonly SqdBlock[], others: readonly SqdBlock[]): SqdBlock[] {
-  const byHeight = new Map(some.map(block => [block.header.height, block]))
+export function together<Block extends FinalBlock>(
+  some: readonly Block[],
+  others: readonly Block[],
+): Block[] {
+  const byHeight = new Map<number, Block>(some.map(block => [block.header.height, block]))
   for (const other of others) {
     const { height, hash } = other.header
     const block = byHeight.get(height)
@@ -231,7 +234,7 @@ export function together(some: readonly SqdBlock[], others: readonly SqdBlock[])
       height,
       block
         ? {
-            header: block.header,
+            ...block,
             logs: eachOnce([...block.logs, ...other.logs]),
             transactions: [
               ...new Map([...block.transactions, ...other.transactions].map(one => [one.hash, one])).values(),

@@ -113,10 +113,15 @@ export async function withinBounds(
 /** The logs of each block together, ascending. */
 export function merged(found: readonly BlockLogs[]): BlockLogs[] {
   const blocks = new Map<number, BlockLogs>()
-  for (const { number, hash, logs } of found) {
+  for (const { number, hash, toldTime, logs } of found) {
     const block = blocks.get(number)
     if (block && block.hash !== hash) throw new BranchMismatchError(number)
-    blocks.set(number, { number, hash, logs: eachOnce([...(block?.logs ?? []), ...logs]) })
+    blocks.set(number, {
+      number,
+      hash,
+      toldTime: block && block.toldTime !== toldTime ? undefined : toldTime,
+      logs: eachOnce([...(block?.logs ?? []), ...logs]),
+    })
   }
   return [...blocks.values()].sort((a, b) => a.number - b.number)
 }

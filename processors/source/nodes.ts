@@ -27,7 +27,7 @@ export function openNodes(
           `Everything else goes on; what they say is missing of the contracts in it.`,
       },
     ])
-  const rpc = withoutContracts(openChainRpc(rpcUrls, onLeftOut), ignored)
+  const rpc = withoutContracts(openChainRpc(rpcUrls, { network: network.name, onLeftOut }), ignored)
   if (rpcUrls.length === 1) return [rpc, undefined]
   const check = new CrossCheck({
     chain: network.name,

@@ -9,6 +9,11 @@ export interface SqdBlock {
   transactions: { hash: string; to?: string | undefined; input: string }[]
 }
 
+/** Without `parentHash` where the header was not asked for: the block's logs said the rest. */
+export type FinalBlock = Omit<SqdBlock, 'header'> & {
+  header: Omit<SqdBlock['header'], 'parentHash'> & { parentHash?: string }
+}
+
 /** A log as a node gives it. */
 export interface RpcLog {
   address: string
@@ -38,12 +43,10 @@ export function openLogSelector(
   for (const wanted of byTopic.values()) wanted.push(...ofAnyTopic)
 
   return (topic0, address) => {
-    const wanted = (topic0 !== undefined && byTopic.get(lower(topic0))) || ofAnyTopic
-    if (wanted.length === 0) return undefined
-    const contract = lower(address)
+    const wanted = (topic0 !== undefined && (byTopic.get(topic0) ?? byTopic.get(lower(topic0)))) || ofAnyTopic
     let selected: typeof ALONE | undefined
     for (const { addresses, transaction } of wanted) {
-      if (addresses && !addresses.has(contract)) continue
+      if (addresses && !addresses.has(address) && !addresses.has(lower(address))) continue
       if (transaction) return WITH_TRANSACTION
       selected = ALONE
     }

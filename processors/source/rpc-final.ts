@@ -4,25 +4,26 @@ import { BranchMismatchError } from '../handling/block.ts'
 import type { FinalSource } from './final-blocks.ts'
 import { MOST_LOGS, openLogQueries, withinBounds } from './log-queries.ts'
 import type { ChainRpc } from './rpc.ts'
-import type { SqdBlock } from './rpc-block.ts'
+import type { FinalBlock } from './rpc-block.ts'
 import type { ChainHeader } from './rpc-headers.ts'
 import type { BlockLogs } from './rpc-logs.ts'
+import type { TimedBlock } from './told-times.ts'
 
 /** Blocks whose logs are asked for at once: more than the fewest while they hold no more than so many. */
-const SIZES = { first: 100, least: 10, most: 10_000, logs: 1_000, ahead: 5 }
+const SIZES = { first: 100, least: 10, most: 10_000, logs: 2_000, ahead: 5 }
 /** How often a node is asked for a block that it must have, and the milliseconds between. */
 const TRIES = 10
 const PAUSE = 100
 
 export interface RpcFinalOptions {
-  rpc: Pick<ChainRpc, 'head' | 'header' | 'logs'>
+  rpc: Pick<ChainRpc, 'head' | 'header' | 'logs' | 'times'>
   /** Blocks after which one is final. */
   finality: number
   /** Blocks that may be handed out together: no more are asked for at once. */
   span: () => number
 }
 
-/** Final blocks by RPC: logs by contracts and topics, and the headers of the blocks that have any. */
+/** Final blocks by RPC: logs by contracts and topics, and the headers of blocks of which these do not say enough. */
 export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSource {
   const logsOf = openLogQueries(rpc)
 
@@ -35,21 +36,28 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
     throw new UnavailableError(`The node does not have block ${height}, which is final.`)
   }
 
-  async function blockOf(height: number, found?: BlockLogs, known?: SqdBlock): Promise<SqdBlock> {
-    const header = known?.header ?? headOf(await headerOf(height))
-    if (found && found.hash !== header.hash) throw new BranchMismatchError(height)
-    return { header, logs: found?.logs ?? [], transactions: [] }
-  }
-
-  const blocksOf = (
+  async function blocksOf(
     found: readonly BlockLogs[],
     ends: readonly number[],
-    known: readonly SqdBlock[] = [],
-  ) => {
+    known: readonly FinalBlock[] = [],
+  ): Promise<FinalBlock[]> {
     const byNumber = new Map(found.map(block => [block.number, block]))
-    const had = new Map(known.map(block => [block.header.height, block]))
-    const heights = [...new Set([...byNumber.keys(), ...ends])].sort((a, b) => a - b)
-    return Promise.all(heights.map(height => blockOf(height, byNumber.get(height), had.get(height))))
+    const had = new Map(known.map(({ header }) => [header.height, timedBlock(header)]))
+    const numbers = [...new Set([...byNumber.keys(), ...ends, ...had.keys()])].sort((a, b) => a - b)
+    const blocks = await rpc.times.blocks(
+      numbers.map(number => ({
+        number,
+        found: byNumber.get(number),
+        known: had.get(number),
+        isAsked: ends.includes(number),
+      })),
+      headerOf,
+    )
+    return blocks.flatMap(block => {
+      const logs = byNumber.get(block.number)
+      if (logs && logs.hash !== block.hash) throw new BranchMismatchError(block.number)
+      return logs || ends.includes(block.number) ? [finalBlock(block, logs?.logs)] : []
+    })
   }
 
   return {
@@ -63,13 +71,26 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
     },
     readMore: async (subscriptions, from, to, known) =>
       blocksOf(await logsOf(subscriptions, from, to, MOST_LOGS), [], known),
-    header: height => blockOf(height),
+    header: async height => finalBlock(await headerOf(height)),
   }
 }
 
-const headOf = ({ number, hash, parentHash, timestamp }: ChainHeader): SqdBlock['header'] => ({
-  height: number,
-  hash,
-  parentHash,
-  timestamp: timestamp * 1000,
+const finalBlock = (
+  { number, hash, parentHash, timestamp }: TimedBlock,
+  logs: FinalBlock['logs'] = [],
+): FinalBlock => ({
+  header: {
+    height: number,
+    hash,
+    ...(parentHash !== undefined && { parentHash }),
+    timestamp: timestamp * 1000,
+  },
+  logs,
+  transactions: [],
+})
+
+const timedBlock = ({ height, timestamp, ...header }: FinalBlock['header']): TimedBlock => ({
+  ...header,
+  number: height,
+  timestamp: timestamp / 1000,
 })

@@ -25,6 +25,7 @@ const logSchema = z.object({
 interface Found {
   number: number
   hash: string
+  time: number | undefined
   log: RawLog
   weight: number
 }
@@ -32,6 +33,8 @@ interface Found {
 export interface BlockLogs {
   number: number
   hash: string
+  /** Unix seconds, where the node says it with every log of the block: `blockTimestamp`, not held against the header. */
+  toldTime?: number | undefined
   logs: RawLog[]
 }
 
@@ -151,8 +154,9 @@ export function openRpcLogs(
  */
 function logsOf(answer: unknown): Found[] {
   const found: Found[] = []
+  const texts = openTexts()
   for (const said of Array.isArray(answer) ? answer : []) {
-    const one = readLog(said)
+    const one = readLog(said, texts)
     if (one) found.push(one)
   }
   if (Array.isArray(answer) && found.length === answer.length) return found
@@ -160,25 +164,39 @@ function logsOf(answer: unknown): Found[] {
   throw new UnavailableError('The node gave logs that cannot be read.')
 }
 
-function readLog(said: unknown): Found | undefined {
+/**
+ * Addresses, topics and hashes of an answer, each of which many logs have: checked once, and one string for all of them, which is
+ * found in maps at once from then on.
+ */
+function openTexts(): (value: unknown) => string | undefined {
+  const known = new Map<unknown, string>()
+  return value => {
+    const had = known.get(value)
+    if (had !== undefined) return had
+    const text = lowerHex(value)
+    if (text !== undefined) known.set(value, text)
+    return text
+  }
+}
+
+function readLog(said: unknown, text: ReturnType<typeof openTexts>): Found | undefined {
   if (typeof said !== 'object' || said === null) return undefined
-  const { address, topics, data, logIndex, transactionHash, blockNumber, blockHash } = said as Record<
-    string,
-    unknown
-  >
+  const { address, topics, data, logIndex, transactionHash, blockNumber, blockHash, blockTimestamp } =
+    said as Record<string, unknown>
   const number = quantityOf(blockNumber)
-  const hash = lowerHex(blockHash)
+  const hash = text(blockHash)
   const log = {
-    address: lowerHex(address),
-    topics: lowerTopics(topics),
+    address: text(address),
+    topics: textsOf(topics, text),
     data: lowerHex(data),
     logIndex: quantityOf(logIndex),
-    transactionHash: lowerHex(transactionHash),
+    transactionHash: text(transactionHash),
   }
   if (number === undefined || hash === undefined || !isWhole(log)) return undefined
   const weight = weightOf(log)
   log.data = beginningOf(log.data)
-  return { number, hash, log, weight }
+  // Some nodes say 0 of all.
+  return { number, hash, time: quantityOf(blockTimestamp) || undefined, log, weight }
 }
 
 const isWhole = (log: { [Key in keyof RawLog]: RawLog[Key] | undefined }): log is RawLog =>
@@ -188,18 +206,19 @@ const isWhole = (log: { [Key in keyof RawLog]: RawLog[Key] | undefined }): log i
   log.logIndex !== undefined &&
   log.transactionHash !== undefined
 
-function lowerTopics(topics: unknown): string[] | undefined {
+function textsOf(topics: unknown, text: ReturnType<typeof openTexts>): string[] | undefined {
   if (!Array.isArray(topics)) return undefined
-  const lower = topics.map(lowerHex)
+  const lower = topics.map(text)
   return lower.every(topic => topic !== undefined) ? lower : undefined
 }
 
-function put({ number, hash, log }: Found, blocks: Map<number, BlockLogs>): void {
+function put({ number, hash, time, log }: Found, blocks: Map<number, BlockLogs>): void {
   let block = blocks.get(number)
   if (!block) {
-    block = { number, hash, logs: [] }
+    block = { number, hash, toldTime: time, logs: [] }
     blocks.set(number, block)
   }
+  if (block.toldTime !== time) block.toldTime = undefined
   if (block.hash !== hash)
     throw new UnavailableError(`The node's logs of block ${number} are of two branches.`)
   block.logs.push(log)

@@ -13,6 +13,7 @@ import type { OnLeftOut } from './receipt-logs.ts'
 import { openRpcHeaders, type RpcHeaders } from './rpc-headers.ts'
 import { openRpcLogs, type RpcLogs } from './rpc-logs.ts'
 import { hex, quantity } from './rpc-values.ts'
+import { openToldTimes, type ToldTimes } from './told-times.ts'
 
 const transactionSchema = z.object({ to: hex.nullish(), input: hex }).nullable()
 
@@ -29,13 +30,18 @@ export interface ChainRpc
     Pick<ContractCalls, 'calls'>,
     Pick<ContractCode, 'haveCode' | 'codeAt'> {
   chainId(): Promise<number>
+  /** Whether the times that come with logs are to be believed. */
+  times: ToldTimes
   /** What transactions call, by hash; one that the node does not have is left out. */
   transactions(hashes: readonly string[]): Promise<Map<string, TransactionCall>>
   /** Reads at the end of a block, or at the newest one where the node has no state of that any more. */
   reader(block: BlockRef): ContractReader
 }
 
-export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): ChainRpc {
+export function openChainRpc(
+  urls: readonly string[],
+  { network, onLeftOut }: { network?: string; onLeftOut?: OnLeftOut } = {},
+): ChainRpc {
   const ask = openFailover(urls)
   const headers = openRpcHeaders(ask)
   const strangers = openStrangerReader(ask)
@@ -46,6 +52,7 @@ export function openChainRpc(urls: readonly string[], onLeftOut?: OnLeftOut): Ch
   const deployment = openDeploymentSearch({ headers, hasCode, kept, lost })
   return {
     ...headers,
+    times: openToldTimes(network),
     chainId: async () => quantity.parse(await ask('eth_chainId', [])),
     ...openRpcLogs(ask, headers, onLeftOut),
     calls,

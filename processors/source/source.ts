@@ -1,5 +1,5 @@
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
-import type { Database } from '@subsquid/util-internal-processor-tools'
+import type { Batch, Database } from '@subsquid/util-internal-processor-tools'
 import { Runner } from '@subsquid/util-internal-processor-tools'
 import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
@@ -13,7 +13,7 @@ import { paced } from './paced-connection.ts'
 import { openPortalFinal } from './portal-blocks.ts'
 import type { Portal } from './portal-client.ts'
 import type { ChainRpc } from './rpc.ts'
-import type { SqdBlock } from './rpc-block.ts'
+import type { FinalBlock, SqdBlock } from './rpc-block.ts'
 import { openRpcFinal } from './rpc-final.ts'
 import { eachOnce } from './rpc-logs.ts'
 import { partsOf, type SqdConfig } from './sqd-parts.ts'
@@ -108,7 +108,9 @@ export async function runSource<Store>(
     async function* (requests: SqdConfig['requests'], stopOnHead = false) {
       takesMore = true
       const ranges = requests.map(({ range }) => range)
-      yield* finalBlocks(ranges, { source, subscriptions, span, stopOnHead, pollInterval: interval })
+      const options = { source, subscriptions, span, stopOnHead, pollInterval: interval }
+      // Of final blocks the runner looks at height and hash alone.
+      yield* finalBlocks(ranges, options) as AsyncGenerator<Batch<SqdBlock>>
     }
   if (options.rpc) {
     const client = parts.getChainRpcClient()
@@ -124,7 +126,7 @@ export async function runSource<Store>(
     }
     hot.getFinalizedBlocks = finalized(openRpcFinal({ rpc, finality, span }), pollInterval)
   }
-  let before: SqdBlock | undefined
+  let before: FinalBlock | undefined
   let abort: (() => void) | undefined
   const aborted = new Promise<void>(resolve => {
     abort = resolve
@@ -148,7 +150,7 @@ export async function runSource<Store>(
         serve: async () => ({ port: 0 }),
       } as unknown as SqdConfig['prometheus'],
       process: (store, batch) => {
-        const blocks = batch.blocks as unknown as SqdBlock[]
+        const blocks = batch.blocks as unknown as FinalBlock[]
         assertLinked(blocks)
         const isLinked = blocks.every(
           ({ header }, i) => header.parentHash === (blocks[i - 1] ?? before)?.header.hash,
@@ -193,17 +195,18 @@ function portalArchive(
 }
 
 /** Finalized blocks are fetched side by side and by number: a node that changed its mind between would not be noticed. */
-function assertLinked(blocks: readonly SqdBlock[]): void {
+function assertLinked(blocks: readonly FinalBlock[]): void {
   for (const [i, { header }] of blocks.entries()) {
     const before = blocks[i - 1]?.header
-    if (before?.height === header.height - 1 && before.hash !== header.parentHash)
+    if (!before || before.height !== header.height - 1 || header.parentHash === undefined) continue
+    if (before.hash !== header.parentHash)
       throw new UnavailableError(
         `Block ${header.height} does not stand on the block ${before.height} that came with it. Fetching again.`,
       )
   }
 }
 
-function toSourceBlock({ header, logs, transactions }: SqdBlock): SourceBlock {
+function toSourceBlock({ header, logs, transactions }: FinalBlock): SourceBlock {
   return {
     ref: { number: header.height, hash: header.hash, timestamp: Math.floor(header.timestamp / 1000) },
     logs: eachOnce(logs),

@@ -5,6 +5,7 @@ import type { Subscription } from '../../processors/handling/decode.ts'
 import { finalBlocks } from '../../processors/source/final-blocks.ts'
 import { openRpcFinal, type RpcFinalOptions } from '../../processors/source/rpc-final.ts'
 import { type BlockLogs, TooManyLogsError } from '../../processors/source/rpc-logs.ts'
+import { openToldTimes } from '../../processors/source/told-times.ts'
 
 const TOPIC = `0x${'d'.repeat(64)}`
 const OTHER = `0x${'e'.repeat(64)}`
@@ -26,6 +27,8 @@ interface Chain {
   isSlow?: (height: number) => boolean
   /** The branch of which a block's logs are. */
   hashOfLogs?: (height: number) => string
+  /** The time that a block's logs say. */
+  tells?: (height: number) => number | undefined
 }
 
 type Filter = Parameters<RpcFinalOptions['rpc']['logs']>[0]
@@ -39,6 +42,7 @@ function node({
   takes = () => 0,
   isSlow = () => false,
   hashOfLogs = hash,
+  tells = () => undefined,
 }: Chain) {
   const asked: Filter[] = []
   const headers: number[] = []
@@ -54,9 +58,10 @@ function node({
         transactionHash: hash(1),
       }))
     const all = [...of(VAULT, logs(height), 0), ...of(LATE, late(height), 10_000)]
-    return { number: height, hash: hashOfLogs(height), logs: all }
+    return { number: height, hash: hashOfLogs(height), toldTime: tells(height), logs: all }
   }
   const rpc: RpcFinalOptions['rpc'] = {
+    times: openToldTimes(),
     async head() {
       const number = (heads.length > 1 ? heads.shift() : heads[0]) ?? 0
       return { number, hash: hash(number), timestamp: number }
@@ -189,8 +194,8 @@ describe('final blocks', () => {
       await batches(chain)
       return chain.asked.filter(({ from }) => from > 1000).map(({ from, to }) => to - from + 1)
     }
-    expect(Math.max(...(await widths(100)))).toBe(10)
-    expect(Math.max(...(await widths(20)))).toBe(50)
+    expect(Math.max(...(await widths(100)))).toBe(20)
+    expect(Math.max(...(await widths(20)))).toBe(100)
   })
 
   test('have the logs of contracts that are met meanwhile, from the next batch on, in ranges fetched before too', async () => {
@@ -272,6 +277,74 @@ describe('final blocks', () => {
     })
     expect(heights(waited)).toEqual(range(0, 20))
     expect(await batches(node({ heads: [3] }), { from: 4 })).toEqual([])
+  })
+})
+
+describe('times that come with logs', () => {
+  /** Of blocks as they are handed out, by height; a header's is the height itself. */
+  async function timesOf({ rpc }: Pick<ReturnType<typeof node>, 'rpc'>) {
+    const found = new Map<number, number>()
+    const span = () => Number.POSITIVE_INFINITY
+    for await (const { blocks } of finalBlocks([{ from: 0 }], {
+      source: openRpcFinal({ rpc, finality: 0, span }),
+      pollInterval: 20,
+      span,
+      stopOnHead: true,
+      subscriptions: () => ofVault,
+    }))
+      for (const { header } of blocks) found.set(header.height, header.timestamp / 1000)
+    return found
+  }
+  const right = new Map(range(0, 2999).map(height => [height, height]))
+  const chain = (tells: Chain['tells']) => node({ heads: [2999], logs: () => 10, tells })
+
+  test('spare the headers of blocks between the ends of ranges, once some have said the same', async () => {
+    const told = chain(height => height)
+    expect(await timesOf(told)).toEqual(right)
+    expect(told.headers.length).toBeLessThan(750)
+    // Of a run that follows, all but the ends of its ranges.
+    const before = told.headers.length
+    expect(await timesOf(told)).toEqual(right)
+    expect(told.headers.length - before).toBeLessThan(100)
+  })
+
+  test.each([
+    ['are not said', () => undefined],
+    ['are said by some blocks and wrong in the first', (height: number) => (height < 3 ? 7 : height)],
+    [
+      'are those of other blocks at the ends of ranges',
+      (height: number) => height + (height >= 1000 ? 1 : 0),
+    ],
+    ['are out of order later', (height: number) => (height > 1000 && height % 2 === 0 ? height - 5 : height)],
+    ['are of a later day', (height: number) => (height > 1000 ? height + 86_400 : height)],
+  ])(
+    'are not believed where they %s: no block is handed out with another time than its own',
+    async (_, tells) => {
+      const told = chain(tells)
+      expect(await timesOf(told)).toEqual(right)
+      expect(new Set(told.headers).size).toBeGreaterThan(1_800)
+    },
+  )
+
+  test('that turn out wrong under the logs of a contract that is met meanwhile have the range fetched again', async () => {
+    const told = node({
+      heads: [2999],
+      logs: () => 10,
+      late: height => (height % 7 === 0 ? 1 : 0),
+      tells: height => height,
+    })
+    const { logs } = told.rpc
+    told.rpc.logs = async filter =>
+      (await logs(filter)).map(block => ({
+        ...block,
+        ...(filter.address?.includes(VAULT) ? {} : { toldTime: block.number - 86_400 }),
+      }))
+    let subscriptions: Partial<Subscription>[] = ofVault
+    const reading = batches(told, { subscriptions: () => subscriptions }, batch => {
+      if ((batch.at(-1)?.[0] ?? 0) > 1000) subscriptions = [...ofVault, { topic0: [TOPIC], address: [LATE] }]
+    })
+    await expect(reading).rejects.toThrow('wrong times')
+    expect(await timesOf(told)).toEqual(right)
   })
 })
 

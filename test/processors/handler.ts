@@ -8,6 +8,7 @@ export function handlerOf(
   return new ChainHandler({
     decoder: createDecoder(options.protocols, 'mainnet'),
     samples: false,
+    finality: 0,
     standingLogs: async () => new Set(),
     collateralHolders: async () => [],
     principals: async () => new Map(),

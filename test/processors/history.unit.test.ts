@@ -8,6 +8,7 @@ import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
 import type { ChainRpc } from '../../processors/source/rpc.ts'
 import type { BlockLogs } from '../../processors/source/rpc-logs.ts'
+import { openToldTimes } from '../../processors/source/told-times.ts'
 import { handlerOf } from './handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
@@ -44,6 +45,7 @@ function rpcOf({
   })
   return {
     chainId: async () => 1,
+    times: openToldTimes(),
     head: async () => ({ number: 0, hash: hash(0), timestamp: 0 }),
     async header(number) {
       if (fails({ header: number })) throw new Error('the node is gone')

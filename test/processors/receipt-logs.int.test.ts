@@ -63,7 +63,7 @@ async function startNode(isTooLong: (call: Call) => boolean) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const left: Parameters<OnLeftOut>[0][] = []
   return {
-    rpc: openChainRpc([url], async one => void left.push(one)),
+    rpc: openChainRpc([url], { onLeftOut: async one => void left.push(one) }),
     asked,
     left,
     count: (method: string) => asked.filter(one => one === method).length,

@@ -118,6 +118,22 @@ test.each([
   node.stop()
 })
 
+test.each([
+  ['says it', { blockTimestamp: '0x67bf0000' }, 0x67bf0000],
+  ['says nothing', {}, undefined],
+  ['says 0', { blockTimestamp: '0x0' }, undefined],
+  ['says what is no number', { blockTimestamp: 'soon' }, undefined],
+  ['says more than a number holds', { blockTimestamp: `0x${'f'.repeat(20)}` }, undefined],
+])('logs come with the time of their block where the node %s', async (_, said, time) => {
+  const node = await startNode(1, () => 2, '0x', said)
+  const found = await node.rpc.logs({ from: 1, to: 2 })
+  expect(found.map(({ toldTime, logs }) => [toldTime, logs.length])).toEqual([
+    [time, 2],
+    [time, 2],
+  ])
+  node.stop()
+})
+
 test('nothing instead of logs is not asked for again without end', async () => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

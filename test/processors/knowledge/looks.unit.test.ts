@@ -10,6 +10,7 @@ import { Looks } from '../../../processors/knowledge/looks.ts'
 import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 import type { ChainRpc } from '../../../processors/source/rpc.ts'
 import type { BlockLogs } from '../../../processors/source/rpc-logs.ts'
+import { openToldTimes } from '../../../processors/source/told-times.ts'
 import { handlerOf } from '../handler.ts'
 
 const DEPOSIT = `0x${'d'.repeat(64)}`
@@ -73,6 +74,7 @@ const logs: BlockLogs[] = [
 
 const rpc = {
   header: async (number: number) => ref(number),
+  times: openToldTimes(),
   logs: async ({ address: of = [], from, to }: { address?: string[]; from: number; to: number }) =>
     logs.filter(
       ({ number, logs: [log] }) => number >= from && number <= to && of.includes(log?.address ?? ''),
