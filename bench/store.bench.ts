@@ -48,8 +48,12 @@ export const bench: Bench = {
     await pool.query('VACUUM ANALYZE event_log')
 
     const projections = await loadProjections()
-    const first = await timed(() => catchUpAll({ pool, clickhouse: clickhouse.client, projections }))
+    const growth = watchGrowth(store.events)
+    const first = await timed(() =>
+      catchUpAll({ pool, clickhouse: clickhouse.client, projections, onBatch: growth.onBatch }),
+    )
     stage.say(`mirrored and projected in ${(first.ms / 1000).toFixed(1)} s`)
+    for (const line of growth.lines()) stage.say(line)
     results.push({
       what: 'mirror and all projections, live batches',
       ours: perSecond(store.events, first.ms),
@@ -63,6 +67,28 @@ export const bench: Bench = {
     results.push(await twenty(stage, clickhouse, store))
     return results
   },
+}
+
+/** How long each projection took for each tenth of the store, the longest first: what grows is seen by it. */
+function watchGrowth(events: number) {
+  const tenths = new Map<string, number[]>()
+  return {
+    onBatch(projection: string, _stream: number, { to }: { to: number }, seconds: number) {
+      const of = tenths.get(projection) ?? Array.from({ length: 10 }, () => 0)
+      const tenth = Math.min(9, Math.floor(((to - 1) / events) * 10))
+      of[tenth] = (of[tenth] ?? 0) + seconds
+      tenths.set(projection, of)
+    },
+    lines: () =>
+      [...tenths]
+        .map(([name, of]) => ({ name, of, sum: of.reduce((a, b) => a + b) }))
+        .sort((a, b) => b.sum - a.sum)
+        .slice(0, 12)
+        .map(
+          ({ name, of, sum }) =>
+            `${name}: ${sum.toFixed(1)} s, by tenths ${of.map(each => each.toFixed(1)).join(' ')}`,
+        ),
+  }
 }
 
 async function replayed(

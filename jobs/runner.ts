@@ -47,7 +47,7 @@ export class NeedsReplayError extends VaultlogError {
 }
 
 /** Live batches are small enough to appear soon, replays large enough to be fast. */
-export const LIVE: BatchLimits = { batch: 250_000, settled: 10_000 }
+export const LIVE: BatchLimits = { batch: 500_000, settled: 10_000 }
 
 /**
  * Brings one projection on one stream up to what is mirrored. Gives the position reached; undefined where another
