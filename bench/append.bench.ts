@@ -13,12 +13,13 @@ import { wanderOverTerms } from './terms.ts'
 /** By events of a block: enough for several seconds, of which the first is the processor's own start. */
 const EVENTS: Record<number, number> = { 10: 50_000, 100: 200_000 }
 const BUDGET: Record<number, number> = { 10: 26_000, 100: 50_000 }
+const ROUNDS = 3
 
 export const bench: Bench = {
   about:
     'A local anvil over JSON-RPC → decoded → event store with its cursor in the same transaction: 50,000 events of one ' +
     'OpenZeppelin vault in blocks of 10, 200,000 in blocks of 100. Beside it, in the same run on the same node: evm-processor with a bare insert of the same logs, ' +
-    'without cursor, order or hot blocks (either a second time, in a process that has done it before); and Ponder with one insert for each event (from its first line of output to the last ' +
+    'without cursor, order or hot blocks (either in a process that has done it before, three times in turn: the round whose ratio is in the middle); and Ponder with one insert for each event (from its first line of output to the last ' +
     'row). With samples, the state of the vault is read by a multicall after every block as well. Last, users who wander over fixed-term ' +
     'markets of Pendle’s own contracts: trades, splits, transfers of principal tokens, and the state of each market after every block.',
   async run(stage) {
@@ -41,24 +42,28 @@ async function measure(stage: Stage, perBlock: number, ponderFolder: string): Pr
   stage.say(`blocks of ${perBlock}: both for the first time`)
   await indexBare(stage, chain)
   await index(stage, chain, false)
-  stage.say(`blocks of ${perBlock}: evm-processor with a bare insert`)
-  const bare = await indexBare(stage, chain)
-  stage.say(`blocks of ${perBlock}: event store`)
-  const stored = await index(stage, chain, false)
+  const rounds: { bare: number; ours: number; ratio: number }[] = []
+  for (let round = 1; round <= ROUNDS; round++) {
+    const bare = rateOf(await indexBare(stage, chain))
+    const ours = rateOf(await index(stage, chain, false))
+    rounds.push({ bare, ours, ratio: ours / bare })
+    stage.say(`blocks of ${perBlock}, round ${round}: ${ours.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
+  }
+  const middle = rounds.sort((a, b) => a.ratio - b.ratio)[ROUNDS >> 1]
+  if (!middle) throw new TypeError('no round was measured')
   stage.say(`blocks of ${perBlock}: event store with samples`)
   const sampled = await index(stage, chain, true)
   stage.say(`blocks of ${perBlock}: Ponder`)
   const ponder = await indexWithPonder(stage, ponderFolder, node, { vault, first, last, logs: events })
   const wanted = BUDGET[perBlock] ?? 0
-  const rate = (stored.events / stored.ms) * 1000
   return [
     {
       what: `blocks of ${perBlock}`,
-      ours: perSecond(stored.events, stored.ms),
-      beside: `bare evm-processor ${perSecond(bare.events, bare.ms)}`,
-      ratio: rate / ((bare.events / bare.ms) * 1000),
-      budget: `${wanted.toLocaleString('en')}/s`,
-      holds: rate >= wanted,
+      ours: perSecond(middle.ours, 1000),
+      beside: `bare evm-processor ${perSecond(middle.bare, 1000)}`,
+      ratio: middle.ratio,
+      budget: `${wanted.toLocaleString('en')}/s, 1.2 times bare`,
+      holds: middle.ours >= wanted && middle.ratio >= 1.2,
     },
     {
       what: `blocks of ${perBlock}, with samples`,
@@ -68,6 +73,8 @@ async function measure(stage: Stage, perBlock: number, ponderFolder: string): Pr
     },
   ]
 }
+
+const rateOf = ({ events, ms }: { events: number; ms: number }) => (events / ms) * 1000
 
 async function measureTerms(stage: Stage): Promise<Result> {
   stage.say('fixed-term markets: users wander over them')
