@@ -58,6 +58,7 @@ export const SLOW = [
   'test/processors/portal/blocks.int.test.ts',
   'test/processors/portal/equal.e2e.test.ts',
   'test/processors/receipt-logs.int.test.ts',
+  'test/processors/told-times.e2e.test.ts',
   'test/read-api/aave-rounding.int.test.ts',
   'test/read-api/alerts/alerts.int.test.ts',
   'test/read-api/alerts/ground.int.test.ts',

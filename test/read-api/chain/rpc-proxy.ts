@@ -10,8 +10,13 @@ interface Call {
   params?: unknown
 }
 
-/** Stands before a node: passes requests on after a delay, counts them, and can be made to fail, or to refuse some calls. */
-export async function startRpcProxy(target: string, delayMs = 0, refuses?: (call: Call) => boolean) {
+/** Stands before a node: passes requests on after a delay, counts them, and can be made to fail, to refuse some calls, or to answer otherwise. */
+export async function startRpcProxy(
+  target: string,
+  delayMs = 0,
+  refuses?: (call: Call) => boolean,
+  rewrites: (answer: string) => string = answer => answer,
+) {
   let mode: ProxyMode = 'ok'
   let delay = delayMs
   let requests = 0
@@ -34,7 +39,7 @@ export async function startRpcProxy(target: string, delayMs = 0, refuses?: (call
       headers: { 'content-type': 'application/json' },
       body,
     })
-    let text = await answer.text()
+    let text = rewrites(await answer.text())
     const refused = new Set(all.filter(call => refuses?.(call)).map(({ id }) => id))
     if (refused.size > 0) {
       const error = { code: -32000, message: 'missing trie node 5af1 (path )' }
