@@ -105,7 +105,8 @@ export function questionsOf({ busiest, begins, ends }: GeneratedStore): {
       },
       {
         what: 'balance at a timestamp',
-        path: n => `/alpha/historical-balances/${accountOf(n)}/${middle}`,
+        // Others than those before, of which the API knows by then where they ever held something.
+        path: n => `/alpha/historical-balances/${accountOf(400 + n)}/${middle}`,
         sql: `SELECT sum(shares) FROM (${moved}) m WHERE account = $2 AND block_time <= $3`,
         async fold(events) {
           const until = `contract_eq: "${vault}", blockTime_lte: "${new Date(middle * 1000).toISOString()}"`

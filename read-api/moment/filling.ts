@@ -22,6 +22,17 @@ export function unfilledIn(clickhouse: ClickHouseClient, sql: string, chain: num
 }
 
 /**
+ * A question about several chains leaves out those of which it would see a part: for who has to have them all.
+ * @throws FillingError
+ */
+export function refuseUnfilled(clickhouse: ClickHouseClient, sql: string, chains: Iterable<number>): void {
+  for (const chain of chains) {
+    const table = unfilledIn(clickhouse, sql, chain)
+    if (table !== undefined) throw new FillingError(table, chain)
+  }
+}
+
+/**
  * The parameters of a question without the chains of which it would see a part; one of these chains alone is refused. What
  * looks at no position at all sees nothing either way.
  * @throws FillingError
@@ -33,10 +44,7 @@ export function withoutUnfilled<P extends Record<string, unknown>>(
 ): P {
   if (!filling.get(clickhouse)?.size) return parameters
   const { chain, p, as_of } = parameters
-  if (typeof chain === 'number' && p !== 0) {
-    const table = unfilledIn(clickhouse, sql, chain)
-    if (table !== undefined) throw new FillingError(table, chain)
-  }
+  if (typeof chain === 'number' && p !== 0) refuseUnfilled(clickhouse, sql, [chain])
   if (!(as_of instanceof Map)) return parameters
   const whole = [...as_of].filter(([id]) => unfilledIn(clickhouse, sql, Number(id)) === undefined)
   return whole.length === as_of.size ? parameters : { ...parameters, as_of: new Map(whole) }

@@ -1,4 +1,3 @@
-import { groupBy } from '../../db/group-by.ts'
 import { isRebasing } from '../../db/protocols.ts'
 import { HOUR } from '../../db/units.ts'
 import { keyOf } from '../catalogue/catalogue.ts'
@@ -8,14 +7,25 @@ import type { Vault } from '../catalogue/vault.ts'
 import { type RateWire, rate } from '../catalogue/wire.ts'
 import { usdOf } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
+import type { z } from '../http/zod.ts'
 import { inChunks } from '../moment/chunks.ts'
-import { ask } from '../moment/query.ts'
+import { refuseUnfilled } from '../moment/filling.ts'
+import { ask, type NamedQuery } from '../moment/query.ts'
+import { asOfParameter } from '../moment/snapshot.ts'
 import type { ApyInterval } from '../vaults/history-queries.ts'
 import { pastRewards } from '../vaults/past-rewards.ts'
 import { plansOver } from '../vaults/price-history.ts'
 import { assetsOf, shareStateOf } from '../vaults/share-value.ts'
-import type { StateRow } from './queries.ts'
-import { apysAt, feedsAt, newestBalances, statesAt, theseBalancesAt } from './queries.ts'
+import { type Head, headsOf, isAhead } from './present-balances.ts'
+import {
+  type ApyRow,
+  apysAt,
+  feedsAt,
+  newestBalances,
+  type StateRow,
+  statesAt,
+  theseBalancesAt,
+} from './queries.ts'
 
 /** Samples and feeds are looked for this far back first, and without a bound only where that finds none. */
 const USUAL_AGE = 26 * HOUR
@@ -42,8 +52,7 @@ export interface BalanceAt {
 
 /**
  * Every vault that is shown and of which the account held shares at the moment, on every chain; how many others there
- * were. Balances and figures are read side by side,
- * of all vaults that the account ever held.
+ * were. Balances and figures are read side by side, of all vaults that the account ever held.
  */
 export async function readBalancesAt(
   account: string,
@@ -51,21 +60,25 @@ export async function readBalancesAt(
   interval: ApyInterval,
   context: EndpointContext,
 ): Promise<{ balances: BalanceAt[]; leftOut: Vault[] }> {
-  const { deps, catalogue, shown, signal } = context
-  const ever = new Map<string, Vault>()
-  for (const row of await ask(deps.clickhouse, newestBalances, { account }, signal)) {
-    const vault = catalogue.find(row.chain_id, row.vault)
-    if (vault) ever.set(keyOf(row.chain_id, row.vault), vault)
-  }
+  const { catalogue, shown } = context
+  const ever = (await headsOf(account, context)).flatMap(head => {
+    const vault = catalogue.find(head.chain_id, head.vault)
+    return vault ? [{ head, vault, key: keyOf(head.chain_id, head.vault) }] : []
+  })
   const [balances, figures] = await Promise.all([
-    readBalances(account, [...ever.values()], at, context),
+    readBalances(
+      account,
+      ever.map(({ head }) => head),
+      at,
+      context,
+    ),
     readFiguresAt(
-      [...ever.values()].filter(vault => shown.has(vault)),
+      ever.flatMap(({ vault }) => (shown.has(vault) ? [vault] : [])),
       at,
       context,
     ),
   ])
-  const all = [...ever].flatMap(([key, vault]) => {
+  const all = ever.flatMap(({ vault, key }) => {
     const balance = balances.get(key) ?? 0n
     return balance > 0n ? [{ vault, balance }] : []
   })
@@ -95,32 +108,65 @@ export async function readBalancesAt(
   return { balances: described, leftOut: all.flatMap(({ vault }) => (shown.has(vault) ? [] : [vault])) }
 }
 
-/** Share base units, by the vault's key. */
+/** Share base units, by the vault's key. Of a vault that the account did not touch after the moment the head says it. */
 async function readBalances(
   account: string,
-  vaults: readonly Vault[],
+  heads: readonly Head[],
   at: number,
-  { deps, catalogue, signal }: EndpointContext,
+  context: EndpointContext,
 ): Promise<Map<string, bigint>> {
-  const balances = new Map<string, bigint>()
-  await Promise.all(
-    [...groupBy(vaults, ({ state }) => state.chainId)].map(async ([chain, there]) => {
-      const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, account, at }
-      const rows = await inChunks(
-        there.map(({ state }) => state.address),
-        names => ask(deps.clickhouse, theseBalancesAt, { ...pinned, vaults: names }, signal),
-      )
-      for (const { vault, balance } of rows) balances.set(keyOf(chain, vault), BigInt(balance))
-    }),
+  refuseUnfilled(
+    context.deps.clickhouse,
+    newestBalances.sql,
+    heads.map(({ chain_id }) => chain_id),
   )
-  return balances
+  const isStanding = (head: Head) => head.at <= at && !isAhead(head, context.catalogue)
+  const standing = heads.filter(isStanding)
+  const moved = heads.filter(head => !isStanding(head))
+  const places = placesOf(moved.map(({ chain_id, vault }) => ({ chainId: chain_id, address: vault })))
+  const rows = await inChunks([...places.keys()], keys =>
+    askAt(theseBalancesAt, { account, at }, keys, places, context),
+  )
+  return new Map([...standing, ...rows].map(row => [keyOf(row.chain_id, row.vault), BigInt(row.balance)]))
+}
+
+/** Something with an address on a chain. */
+interface Place {
+  chainId: number
+  address: string
+}
+
+const placesOf = (places: readonly Place[]): ReadonlyMap<string, Place> =>
+  new Map(places.map(place => [keyOf(place.chainId, place.address), place]))
+
+/**
+ * Asks about places of several chains at once: what has the address of one of them on the chain of another comes with it.
+ * @throws FillingError
+ */
+function askAt<R extends z.ZodType>(
+  query: NamedQuery<R>,
+  parameters: Record<string, unknown>,
+  keys: readonly string[],
+  places: ReadonlyMap<string, Place>,
+  { deps, catalogue, signal }: EndpointContext,
+): Promise<z.output<R>[]> {
+  const some = keys.flatMap(key => places.get(key) ?? [])
+  const chains = new Set(some.map(({ chainId }) => chainId))
+  refuseUnfilled(deps.clickhouse, query.sql, chains)
+  const names = [...new Set(some.map(({ address }) => address))]
+  return ask(
+    deps.clickhouse,
+    query,
+    { ...parameters, names, as_of: asOfParameter(catalogue.moment, chains) },
+    signal,
+  )
 }
 
 interface FiguresAt {
   /** How prices were made then, by the asset's key. */
   plans: Map<string, PricePlan | undefined>
   states: Map<string, StateRow>
-  apys: Map<string, Record<'apy_1h' | 'apy_1d' | 'apy_7d' | 'apy_30d', number | null>>
+  apys: Map<string, ApyRow>
   feeds: Map<string, { price: number; reported_at: number }>
   at: number
 }
@@ -129,60 +175,47 @@ interface FiguresAt {
 async function readFiguresAt(
   vaults: readonly Vault[],
   at: number,
-  { deps, catalogue, signal, touch }: EndpointContext,
+  context: EndpointContext,
 ): Promise<FiguresAt> {
-  const wanted = new Map<number, { vaults: Set<string>; apys: Set<string>; feeds: Set<string> }>()
-  const on = (chainId: number) => {
-    const of = wanted.get(chainId) ?? { vaults: new Set(), apys: new Set(), feeds: new Set() }
-    wanted.set(chainId, of)
-    return of
-  }
-  const plans = new Map<string, PricePlan | undefined>()
-  for (const { state, asset } of vaults) {
-    on(state.chainId).vaults.add(state.address)
-    on(state.chainId).apys.add(state.address)
-    const plan = plansOver(catalogue, asset, { from: at, to: at })[0]?.plan
-    plans.set(asset.key, plan)
-    for (const leg of plan ? legsOf(plan) : []) {
-      if ('feed' in leg) on(leg.chainId).feeds.add(leg.feed)
-      else on(leg.chainId).vaults.add(leg.vault)
-    }
-  }
-  const figures: FiguresAt = { plans, states: new Map(), apys: new Map(), feeds: new Map(), at }
-  await Promise.all(
-    [...wanted].map(async ([chain, of]) => {
-      touch(chain)
-      const pinned = { chain, p: catalogue.chain(chain)?.position ?? 0, at }
-      const [states, apys, feeds] = await Promise.all([
-        recentFirst([...of.vaults], at, (names, since) =>
-          ask(deps.clickhouse, statesAt, { ...pinned, since, vaults: names }, signal),
-        ),
-        recentFirst([...of.apys], at, (names, since) =>
-          ask(deps.clickhouse, apysAt, { ...pinned, since, vaults: names }, signal),
-        ),
-        recentFirst([...of.feeds], at, async (names, since) =>
-          (await ask(deps.clickhouse, feedsAt, { ...pinned, since, feeds: names }, signal)).map(row => ({
-            ...row,
-            vault: row.feed,
-          })),
-        ),
-      ])
-      for (const row of states) figures.states.set(keyOf(chain, row.vault), row)
-      for (const row of apys) figures.apys.set(keyOf(chain, row.vault), row)
-      for (const row of feeds) figures.feeds.set(keyOf(chain, row.feed), row)
-    }),
+  const plans = new Map(
+    vaults.map(({ asset }) => [
+      asset.key,
+      plansOver(context.catalogue, asset, { from: at, to: at })[0]?.plan,
+    ]),
   )
-  return figures
+  const legs = [...plans.values()].flatMap(plan => (plan ? legsOf(plan) : []))
+  const own = vaults.map(({ state }) => ({ chainId: state.chainId, address: state.address }))
+  const inner = legs.flatMap(leg => ('feed' in leg ? [] : [{ chainId: leg.chainId, address: leg.vault }]))
+  const fed = legs.flatMap(leg => ('feed' in leg ? [{ chainId: leg.chainId, address: leg.feed }] : []))
+  const newest = async <R extends z.ZodType<{ chain_id: number }>>(
+    query: NamedQuery<R>,
+    of: readonly Place[],
+    nameOf: (row: z.output<R>) => string,
+  ) => {
+    const places = placesOf(of)
+    const keyOfRow = (row: z.output<R>) => keyOf(row.chain_id, nameOf(row))
+    const rows = await recentFirst([...places.keys()], at, keyOfRow, (keys, since) =>
+      askAt(query, { at, since }, keys, places, context),
+    )
+    return new Map(rows.map(row => [keyOfRow(row), row]))
+  }
+  const [states, apys, feeds] = await Promise.all([
+    newest(statesAt, [...own, ...inner], ({ vault }) => vault),
+    newest(apysAt, own, ({ vault }) => vault),
+    newest(feedsAt, fed, ({ feed }) => feed),
+  ])
+  return { plans, states, apys, feeds, at }
 }
 
 /** Asks with a bound on age, then without for those that had nothing in it. */
-export async function recentFirst<T extends { vault: string }>(
+export async function recentFirst<T>(
   names: string[],
   at: number,
+  nameOf: (row: T) => string,
   read: (names: string[], since: number) => Promise<T[]>,
 ): Promise<T[]> {
   const recent = await inChunks(names, chunk => read(chunk, Math.max(0, at - USUAL_AGE)))
-  const found = new Set(recent.map(({ vault }) => vault))
+  const found = new Set(recent.map(nameOf))
   const missing = names.filter(name => !found.has(name))
   return [...recent, ...(await inChunks(missing, chunk => read(chunk, 0)))]
 }

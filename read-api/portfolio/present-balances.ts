@@ -11,8 +11,8 @@ import { balanceAfter } from './return-queries.ts'
 
 type Asking = Pick<EndpointContext, 'deps' | 'catalogue' | 'signal'>
 
-/** The head of an account's balance in a vault: what it is after the change at a position. */
-type Head = z.output<typeof newestBalances.row>
+/** The head of an account's balance in a vault: what it is after the change at a position, of a time (unix seconds). */
+export type Head = z.output<typeof newestBalances.row>
 
 /** Where several writes of a head lie side by side, that of the highest position is the head. */
 function newestOf(rows: readonly Head[]): Head[] {
@@ -24,34 +24,40 @@ function newestOf(rows: readonly Head[]): Head[] {
   return [...heads.values()]
 }
 
-type Balance = Omit<Head, 'position'>
-
 /** How many rows are kept of accounts asked about, a few hundred bytes each. */
 const MAX_ROWS = 20_000
 
-/** Of accounts asked about since the catalogue moved: true for as long as it stands. */
-const known = new WeakMap<Catalogue, LRUCache<string, Balance[]>>()
+/** Of accounts asked about since the catalogue moved: as true as they were for as long as it stands. */
+const known = new WeakMap<Catalogue, LRUCache<string, Head[]>>()
 
-/** What an account holds of every vault at the catalogue's moment, share base units, those of zero left out. */
-export async function presentBalances(account: string, asking: Asking): Promise<Balance[]> {
-  const { catalogue } = asking
+/** The heads of every vault that an account ever held: at the catalogue's moment, or ahead of it. */
+export async function headsOf(account: string, { deps, catalogue, signal }: Asking): Promise<Head[]> {
   const accounts =
     known.get(catalogue) ??
-    new LRUCache<string, Balance[]>({ maxSize: MAX_ROWS, sizeCalculation: rows => 1 + rows.length })
+    new LRUCache<string, Head[]>({ maxSize: MAX_ROWS, sizeCalculation: rows => 1 + rows.length })
   known.set(catalogue, accounts)
-  const rows = accounts.get(account) ?? (await readBalances(account, asking))
+  const rows =
+    accounts.get(account) ?? newestOf(await ask(deps.clickhouse, newestBalances, { account }, signal))
   accounts.set(account, rows)
   return rows
 }
 
+/** Whether a head, as after an event of the last second, is of a later position than the catalogue's moment. */
+export const isAhead = ({ chain_id, position }: Head, catalogue: Catalogue): boolean =>
+  position > (catalogue.chain(chain_id)?.position ?? 0)
+
 /**
- * A head at a position up to the moment's is the balance of the moment; where one is ahead, as after an event of the
- * last second, the history is asked, which takes several times as long.
+ * What an account holds of every vault at the catalogue's moment, share base units, those of zero left out. A head at a
+ * position up to the moment's is the balance of the moment; where one is ahead, the history is asked, which takes several
+ * times as long.
  */
-async function readBalances(account: string, { deps, catalogue, signal }: Asking): Promise<Balance[]> {
-  const heads = newestOf(await ask(deps.clickhouse, newestBalances, { account }, signal))
-  const positionOf = (chainId: number) => catalogue.chain(chainId)?.position ?? 0
-  if (heads.some(({ chain_id, position }) => position > positionOf(chain_id))) {
+export async function presentBalances(
+  account: string,
+  asking: Asking,
+): Promise<Pick<Head, 'chain_id' | 'vault' | 'balance'>[]> {
+  const { deps, catalogue, signal } = asking
+  const heads = await headsOf(account, asking)
+  if (heads.some(head => isAhead(head, catalogue))) {
     const asked = { account, at: LAST_SECOND, as_of: asOfParameter(catalogue.moment) }
     return ask(deps.clickhouse, balancesAt, asked, signal)
   }

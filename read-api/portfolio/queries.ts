@@ -2,6 +2,8 @@ import type { Columns } from '../../db/clickhouse/rows.ts'
 import { columns, defineQuery, rowOf, z } from '../moment/query.ts'
 import { VISIBLE, VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
+const HELD = `${VISIBLE} AND holder = {account:String} AND timestamp <= toDateTime({at:UInt32}, 'UTC')`
+
 /**
  * An account's balances at a timestamp on every chain, in base units, those of zero left out. `account_vault` says only
  * where to look: a head table, whose rows may be newer than the moment asked for.
@@ -11,24 +13,27 @@ export const balancesAt = defineQuery({
   sql: `SELECT chain_id, vault, toString(b) AS balance FROM (
       SELECT chain_id, vault, argMax(balance, (timestamp, position)) AS b
       FROM balance
-      WHERE ${VISIBLE} AND holder = {account:String} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
+      WHERE ${HELD}
         AND (chain_id, vault) IN (SELECT chain_id, vault FROM account_vault WHERE account = {account:String})
       GROUP BY chain_id, vault)
     WHERE b > 0`,
   row: rowOf('balance', ['chain_id', 'vault', 'balance']),
 })
 
-/** The same of named vaults of one chain. */
+/** Of each chain of {as_of}, whichever of them there are. */
+const OF_THESE = 'vault IN {names:Array(String)}'
+
+/** The same of named vaults. */
 export const theseBalancesAt = defineQuery({
   name: 'these_balances_at',
-  sql: `SELECT vault, toString(argMax(balance, (timestamp, position))) AS balance FROM balance
-    WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND holder = {account:String}
-      AND timestamp <= toDateTime({at:UInt32}, 'UTC')
-    GROUP BY vault`,
-  row: rowOf('balance', ['vault', 'balance']),
+  sql: `SELECT chain_id, vault, toString(argMax(balance, (timestamp, position))) AS balance
+    FROM balance
+    WHERE ${HELD} AND ${OF_THESE}
+    GROUP BY chain_id, vault`,
+  row: rowOf('balance', ['chain_id', 'vault', 'balance']),
 })
 
-const head = columns('account_vault', ['chain_id', 'vault', 'balance', 'position'])
+const head = columns('account_vault', ['chain_id', 'vault', 'balance', 'position'], { at: 'timestamp' })
 
 /**
  * What an account ever held, each row with the position it is of: the heads as they are now, of which the one with the highest
@@ -62,14 +67,19 @@ export const holdings = defineQuery({
   row: rowOf('balance', ['holder', 'vault', 'balance']),
 })
 
-const state = (
+const AT = `toDateTime({at:UInt32}, 'UTC')`
+
+/** The last row of each vault at or before {at}, whose time or hour is no earlier than {since}. */
+const lastState = (
   columns: Columns,
-  bucket: string,
-) => `SELECT vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns.select('states')}
+  hour?: string,
+) => `SELECT chain_id, vault, toUnixTimestamp(timestamp) AS at, block_number, ${columns.select('states')}
   FROM ${columns.table} AS states
-  WHERE ${VISIBLE_ON_CHAIN} AND vault IN {vaults:Array(String)} AND timestamp <= toDateTime({at:UInt32}, 'UTC')
-    AND ${bucket} >= toDateTime({since:UInt32}, 'UTC')
-  ORDER BY vault, timestamp DESC, position DESC LIMIT 1 BY vault`
+  WHERE ${VISIBLE} AND ${OF_THESE} AND timestamp <= ${AT}
+    AND ${hour ?? 'timestamp'} >= toDateTime({since:UInt32}, 'UTC')${hour ? ` AND ${hour} <= ${AT}` : ''}
+  ORDER BY chain_id, vault, timestamp DESC, position DESC LIMIT 1 BY chain_id, vault`
+
+const OF_STATE = ['chain_id', 'vault', 'block_number'] as const
 
 const sample = columns('vault_sample', [
   'total_assets',
@@ -83,8 +93,8 @@ const sample = columns('vault_sample', [
 /** The last state of vaults at or before {at}, no older than {since}. */
 export const statesAt = defineQuery({
   name: 'states_at',
-  sql: state(sample, 'timestamp'),
-  row: rowOf('vault_sample', ['vault', 'block_number'], { at: 'timestamp' }).extend(sample.row),
+  sql: lastState(sample),
+  row: rowOf('vault_sample', OF_STATE, { at: 'timestamp' }).extend(sample.row),
 })
 export type StateRow = z.output<typeof statesAt.row>
 
@@ -92,18 +102,19 @@ const apy = columns('vault_hourly', ['apy_1h', 'apy_1d', 'apy_7d', 'apy_30d'])
 
 export const apysAt = defineQuery({
   name: 'apys_at',
-  sql: state(apy, 'hour'),
-  row: rowOf('vault_hourly', ['vault', 'block_number'], { at: 'timestamp' }).extend(apy.row),
+  sql: lastState(apy, 'hour'),
+  row: rowOf('vault_hourly', OF_STATE, { at: 'timestamp' }).extend(apy.row),
 })
+export type ApyRow = z.output<typeof apysAt.row>
 
 export const feedsAt = defineQuery({
   name: 'feeds_at',
-  sql: `SELECT feed, argMax(price, (timestamp, position)) AS price, toUnixTimestamp(max(timestamp)) AS reported_at
+  sql: `SELECT chain_id, feed, argMax(price, (timestamp, position)) AS price, toUnixTimestamp(max(timestamp)) AS reported_at
     FROM feed_price
-    WHERE ${VISIBLE_ON_CHAIN} AND feed IN {feeds:Array(String)}
+    WHERE ${VISIBLE} AND feed IN {names:Array(String)}
       AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
-    GROUP BY feed`,
-  row: rowOf('feed_price', ['feed', 'price'], { reported_at: 'timestamp' }),
+    GROUP BY chain_id, feed`,
+  row: rowOf('feed_price', ['chain_id', 'feed', 'price'], { reported_at: 'timestamp' }),
 })
 
 /** Of each vault: whether the account held it at {from}, took it up in ({from}, {to}], and holds it now. */

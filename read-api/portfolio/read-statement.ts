@@ -126,8 +126,12 @@ async function readStates(
   const [first = 0] = midnightsOf(period)
   const at = async (moment: number) =>
     (
-      await recentFirst(names, moment, (some, since) =>
-        ask(deps.clickhouse, pricedStatesAt, { ...pinned, vaults: some, at: moment, since }, signal),
+      await recentFirst(
+        names,
+        moment,
+        ({ vault }: PricedState) => vault,
+        (some, since) =>
+          ask(deps.clickhouse, pricedStatesAt, { ...pinned, vaults: some, at: moment, since }, signal),
       )
     ).map(row => ({ ...row, at: moment }))
   const [begin, opening, days, closing] = await Promise.all([
