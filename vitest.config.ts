@@ -4,8 +4,12 @@ import { SLOW } from './test/slow.ts'
 
 /** Minutes each: begun last, one of them would run alone. */
 const LONGEST = [
+  'test/faults/suite.e2e.test.ts',
   'test/jobs/replay.int.test.ts',
   'test/jobs/projections.int.test.ts',
+  'test/processors/backfill.e2e.test.ts',
+  'test/faults/reorgs.e2e.test.ts',
+  'test/jobs/rebuild.int.test.ts',
   'test/read-api/fuzz.e2e.test.ts',
   'test/lending.e2e.test.ts',
   'test/hostile/strangers.e2e.test.ts',
