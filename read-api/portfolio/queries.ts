@@ -2,7 +2,9 @@ import type { Columns } from '../../db/clickhouse/rows.ts'
 import { columns, defineQuery, rowOf, z } from '../moment/query.ts'
 import { VISIBLE, VISIBLE_ON_CHAIN } from '../moment/visible.ts'
 
-const HELD = `${VISIBLE} AND holder = {account:String} AND timestamp <= toDateTime({at:UInt32}, 'UTC')`
+const AT = `toDateTime({at:UInt32}, 'UTC')`
+
+const HELD = `${VISIBLE} AND holder = {account:String} AND timestamp <= ${AT}`
 
 /**
  * An account's balances at a timestamp on every chain, in base units, those of zero left out. `account_vault` says only
@@ -67,8 +69,6 @@ export const holdings = defineQuery({
   row: rowOf('balance', ['holder', 'vault', 'balance']),
 })
 
-const AT = `toDateTime({at:UInt32}, 'UTC')`
-
 /** The last row of each vault at or before {at}, whose time or hour is no earlier than {since}. */
 const lastState = (
   columns: Columns,
@@ -112,7 +112,7 @@ export const feedsAt = defineQuery({
   sql: `SELECT chain_id, feed, argMax(price, (timestamp, position)) AS price, toUnixTimestamp(max(timestamp)) AS reported_at
     FROM feed_price
     WHERE ${VISIBLE} AND feed IN {names:Array(String)}
-      AND timestamp <= toDateTime({at:UInt32}, 'UTC') AND timestamp >= toDateTime({since:UInt32}, 'UTC')
+      AND timestamp <= ${AT} AND timestamp >= toDateTime({since:UInt32}, 'UTC')
     GROUP BY chain_id, feed`,
   row: rowOf('feed_price', ['chain_id', 'feed', 'price'], { reported_at: 'timestamp' }),
 })
