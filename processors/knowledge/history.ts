@@ -341,7 +341,7 @@ export class History {
       const address = ofKind.map(({ contract }) => contract)
       return { topic0: this.options.topics(kind), ...(address.includes('') ? {} : { address }) }
     })
-    return this.query(subscriptions, from, to, most)
+    return this.query(subscriptions, from, to, { most })
   }
 }
 

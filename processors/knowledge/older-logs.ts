@@ -255,7 +255,7 @@ export class OlderLogs {
         address: [contract],
         topic0: topics(kind),
       }))
-      const logs = await orTooMany(this.query(asked, this.cursor + 1, end, MOST_LOGS))
+      const logs = await orTooMany(this.query(asked, this.cursor + 1, end, { most: MOST_LOGS }))
       this.range = logs ? Math.min(RANGE, this.range * 2) : Math.max(1, Math.floor((end - this.cursor) / 8))
       if (!logs) return
       const found = this.share(logs)

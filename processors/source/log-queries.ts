@@ -3,7 +3,7 @@ import type { Subscription } from '../handling/decode.ts'
 import type { LogFilter } from './receipt-logs.ts'
 import type { ChainRpc } from './rpc.ts'
 import { openLogSelector } from './rpc-block.ts'
-import { type BlockLogs, eachOnce, TooManyLogsError } from './rpc-logs.ts'
+import { type BlockLogs, eachOnce, type LogRange, TooManyLogsError } from './rpc-logs.ts'
 
 type Subscriptions = readonly Partial<Subscription>[]
 
@@ -47,7 +47,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     subscriptions: Subscriptions,
     from: number,
     to: number,
-    most?: number,
+    options: Pick<LogRange, 'most' | 'onHeader'> = {},
   ): Promise<BlockLogs[]> => {
     const { anywhere, named } = groupsOf(subscriptions)
     const filters: LogFilter[] = anywhere ? [anywhere] : []
@@ -61,7 +61,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
             ...(topics ? { topics: [topics] } : {}),
           })
     }
-    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to, most })))
+    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to, ...options })))
     const select = openLogSelector(subscriptions)
     return merged(found.flat()).flatMap(block => {
       const logs = block.logs.filter(log => select(log.topics[0], log.address) !== undefined)

@@ -40,6 +40,7 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
     found: readonly BlockLogs[],
     ends: readonly number[],
     known: readonly FinalBlock[] = [],
+    headers: ReadonlyMap<number, ChainHeader> = new Map(),
   ): Promise<FinalBlock[]> {
     const byNumber = new Map(found.map(block => [block.number, block]))
     const had = new Map(known.map(({ header }) => [header.height, timedBlock(header)]))
@@ -51,7 +52,7 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
         known: had.get(number),
         isAsked: ends.includes(number),
       })),
-      headerOf,
+      async number => headers.get(number) ?? headerOf(number),
     )
     return blocks.flatMap(block => {
       const logs = byNumber.get(block.number)
@@ -66,11 +67,17 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
     // The first block is as final as can be, as evm-processor has it.
     top: async () => Math.max(0, (await rpc.head()).number - finality),
     async read(subscriptions, from, to) {
-      const found = await withinBounds(to, end => logsOf(subscriptions, from, end, MOST_LOGS))
-      return blocksOf(found.logs, [from, found.to])
+      const headers = new Map<number, ChainHeader>()
+      const found = await withinBounds(to, end =>
+        logsOf(subscriptions, from, end, {
+          most: MOST_LOGS,
+          onHeader: header => headers.set(header.number, header),
+        }),
+      )
+      return blocksOf(found.logs, [from, found.to], [], headers)
     },
     readMore: async (subscriptions, from, to, known) =>
-      blocksOf(await logsOf(subscriptions, from, to, MOST_LOGS), [], known),
+      blocksOf(await logsOf(subscriptions, from, to, { most: MOST_LOGS }), [], known),
     header: async height => finalBlock(await headerOf(height)),
   }
 }

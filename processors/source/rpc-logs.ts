@@ -8,7 +8,7 @@ import { UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import type { RawLog } from '../protocol.ts'
 import { beginningOf, weightOf } from './log-weight.ts'
 import { type LogFilter, type OnLeftOut, openReceiptLogs } from './receipt-logs.ts'
-import type { RpcHeaders } from './rpc-headers.ts'
+import type { ChainHeader, RpcHeaders } from './rpc-headers.ts'
 import { hex, lowerHex, quantity, quantityOf } from './rpc-values.ts'
 
 const logSchema = z.object({
@@ -43,6 +43,8 @@ export interface LogRange extends LogFilter {
   to: number
   /** Logs that are held at once, about: a block has as many as it has. One with much data counts for several. */
   most?: number | undefined
+  /** Told of blocks whose headers came with the logs: the last one of each request. */
+  onHeader?: ((header: ChainHeader) => void) | undefined
 }
 
 export interface RpcLogs {
@@ -82,7 +84,12 @@ export function openRpcLogs(
   const widest = openFoundLimit(LOG_RANGE)
 
   /** Once the node has the last of the blocks. */
-  async function whole(filter: LogFilter, from: number, to: number): Promise<unknown> {
+  async function whole(
+    filter: LogFilter,
+    from: number,
+    to: number,
+    onHeader: LogRange['onHeader'],
+  ): Promise<unknown> {
     const wanted = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
     for (let tries = 1; ; tries++) {
       // Both go with one request: a node that is behind says of blocks to come that they have no logs.
@@ -91,6 +98,7 @@ export function openRpcLogs(
         // A node that answers nothing has not answered: `undefined` is what this says of a refusal.
         if (!found)
           throw new UnavailableError(`The node answers nothing to a question for logs up to block ${to}.`)
+        onHeader?.(end)
         return found
       }
       if (tries === TRIES_AT_HEAD)
@@ -100,11 +108,11 @@ export function openRpcLogs(
   }
 
   /** undefined where the node refuses several blocks at once: fewer are less. */
-  async function atOnce({ address, topics }: LogFilter, from: number, to: number): Promise<unknown> {
+  async function atOnce({ address, topics, onHeader }: LogRange, from: number, to: number): Promise<unknown> {
     const filter = { ...(address ? { address } : {}), ...(topics ? { topics } : {}) }
     if (from === to && receipts.isNeeded(filter)) return receipts.read(from, filter)
     try {
-      const found = await whole(filter, from, to)
+      const found = await whole(filter, from, to, onHeader)
       receipts.answered(filter)
       return found
     } catch (error) {

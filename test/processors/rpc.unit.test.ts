@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { openChainRpc } from '../../processors/source/rpc.ts'
+import { openRpcFinal } from '../../processors/source/rpc-final.ts'
 import { TooManyLogsError } from '../../processors/source/rpc-logs.ts'
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
@@ -21,6 +22,7 @@ async function startNode(
 ) {
   let requests = 0
   const widths: number[] = []
+  const headers: number[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
@@ -30,6 +32,7 @@ async function startNode(
       const answers = asked.map(({ id, params: [what] }) => {
         if (typeof what === 'string') {
           const height = Number(what)
+          headers.push(height)
           const block = { number: what, hash: word(height), parentHash: word(height - 1), timestamp: '0x1' }
           return { jsonrpc: '2.0', id, result: height <= head ? block : null }
         }
@@ -55,7 +58,7 @@ async function startNode(
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), widths, stop: () => server.close() }
+  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), widths, headers, stop: () => server.close() }
 }
 
 test('logs of a block that the node does not have yet are not taken for none', async () => {
@@ -68,6 +71,15 @@ test('logs of a block that the node does not have yet are not taken for none', a
 test('nor are they where the node never gets it', async () => {
   const node = await startNode(Number.POSITIVE_INFINITY)
   await expect(node.rpc.logs({ from: 98, to: 100 })).rejects.toThrow('does not have it')
+  node.stop()
+})
+
+test('the header that comes with the logs of final blocks is not asked for again', async () => {
+  const node = await startNode(0)
+  const source = openRpcFinal({ rpc: node.rpc, finality: 10, span: () => 100 })
+  const blocks = await source.read([{}], 1, 40)
+  expect(blocks.map(({ header }) => header.height)).toContain(40)
+  expect([1, 40].map(end => node.headers.filter(height => height === end).length)).toEqual([1, 1])
   node.stop()
 })
 
