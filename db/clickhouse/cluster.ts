@@ -6,7 +6,7 @@
  */
 export function onCluster(statement: string, cluster: string): string[] {
   const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS ((?:internal\.)?\w+)/.exec(statement) ?? []
-  if (!kind) return [statement.replace(/^ALTER TABLE \w+/, `$& ON CLUSTER ${cluster}`)]
+  if (!kind) return [altered(statement, cluster)]
   if (kind === 'VIEW') return [acrossShards(everywhere(statement, name, cluster))]
   const parts =
     /^(?<columns>.*)\) ENGINE = (?<engine>\w*MergeTree)(?:\((?<version>\w+)\))?\n(?<rest>.*)$/s.exec(
@@ -30,6 +30,15 @@ export function onCluster(statement: string, cluster: string): string[] {
 /** The part of a table that lies on each node of a cluster. */
 export function localName(table: string): string {
   return `${table}_local`
+}
+
+/** A Distributed table has no parts, of which settings are. */
+function altered(statement: string, cluster: string): string {
+  const isOfParts = /^ALTER TABLE \w+ MODIFY SETTING /.test(statement)
+  return statement.replace(
+    /(?<=^ALTER TABLE )\w+/,
+    name => `${isOfParts ? localName(name) : name} ON CLUSTER ${cluster}`,
+  )
 }
 
 const everywhere = (statement: string, name: string, cluster: string) =>

@@ -75,6 +75,18 @@ describe('the schema on a cluster', () => {
     await house.close()
   })
 
+  it('compresses in small blocks what is read in small groups of rows, as one node does', async () => {
+    for (const engine of [await Engine.create(), await Engine.on(server.url, openWithoutKeeper)]) {
+      const tables = await engine.rows<{ name: string; blocks: string }>(
+        `SELECT name, extract(create_table_query, 'min_compress_block_size = (\\\\d+)') AS blocks FROM system.tables
+         WHERE database = currentDatabase() AND create_table_query LIKE '%index_granularity = 1024%'`,
+      )
+      expect(tables.length).toBeGreaterThan(10)
+      expect(tables.filter(({ blocks }) => blocks !== '8192')).toEqual([])
+      await engine.drop()
+    }
+  })
+
   it('gives the rows that one node gives, through its Distributed tables', async () => {
     const projections = (await loadProjections()).filter(({ streams }) => streams === 'evm')
     const { log } = new RandomChain(5).grow(30)
