@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { mayLackRows } from '../db/clickhouse/client.ts'
 import { MIRROR } from '../db/wake-ups.ts'
 import { beginBatch, finishBatch, readCheckpoint, type Turn, withLock } from './checkpoints.ts'
 
@@ -51,9 +52,17 @@ export function mirrorStream(
       const isRepeated = checkpoint.applying_to !== null
       const found =
         range.to - from > FEW || isRepeated ? undefined : await contentOf(client, stream, from, range.to)
+      const isDoubtful = isRepeated && mayLackRows(clickhouse)
       await copyRange(client, clickhouse, stream, from, range.to)
-      if (!found || found.types.has('BlockRetracted'))
+      if (isDoubtful && !(await isThere(clickhouse, stream, from, range.to)))
+        await copyRange(client, clickhouse, stream, from, range.to, { insert_deduplicate: 0 })
+      if (!found || found.types.has('BlockRetracted')) {
         await copyRetractions(clickhouse, stream, from, range.to)
+        if (isDoubtful)
+          await copyRetractions(clickhouse, stream, from, range.to, `AND ${MISSING}`, {
+            insert_deduplicate: 0,
+          })
+      }
       await finishBatch(client, [MIRROR], stream, range.to, range.block)
       await onBatch?.({ from, ...range, ...found }, (performance.now() - startedAt) / 1000, client)
     }
@@ -107,6 +116,7 @@ async function copyRange(
   stream: number,
   from: number,
   to: number,
+  deduplication: ClickHouseSettings = { insert_deduplication_token: tokenOf(stream, from, to) },
 ): Promise<void> {
   const rows = client.query(
     copyTo(
@@ -128,7 +138,7 @@ async function copyRange(
       values: body,
       format: 'TabSeparated',
       clickhouse_settings: {
-        insert_deduplication_token: tokenOf(stream, from, to),
+        ...deduplication,
         max_insert_block_size: '1048576',
         min_insert_block_size_rows: '1048576',
         min_insert_block_size_bytes: '0',
@@ -144,26 +154,47 @@ async function copyRange(
   }
 }
 
+/** Whether all events at positions (from, to] are in ClickHouse. */
+async function isThere(
+  clickhouse: ClickHouseClient,
+  stream: number,
+  from: number,
+  to: number,
+): Promise<boolean> {
+  const answer = await clickhouse.query({
+    query: `SELECT uniqExact(position) = {to:UInt64} - {from:UInt64} AS isThere FROM event
+      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64}`,
+    query_params: { stream, from, to },
+    format: 'JSONEachRow',
+    clickhouse_settings: { log_comment: 'mirror event' },
+  })
+  const [row] = await answer.json<{ isThere: number }>()
+  return row?.isThere === 1
+}
+
+const MISSING = `position NOT IN (
+  SELECT retracted_by FROM retracted WHERE stream = {stream:Int32} AND retracted_by > {from:UInt64} AND retracted_by <= {to:UInt64})`
+
 async function copyRetractions(
   clickhouse: ClickHouseClient,
   stream: number,
   from: number,
   to: number,
+  where = '',
+  deduplication: ClickHouseSettings = { insert_deduplication_token: tokenOf(stream, from, to) },
 ): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO retracted
       SELECT stream, arrayJoin(range(JSONExtractUInt(data, 'fromPosition'), JSONExtractUInt(data, 'toPosition') + 1)), position
       FROM event
-      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BlockRetracted'`,
+      WHERE stream = {stream:Int32} AND position > {from:UInt64} AND position <= {to:UInt64} AND type = 'BlockRetracted' ${where}`,
     query_params: { stream, from, to },
-    clickhouse_settings: {
-      insert_deduplication_token: tokenOf(stream, from, to),
-      log_comment: 'mirror retracted',
-    },
+    clickhouse_settings: { ...deduplication, log_comment: 'mirror retracted' },
   })
 }
 
-const tokenOf = (stream: number, from: number, to: number) => `event:${stream}:${from}:${to}`
+/** By which a range's events, and its retractions, are inserted once. */
+export const tokenOf = (stream: number, from: number, to: number) => `event:${stream}:${from}:${to}`
 
 async function contentOf(
   client: pg.PoolClient,

@@ -37,7 +37,7 @@ const isOfData = (error: unknown): error is ClickHouseError =>
 export type Poison = Map<string, number[]>
 
 /** Which events a part is made of: those at (from, to] but, where it has forks, what they took back of it. */
-export type EventRange = Pick<Range, 'from' | 'to' | 'hasForks'>
+export type EventRange = Pick<Range, 'from' | 'to' | 'hasForks' | 'isRepeated'>
 
 /** A part of a projection on one stream. */
 export interface Filled {

@@ -10,9 +10,11 @@ export interface Range {
   types: ReadonlySet<string>
   /** Whether retractions in it take back events of it: rows are made without those, as if the fork had never been. */
   hasForks: boolean
+  /** It was begun before: some of its rows may be there already. */
+  isRepeated?: boolean
 }
 
-type FoundRange = Omit<Range, 'hasForks'>
+type FoundRange = Omit<Range, 'hasForks' | 'isRepeated'>
 
 /** Up to where a range is wanted. */
 interface Target {
@@ -55,7 +57,8 @@ export async function planRange(
   const found = await kept(known.ranges, rangeKey(stream, from, cut, target, isBegun), () =>
     findRange(clickhouse, stream, from, cut, target, isBegun),
   )
-  return { ...found, hasForks: forks.some(({ at, first }) => first > from && at <= found.to) }
+  const hasForks = forks.some(({ at, first }) => first > from && at <= found.to)
+  return { ...found, hasForks, isRepeated: isBegun }
 }
 
 /** What was found out about a database's events, which do not change: projections ask for the same, one after the other. */

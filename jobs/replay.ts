@@ -211,7 +211,9 @@ async function openShadow(
   for (const name of from > 0 ? tablesOf(projection) : []) {
     await clickhouse.command(
       'replay',
-      `INSERT INTO ${identifier(shadow.database)}.${identifier(name)} SELECT * FROM ${identifier(name)} WHERE position <= {from:UInt64} ${partition ? 'AND chain_id = {stream:UInt32}' : ''}`,
+      // Not to be taken for one that a killed server has noted and not done.
+      `INSERT INTO ${identifier(shadow.database)}.${identifier(name)} SETTINGS insert_deduplicate = 0
+       SELECT * FROM ${identifier(name)} WHERE position <= {from:UInt64} ${partition ? 'AND chain_id = {stream:UInt32}' : ''}`,
       { from, stream: stream.id },
     )
   }

@@ -1,5 +1,6 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import type pg from 'pg'
+import { mayLackRows } from '../db/clickhouse/client.ts'
 import { identifier } from '../db/clickhouse/migrate.ts'
 import { rowsOfView } from '../db/clickhouse/views.ts'
 import { VaultlogError } from '../db/process/errors.ts'
@@ -52,7 +53,7 @@ export const LIVE: BatchLimits = { batch: 500_000, settled: 10_000 }
 /**
  * Brings one projection on one stream up to what is mirrored. Gives the position reached; undefined where another
  * worker is at it. Killed at any moment it goes on from the checkpoint: a batch begun is repeated with the same
- * bounds and the same deduplication token, so its rows are there once.
+ * bounds and the same deduplication token, so its rows are there once, and what is missing after that is added.
  */
 export function runProjection(
   pool: pg.Pool,
@@ -153,22 +154,51 @@ async function fillPart(
   range: EventRange,
   without: readonly number[],
 ): Promise<void> {
-  const { projection, stream } = filled
+  const { stream } = filled
   const { from, to } = range
   const { name, into = name } = filled.part
-  const left = without.filter(position => position > from && position <= to)
   const rows = await rowsOfView(clickhouse, `${name}_rows`, { stream, from, to })
-  await clickhouse.command({
-    query: `INSERT INTO ${identifier(into)} SELECT * FROM ${rows}`,
-    clickhouse_settings: {
-      ...settingsFor({ from, to }),
-      ...withoutEvents(filled, range, without),
-      insert_deduplication_token: [name, projection.version, stream, from, to, ...left].join(':'),
-      min_insert_block_size_rows: '4194304',
-      min_insert_block_size_bytes: '0',
-      log_comment: `project ${name}`,
-    },
+  const insert = (where: string, deduplication: ClickHouseSettings) =>
+    clickhouse.command({
+      query: `INSERT INTO ${identifier(into)} SELECT * FROM ${rows} ${where}`,
+      clickhouse_settings: {
+        ...settingsFor({ from, to }),
+        ...withoutEvents(filled, range, without),
+        ...deduplication,
+        min_insert_block_size_rows: '4194304',
+        min_insert_block_size_bytes: '0',
+        log_comment: `project ${name}`,
+      },
+    })
+  await insert('', { insert_deduplication_token: tokenOf(filled, range, without) })
+  if (!range.isRepeated || !mayLackRows(clickhouse)) return
+  const key = await rowKeyOf(clickhouse, into)
+  await insert(
+    `WHERE ${key} NOT IN (SELECT ${key} FROM ${identifier(into)} WHERE position > ${from} AND position <= ${to})`,
+    { insert_deduplicate: 0 },
+  )
+}
+
+/** By which the rows that a part makes of a range are inserted once. */
+export function tokenOf(
+  { projection, part, stream }: Filled,
+  { from, to }: EventRange,
+  without: readonly number[],
+): string {
+  const left = without.filter(position => position > from && position <= to)
+  return [part.name, projection.version, stream, from, to, ...left].join(':')
+}
+
+/** What tells a table's rows apart, as an SQL expression. */
+async function rowKeyOf(clickhouse: ClickHouseClient, table: string): Promise<string> {
+  const answer = await clickhouse.query({
+    query: `SELECT sorting_key AS key FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
+    query_params: { table },
+    format: 'JSONEachRow',
+    clickhouse_settings: { log_comment: 'key of rows' },
   })
+  const [row] = await answer.json<{ key: string }>()
+  return `sipHash128(position, ${row?.key})`
 }
 
 /** A block's events, but not all samples of an hour. */

@@ -39,6 +39,12 @@ const onClusters = new WeakSet<ClickHouseClient>()
 /** Whether a client's tables lie on the shards of a cluster. */
 export const isOnCluster = (client: ClickHouseClient): boolean => onClusters.has(client)
 
+/**
+ * Whether a server that was killed may know an insert's deduplication token and lack its rows: it notes the one before it puts the
+ * other in place. Replicated tables do both at once, in Keeper.
+ */
+export const mayLackRows = (client: ClickHouseClient): boolean => !isOnCluster(client)
+
 /** The database in which a client's statements are carried out. */
 export function databaseOf(client: ClickHouseClient): string {
   const database = databases.get(client)

@@ -3,10 +3,11 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
 import type { BlockEvents } from '../../db/events/event-store.ts'
+import { rewindChain } from '../../db/events/rewind.ts'
 import type { DomainEvent } from '../../db/events/vocabulary.ts'
 import { recordFacts } from '../../db/registry/registry.ts'
 import { listStreams } from '../../jobs/checkpoints.ts'
-import { mirrorStream } from '../../jobs/mirror.ts'
+import { mirrorStream, tokenOf } from '../../jobs/mirror.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { appendBlocks } from '../read-api/append.ts'
@@ -143,5 +144,55 @@ test('samples that lie in one row of the event store are as many rows, and no ba
        FROM event WHERE stream = 77 ORDER BY position`,
     )
     expect(copied).toEqual(lines.map((line, i) => ({ position: i + 1, line })))
+  }
+})
+
+test('a copy of which a killed ClickHouse knows the tokens and has no rows is completed', async () => {
+  const { pool } = pipeline.postgres
+  const hash = (n: number) => `0x${(n + 100).toString(16).padStart(64, '0')}`
+  const block = (n: number): BlockEvents => ({
+    block: { number: n, hash: hash(n), timestamp: 1_700_000_000 + n },
+    events: [
+      {
+        type: 'ShareTransferred',
+        contract: `0x${'1'.repeat(40)}`,
+        logIndex: 0,
+        transactionHash: hash(n),
+        data: { from: `0x${'2'.repeat(40)}`, to: `0x${'3'.repeat(40)}`, shares: 1n },
+      },
+    ],
+  })
+  await appendBlocks(pool, 78, 'chain 78', [block(1), block(2)])
+  await rewindChain(pool, 78, 'chain 78', 1)
+  await appendBlocks(pool, 78, 'chain 78', [{ ...block(2), block: { ...block(2).block, hash: hash(3) } }])
+  const token = tokenOf(78, 0, 4)
+  for (const [table, column] of [
+    ['event', 'position'],
+    ['retracted', 'retracted_by'],
+  ]) {
+    await pipeline.clickhouse.command(
+      'test',
+      `INSERT INTO ${table} (stream, ${column}) SETTINGS insert_deduplication_token = '${token}' SELECT 78, 0`,
+    )
+    await pipeline.clickhouse.command('test', `DELETE FROM ${table} WHERE stream = 78`)
+  }
+  const copied = async () => [
+    ...(await pipeline.rows(
+      'SELECT type, count() AS n FROM event WHERE stream = 78 GROUP BY type ORDER BY type',
+    )),
+    ...(await pipeline.rows('SELECT position, retracted_by FROM retracted WHERE stream = 78')),
+  ]
+  const mirrored = () => mirrorStream(pool, pipeline.clickhouse.client, 78)
+  // So the tokens are those of the copy.
+  expect(await mirrored()).toBe(4)
+  expect(await copied()).toEqual([])
+  for (let time = 1; time <= 2; time++) {
+    await pool.query('UPDATE checkpoint SET position = 0, applying_to = 4 WHERE stream = 78')
+    expect(await mirrored()).toBe(4)
+    expect(await copied()).toEqual([
+      { type: 'BlockRetracted', n: '1' },
+      { type: 'ShareTransferred', n: '3' },
+      { position: '2', retracted_by: '3' },
+    ])
   }
 })

@@ -4,7 +4,7 @@ import { rowsOfView } from '../../db/clickhouse/views.ts'
 import { vocabulary } from '../../db/events/vocabulary.ts'
 import { loadProjections, type Projection, partsOf, tablesOf } from '../../jobs/projection.ts'
 import { planRange, type Range } from '../../jobs/ranges.ts'
-import { applyRange } from '../../jobs/runner.ts'
+import { applyRange, tokenOf } from '../../jobs/runner.ts'
 import { seededRandom } from '../chain/random.ts'
 import { Engine } from './engine.ts'
 import { naiveBalances, naiveClaims, naiveDrawdowns, naiveFlows, naiveHourly, type Row } from './naive.ts'
@@ -374,6 +374,40 @@ describe('every projection', () => {
         expect(sorted(mapped), name).toEqual(sorted(before[name] ?? []))
       }
     })
+  })
+
+  it('completes a batch of which a killed ClickHouse knows the tokens and has no rows', async () => {
+    const { log } = new RandomChain(11).grow(14)
+    await fresh(log)
+    const ends = await applyAll(ofChains, log, () => 1_000_000)
+    const whole = await checksums()
+    const last = log.length
+    const before = ends.findLast(end => end < last / 2) ?? 0
+    await fresh(log)
+    await applyAll(ofChains, log.slice(0, before), () => 1_000_000)
+    const target = { position: last, block_number: 0, block_time: 0 }
+    const range = await planRange(engine.client, STREAM, before, last, target, { isBegun: true })
+    for (const projection of ofChains) {
+      for (const part of partsOf(projection)) {
+        const { name, into = name } = part
+        const token = tokenOf({ projection, part, stream: STREAM }, range, [])
+        await engine.house.command(
+          'test',
+          `INSERT INTO ${into} (chain_id, position) SETTINGS insert_deduplication_token = '${token}' SELECT ${STREAM}, 0`,
+        )
+        await engine.house.command('test', `DELETE FROM ${into} WHERE position = 0`)
+      }
+    }
+    const killed = await checksums()
+    // So the tokens are those of the batch.
+    for (const projection of ofChains)
+      await applyRange(engine.client, projection, STREAM, { ...range, isRepeated: false })
+    expect(await checksums()).toEqual(killed)
+    expect(killed).not.toEqual(whole)
+    for (let time = 1; time <= 2; time++) {
+      for (const projection of ofChains) await applyRange(engine.client, projection, STREAM, range)
+      expect(await checksums()).toEqual(whole)
+    }
   })
 
   it('does not depend on the cut when every block is a batch of its own', async () => {
