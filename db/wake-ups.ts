@@ -1,3 +1,4 @@
+import type { JobsOptions } from 'bullmq'
 import { z } from 'zod'
 import { openQueueBackend } from './queues.ts'
 
@@ -17,21 +18,43 @@ export type Job = z.infer<typeof jobSchema>
 
 export const QUEUE = 'project'
 
-/** BullMQ takes no `:` in an id and drops a job whose id it knows: the id says what is to be done, up to where. */
-export function jobId({ projection, stream, to }: Job, round?: number): string {
-  return `${projection}.${stream}.${to}${round === undefined ? '' : `.${round}`}`
-}
-
-export const jobOptions = {
+const options: JobsOptions = {
   removeOnComplete: true,
   removeOnFail: 1000,
   attempts: 4,
   backoff: { type: 'exponential', delay: 250 },
-} as const
+}
+
+interface AddedJob {
+  name: string
+  data: Job
+  opts: JobsOptions
+}
+
+/**
+ * A job as the queue takes it. Of a projection on a stream one waits at most: it does what all who came meanwhile have asked for.
+ * Where one is at work, the next begins behind it.
+ */
+export const asAdded = (job: Job): AddedJob => ({
+  name: job.projection,
+  data: job,
+  opts: { ...options, deduplication: { id: nameOf(job), keepLastIfActive: true } },
+})
+
+/** A job whose namesake may stand in the queue with a dead worker; once in a round. BullMQ takes no `:` in an id. */
+export const asAddedAgain = (job: Job, round: number): AddedJob => ({
+  name: job.projection,
+  data: job,
+  opts: { ...options, jobId: `${nameOf(job)}.${round}` },
+})
+
+/** Projection and stream: what a job is for. */
+export const nameOf = ({ projection, stream }: Pick<Job, 'projection' | 'stream'>): string =>
+  `${projection}.${stream}`
 
 export interface WakeUps {
   /** Wakes the worker; resolves when the queue has it. */
-  add(jobs: readonly Job[], round?: number): Promise<void>
+  add(jobs: readonly Job[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,15 +67,8 @@ export function openWakeUps(env: {
   const backend = openQueueBackend(env)
   const queue = backend.createQueue<Job>(QUEUE)
   return {
-    async add(jobs, round) {
-      if (jobs.length === 0) return
-      await queue.addBulk(
-        jobs.map(job => ({
-          name: job.projection,
-          data: job,
-          opts: { ...jobOptions, jobId: jobId(job, round) },
-        })),
-      )
+    async add(jobs) {
+      await queue.addBulk(jobs.map(asAdded))
     },
     close: () => backend.close(),
   }

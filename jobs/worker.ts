@@ -7,7 +7,7 @@ import { log } from '../db/process/log.ts'
 import { Turns } from '../db/process/turns.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
-import { type Job, jobId, jobOptions, jobSchema, MIRROR, QUEUE } from '../db/wake-ups.ts'
+import { asAdded, asAddedAgain, type Job, jobSchema, MIRROR, nameOf, QUEUE } from '../db/wake-ups.ts'
 import { registerProjections } from './checkpoints.ts'
 import { Compaction } from './compaction.ts'
 import { checkLedgers } from './ledgers.ts'
@@ -57,10 +57,9 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
   const needReplay = new Set<string>()
   exposeStatus({ pool, clickhouse, queue, projections, feeds: options.feeds ?? new Map() })
 
-  const enqueue = async (jobs: readonly Job[], round?: number): Promise<void> => {
-    const wanted = jobs.filter(job => !needReplay.has(`${job.projection} ${job.stream}`))
-    if (wanted.length === 0) return
-    await queue.addBulk(wanted.map(job => asAdded(job, round)))
+  const enqueue = async (jobs: readonly Job[], add: typeof asAdded = asAdded): Promise<void> => {
+    const wanted = jobs.filter(job => !needReplay.has(nameOf(job)))
+    if (wanted.length > 0) await queue.addBulk(wanted.map(add))
   }
 
   const together = new Turns(options.concurrency)
@@ -74,7 +73,7 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
     onBatch: noteBatch,
   }
   const pace = new Pace(job => {
-    enqueue([job], Date.now()).catch((error: Error) =>
+    enqueue([job]).catch((error: Error) =>
       log.warn({ ...job, error: error.message }, 'could not be given again; the sweep will'),
     )
   })
@@ -86,15 +85,10 @@ export function startWorker(options: WorkerOptions): { stop(): Promise<void> } {
       // What is on top of a gap would be taken for whole. The sweep gives the job again.
       if (isLost()) return
       try {
-        const next = await workPaced(context, pace, job)
-        // One that goes on has the name of the job that is just ending: the queue would not take it.
-        await enqueue(
-          next,
-          next.some(({ projection }) => projection === job.projection) ? Date.now() : undefined,
-        )
+        await enqueue(await workPaced(context, pace, job))
       } catch (error) {
         if (error instanceof NeedsReplayError) {
-          needReplay.add(`${job.projection} ${job.stream}`)
+          needReplay.add(nameOf(job))
           log.error({ projection: job.projection, stream: job.stream, code: error.code }, error.message)
           return
         }
@@ -142,7 +136,7 @@ async function workPaced(context: WorkContext, pace: Pace, job: Job): Promise<Jo
 
 interface Sweeps {
   queue: Queue<Job>
-  enqueue(jobs: readonly Job[], round?: number): Promise<void>
+  enqueue(jobs: readonly Job[], add?: typeof asAdded): Promise<void>
   /** Whether projections that wait for a replay still do is to be found out again. */
   forgetReplays(): void
   /** Ends the sweeps. */
@@ -161,6 +155,19 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
   const warn = (error: Error) => log.warn({ error: error.message }, 'could not look for work, trying again')
   let sweeping: Promise<void> = Promise.resolve()
 
+  const giveAgain = async () => {
+    const found = await findWork(pool, projections, { isIdle: true })
+    if (found.length === 0) return
+    const active = new Set((await queue.getActive()).map(({ data }) => nameOf(data)))
+    const round = Math.floor(Date.now() / ROUND_MS)
+    await enqueue(found.filter(job => !active.has(nameOf(job))))
+    // Active, and nobody is at it: with a dead worker, as a rule.
+    const waiting = new Set((await queue.getJobs(['waiting', 'delayed'])).map(({ data }) => nameOf(data)))
+    await enqueue(
+      found.filter(job => active.has(nameOf(job)) && !waiting.has(nameOf(job))),
+      job => asAddedAgain(job, round),
+    )
+  }
   const look = async () => {
     await resolveDeadLetters(pool)
     await forgetHealed(pool, queue)
@@ -171,7 +178,7 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
     if (!isRegistered) await registerProjections(pool, projections)
     isRegistered = true
     if (guard?.fault?.kind === 'lost') return
-    await enqueue(await findWork(pool, projections, { isIdle: true }), Math.floor(Date.now() / ROUND_MS))
+    await giveAgain()
     if (Date.now() >= ledgersAt) {
       ledgersAt = Date.now() + LEDGERS_MS
       await lookAtLedgers(pool, clickhouse.client)
@@ -235,12 +242,6 @@ async function forgetHealed(pool: pg.Pool, queue: Queue<Job>): Promise<void> {
   for (const job of failed)
     if ((reached.get(`${job.data.projection} ${job.data.stream}`) ?? 0) >= job.data.to) await job.remove()
 }
-
-const asAdded = (job: Job, round?: number) => ({
-  name: job.projection,
-  data: job,
-  opts: { ...jobOptions, jobId: jobId(job, round) },
-})
 
 function noteBatch(
   projection: string,
