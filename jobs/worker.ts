@@ -40,7 +40,7 @@ const HELD_MS = 250
 const TURN_MS = 5_000
 /** How often the ledgers are held against the sampled supplies: samples come hourly. */
 const LEDGERS_MS = 3_600_000
-/** A job of the same name may stand in the queue with a dead worker: after this long it is given again. */
+/** A job of the same name may stand in the queue with a dead worker: once in this time it is given again all the same. */
 const ROUND_MS = 5_000
 
 /**
@@ -159,12 +159,14 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
     const found = await findWork(pool, projections, { isIdle: true })
     if (found.length === 0) return
     const active = new Set((await queue.getActive()).map(({ data }) => nameOf(data)))
-    const round = Math.floor(Date.now() / ROUND_MS)
     await enqueue(found.filter(job => !active.has(nameOf(job))))
     // Active, and nobody is at it: with a dead worker, as a rule.
+    const stuck = found.filter(job => active.has(nameOf(job)))
+    if (stuck.length === 0) return
     const waiting = new Set((await queue.getJobs(['waiting', 'delayed'])).map(({ data }) => nameOf(data)))
+    const round = Math.floor(Date.now() / ROUND_MS)
     await enqueue(
-      found.filter(job => active.has(nameOf(job)) && !waiting.has(nameOf(job))),
+      stuck.filter(job => !waiting.has(nameOf(job))),
       job => asAddedAgain(job, round),
     )
   }
