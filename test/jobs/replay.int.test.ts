@@ -149,7 +149,7 @@ describe('replay of all projections', () => {
         await pipeline.project()
       }
     })()
-    await replay(await options({ batch: 100 }))
+    await replay(await options({ batch: 400 }))
     await growing
     arriving = false
     await reading
@@ -177,7 +177,7 @@ describe('replay of all projections', () => {
     const comparisons = await verify(await options({ projections: only('flow') }))
     expect(comparisons.filter(({ equal }) => !equal)).toEqual([])
     // Of all that has tables beside its own, too.
-    await replay(await options({ streams, fromBlock: block, batch: 50 }))
+    await replay(await options({ streams, fromBlock: block, batch: 200 }))
     await expectVerified()
   })
 })
@@ -397,7 +397,7 @@ describe('as an operator runs it', () => {
   afterEach(() => pipeline.drop())
 
   test('replay says how far it is, survives SIGKILL, and verify proves the result', async () => {
-    const killed = start(['jobs/cli.ts', 'replay', '--batch', '20'], { ...pipeline.env(), LOG_LEVEL: 'warn' })
+    const killed = start(['jobs/cli.ts', 'replay', '--batch', '60'], { ...pipeline.env(), LOG_LEVEL: 'warn' })
     await killed.until(/daily_flow base: \d+\/\d+ events/)
     killed.child.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
