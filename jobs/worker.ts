@@ -238,11 +238,8 @@ async function forgetHealed(pool: pg.Pool, queue: Queue<Job>): Promise<void> {
   const { rows } = await pool.query<{ projection: string; stream: number; position: number }>(
     'SELECT projection, stream, position FROM checkpoint',
   )
-  const reached = new Map(
-    rows.map(({ projection, stream, position }) => [`${projection} ${stream}`, position]),
-  )
-  for (const job of failed)
-    if ((reached.get(`${job.data.projection} ${job.data.stream}`) ?? 0) >= job.data.to) await job.remove()
+  const reached = new Map(rows.map(row => [nameOf(row), row.position]))
+  for (const job of failed) if ((reached.get(nameOf(job.data)) ?? 0) >= job.data.to) await job.remove()
 }
 
 function noteBatch(

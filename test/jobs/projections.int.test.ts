@@ -377,12 +377,14 @@ describe('every projection', () => {
   })
 
   it('completes a batch of which a killed ClickHouse knows the tokens and has no rows', async () => {
-    const { log } = new RandomChain(11).grow(14)
-    await fresh(log)
-    const ends = await applyAll(ofChains, log, () => 1_000_000)
-    const whole = await checksums()
+    const chain = new RandomChain(11).grow(14)
+    const before = chain.log.length
+    // Blocks enough that nearly every table has rows of them.
+    const { log } = chain.grow(80, { forks: false })
     const last = log.length
-    const before = ends.findLast(end => end < last / 2) ?? 0
+    await fresh(log)
+    await applyAll(ofChains, log, () => 1_000_000)
+    const whole = await checksums()
     await fresh(log)
     await applyAll(ofChains, log.slice(0, before), () => 1_000_000)
     const target = { position: last, block_number: 0, block_time: 0 }
@@ -403,7 +405,10 @@ describe('every projection', () => {
     for (const projection of ofChains)
       await applyRange(engine.client, projection, STREAM, { ...range, isRepeated: false })
     expect(await checksums()).toEqual(killed)
-    expect(killed).not.toEqual(whole)
+    // Of every table that such a history has rows of at all.
+    const filled = Object.keys(whole).filter(table => !whole[table]?.startsWith('0 '))
+    expect(filled.length).toBeGreaterThan(50)
+    for (const table of filled) expect(killed[table], table).not.toBe(whole[table])
     for (let time = 1; time <= 2; time++) {
       for (const projection of ofChains) await applyRange(engine.client, projection, STREAM, range)
       expect(await checksums()).toEqual(whole)

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openClickHouse } from '../../db/clickhouse/client.ts'
 import { openQueueBackend } from '../../db/queues.ts'
-import { type Job, MIRROR, openWakeUps, QUEUE } from '../../db/wake-ups.ts'
+import { asAdded, type Job, MIRROR, openWakeUps, QUEUE } from '../../db/wake-ups.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { createPipeline, type Pipeline } from '../pipeline.ts'
 import { appendBlocks } from '../read-api/append.ts'
@@ -42,6 +42,16 @@ async function append(height: number): Promise<void> {
       },
     ])
   }
+}
+
+/** How many events of each chain are not in ClickHouse yet. */
+async function behind(): Promise<number[]> {
+  const { rows } = await pipeline.postgres.pool.query<{ left: number }>(
+    `SELECT (head - coalesce(position, 0))::int AS left FROM stream
+     LEFT JOIN checkpoint ON stream = id AND projection = $1 WHERE id = ANY ($2)`,
+    [MIRROR, CHAINS],
+  )
+  return rows.map(({ left }) => left)
 }
 
 /** Long enough for the worker to look for lost work several times, and for a job of a dead one to be given again. */
@@ -82,13 +92,35 @@ test('a worker that does not keep up has one job of a stream waiting, however ma
 
   const able = startWorker({ ...options, clickhouse: pipeline.clickhouse })
   closing.push(() => able.stop())
-  const mirrored = async () => {
-    const { rows } = await pool.query<{ position: number }>(
-      'SELECT position FROM checkpoint WHERE projection = $1 AND stream = ANY ($2)',
-      [MIRROR, CHAINS],
-    )
-    return rows.map(({ position }) => position)
-  }
-  await expect.poll(mirrored, { timeout: 20_000 }).toEqual(CHAINS.map(() => BLOCKS))
+  await expect.poll(behind).toEqual(CHAINS.map(() => 0))
   await expect.poll(() => queue.getJobCountByTypes('waiting', 'delayed', 'active')).toBe(0)
+  await able.stop()
+})
+
+test('jobs that stand with a worker that does nothing any more are done by another', async () => {
+  const { pool, url } = pipeline.postgres
+  const backend = openQueueBackend({ databaseUrl: url })
+  const queue = backend.createQueue<Job>(QUEUE)
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  // It renews its hold on the jobs: BullMQ never takes them from it.
+  backend.createWorker<Job, void>(QUEUE, () => released, { concurrency: CHAINS.length })
+  closing.push(() => backend.close(), release)
+  await append(BLOCKS + 1)
+  await queue.addBulk(CHAINS.map(stream => asAdded({ projection: MIRROR, stream, to: BLOCKS + 1 })))
+  await expect.poll(() => queue.getActiveCount()).toBe(CHAINS.length)
+  expect(await behind()).toEqual(CHAINS.map(() => expect.toSatisfy((left: number) => left > 0)))
+
+  const able = startWorker({
+    pool,
+    clickhouse: pipeline.clickhouse,
+    projections: pipeline.projections,
+    queue: { databaseUrl: url },
+    concurrency: 1,
+  })
+  closing.push(() => able.stop())
+  await expect.poll(behind).toEqual(CHAINS.map(() => 0))
+  expect(await queue.getActiveCount()).toBeGreaterThanOrEqual(CHAINS.length)
 })
