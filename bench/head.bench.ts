@@ -8,7 +8,7 @@ import { startFaultyNode } from '../test/faults/chain/rpc-server.ts'
 import { type Bench, percentiles, type Result, type Stage } from './bench.ts'
 
 /** Blocks before it counts: the rhythm has to be found. */
-const WARM = 8
+const WARM = 24
 const BLOCKS = 20
 const SECONDS = 60
 const WAVER = 0.05
@@ -83,12 +83,8 @@ export const bench: Bench = {
     for (const { name, blockTime } of Object.values(networks))
       byTime.set(blockTime, [...(byTime.get(blockTime) ?? []), name])
     const times = [...byTime].sort(([a], [b]) => b - a)
-    const all = async (scheme: 'http' | 'ws') => {
-      stage.say(scheme)
-      return Promise.all(times.map(([time]) => follow(stage, time, scheme)))
-    }
-    const asked = await all('http')
-    const told = await all('ws')
+    const all = (scheme: 'http' | 'ws') => Promise.all(times.map(([time]) => follow(stage, time, scheme)))
+    const [asked, told] = await Promise.all([all('http'), all('ws')])
     return times.map(([time, names], i): Result => {
       const words = (found: Found | undefined) => {
         if (!found) return ''

@@ -246,7 +246,7 @@ async function twenty(stage: Stage, clickhouse: ClickHouse, store: GeneratedStor
   }
   const [slowest] = times.sort((a, b) => b.ms - a.ms)
   if (!slowest) throw new TypeError('docs/questions.md has no questions')
-  stage.say(`slowest of ${times.length} questions: ${slowest.question}`)
+  for (const { question, ms } of times.slice(0, 5)) stage.say(`${question}: ${ms.toFixed(0)} ms`)
   return {
     what: `slowest of ${times.length} questions in SQL (${slowest.question})`,
     ours: `${slowest.ms.toFixed(0)} ms, median of all ${(times[times.length >> 1]?.ms ?? 0).toFixed(0)} ms`,

@@ -23,6 +23,16 @@ export interface RpcFinalOptions {
   span: () => number
 }
 
+/** What there is beside the logs of a range. */
+interface ReadSoFar {
+  /** Blocks that are given whether they have logs or not. */
+  ends?: readonly number[]
+  /** Blocks that were handed out before, with other logs. */
+  known?: readonly FinalBlock[]
+  /** Headers that came with the logs. */
+  headers?: ReadonlyMap<number, ChainHeader>
+}
+
 /** Final blocks by RPC: logs by contracts and topics, and the headers of blocks of which these do not say enough. */
 export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSource {
   const logsOf = openLogQueries(rpc)
@@ -38,9 +48,7 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
 
   async function blocksOf(
     found: readonly BlockLogs[],
-    ends: readonly number[],
-    known: readonly FinalBlock[] = [],
-    headers: ReadonlyMap<number, ChainHeader> = new Map(),
+    { ends = [], known = [], headers = new Map() }: ReadSoFar,
   ): Promise<FinalBlock[]> {
     const byNumber = new Map(found.map(block => [block.number, block]))
     const had = new Map(known.map(({ header }) => [header.height, timedBlock(header)]))
@@ -74,10 +82,10 @@ export function openRpcFinal({ rpc, finality, span }: RpcFinalOptions): FinalSou
           onHeader: header => headers.set(header.number, header),
         }),
       )
-      return blocksOf(found.logs, [from, found.to], [], headers)
+      return blocksOf(found.logs, { ends: [from, found.to], headers })
     },
     readMore: async (subscriptions, from, to, known) =>
-      blocksOf(await logsOf(subscriptions, from, to, { most: MOST_LOGS }), [], known),
+      blocksOf(await logsOf(subscriptions, from, to, { most: MOST_LOGS }), { known }),
     header: async height => finalBlock(await headerOf(height)),
   }
 }
