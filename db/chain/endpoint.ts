@@ -4,15 +4,8 @@ import { log } from '../process/log.ts'
 import { RpcRefusedError } from './errors.ts'
 import { type FoundLimit, openFoundLimit } from './found-limit.ts'
 import { openRate } from './rate.ts'
-import {
-  type Answer,
-  type Call,
-  NoAnswerError,
-  type SaidError,
-  type Send,
-  sendByHttp,
-  sendByWebSocket,
-} from './transport.ts'
+import { type Answer, type Call, NoAnswerError, type SaidError, type Send, sendByHttp } from './transport.ts'
+import { sendByWebSocket } from './websocket.ts'
 
 /** What an endpoint is asked at most; what it takes is found out below that. */
 export interface EndpointLimits {

@@ -1,4 +1,3 @@
-import { getWebSocketRpcClient } from 'viem/utils'
 import { z } from 'zod'
 import type { NoAnswer } from './errors.ts'
 
@@ -64,7 +63,7 @@ export type Send = (
   options: { timeoutMs: number; maxBytes: number; isExact?: boolean },
 ) => Promise<Answer[]>
 
-const said = z.object({
+export const said = z.object({
   code: z.number().catch(0),
   message: z.string().catch(''),
   data: z.unknown().optional(),
@@ -168,7 +167,7 @@ const toAnswer = ({ error, result }: Single): Answer => (error ? { error } : { r
 const secondsOf = (header: string | null) =>
   header !== null && /^\d{1,4}$/.test(header) ? Number(header) * 1000 : undefined
 
-const tooLong = (maxBytes: number) =>
+export const tooLong = (maxBytes: number) =>
   new NoAnswerError(`an answer of more than ${maxBytes} bytes`, { isTooLong: true })
 
 async function readBounded(response: Response, maxBytes: number): Promise<string> {
@@ -180,30 +179,4 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/**
- * Calls of a WebSocket go one by one: there is nothing that a batch would save. A message comes whole, however long it is: one
- * that is too long is left aside, and the connection stays for what others asked over it.
- */
-export function sendByWebSocket(url: string): Send {
-  return (calls, { timeoutMs, maxBytes }) =>
-    Promise.all(
-      calls.map(async ({ method, params }): Promise<Answer> => {
-        try {
-          const client = await getWebSocketRpcClient(url, { keepAlive: true, reconnect: true })
-          const answer = await client.requestAsync({ body: { method, params }, timeout: timeoutMs })
-          const words: unknown[] = [answer.result, answer.error?.message, answer.error?.data]
-          if (words.some(said => typeof said === 'string' && said.length > maxBytes)) throw tooLong(maxBytes)
-          if (answer.error) return { error: said.parse(answer.error) }
-          return { result: answer.result }
-        } catch (error) {
-          if (error instanceof NoAnswerError) throw error
-          const isLate = (error as Error).name === 'TimeoutError'
-          const words =
-            ((error as { details?: string }).details ?? (error as Error).message).split('\n')[0] ?? ''
-          throw new NoAnswerError(words, isLate ? { isLate } : { isGone: true }, error)
-        }
-      }),
-    )
 }

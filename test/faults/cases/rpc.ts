@@ -238,6 +238,22 @@ const checks: Check[] = [
       await liveFor(system, 3)
     },
   },
+  ...[true, false].map(
+    (isWebSocket): Check => ({
+      name: `the node is away for six seconds, ${isWebSocket ? 'over WebSocket' : 'over HTTP'}`,
+      isQuick: isWebSocket,
+      group: 'rpc',
+      phase: 'head',
+      options: { isWebSocket },
+      async inject(system) {
+        const { node } = system
+        await node.goAway()
+        await liveFor(system, 6)
+        await node.comeBack()
+        await liveFor(system, 2)
+      },
+    }),
+  ),
   {
     name: 'back-off stays below 20 times the normal rate',
     group: 'rpc',

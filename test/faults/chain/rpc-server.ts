@@ -78,6 +78,10 @@ export interface FaultyNode {
   ranges: { blocks: number; refused: boolean; byAddress: boolean }[]
   /** The subscriptions that there are go quiet; their connections stay open and answer. */
   muteSubscriptions(): void
+  /** Nobody is at its address any more; connections end. */
+  goAway(): Promise<void>
+  /** It is at its address again. */
+  comeBack(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -332,9 +336,17 @@ export async function startFaultyNode(
     return faults.twice ? found.flatMap(log => [log, log]) : found
   }
 
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const listen = (port: number) => new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  const goAway = () =>
+    new Promise<void>(resolve => {
+      sockets.close()
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
+  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     get faults() {
       return node.faults
     },
@@ -344,13 +356,12 @@ export async function startFaultyNode(
     requests,
     ranges,
     muteSubscriptions: () => subscribers.clear(),
-    stop: () =>
-      new Promise(resolve => {
-        forget()
-        sockets.close()
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    goAway,
+    comeBack: () => listen(port),
+    stop() {
+      forget()
+      return goAway()
+    },
   }
 }
 
