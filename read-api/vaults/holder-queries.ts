@@ -56,12 +56,13 @@ export const theseHolderSummaries = defineQuery({
  */
 const newestOf = (
   vaults: string,
-) => `SELECT vault, holder, argMax(balance, position) AS balance, max(position) AS last
-  FROM holder WHERE chain_id = {chain:UInt32} ${vaults} GROUP BY vault, holder`
+  key: string,
+) => `SELECT ${key}, argMax(balance, position) AS balance, max(position) AS last
+  FROM holder WHERE chain_id = {chain:UInt32} ${vaults} GROUP BY ${key}`
 
 export const newestHolderSummaries = defineQuery({
   name: 'newest_holder_summaries',
-  sql: summary(newestOf(THESE)),
+  sql: summary(newestOf(THESE, 'vault, holder')),
   row: summaryRow,
 })
 
@@ -70,7 +71,7 @@ const pageRow = rowOf('holder', ['holder', 'balance'])
 export const newestHoldersPage = defineQuery({
   name: 'newest_holders_page',
   sql: `SELECT holder, toString(balance) AS balance, newest
-    FROM (SELECT holder, balance, max(last) OVER () AS newest FROM (${newestOf(ONE)})) AS holders
+    FROM (SELECT holder, balance, max(last) OVER () AS newest FROM (${newestOf(ONE, 'holder')})) AS holders
     WHERE holders.balance > 0
     ORDER BY holders.balance DESC, holder LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
   row: pageRow.extend({ newest: uint }),
