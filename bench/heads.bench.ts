@@ -266,6 +266,18 @@ const stepsOf = (list: readonly { reached: Reached }[]) =>
     return `${step} ${p50.toFixed(0)}`
   }).join(', ')
 
+/** Where the three slowest blocks were held up. */
+const slowestOf = (watch: Watch): Result[] =>
+  [...watch.delays]
+    .flatMap(([name, list]) => list.map(delay => ({ name, ...delay })))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, 3)
+    .map(({ name, ms, reached }) => ({
+      what: `one of the three slowest blocks, of ${name}`,
+      ours: `${ms.toFixed(0)} ms`,
+      beside: stepsOf([{ reached }]),
+    }))
+
 function resultsOf(watch: Watch, { seconds, cpu, memory, statements, parts }: Figures): Result[] {
   const all = [...watch.delays.values()].flat().sort((a, b) => a.at - b.at)
   const third = Math.floor(all.length / 3)
@@ -293,6 +305,7 @@ function resultsOf(watch: Watch, { seconds, cpu, memory, statements, parts }: Fi
       const holds = p50 <= 1_000 && p99 <= 3_000
       return { what: name, ours: words, beside: stepsOf(list), budget: 'p50 1 s, p99 3 s', holds }
     }),
+    ...slowestOf(watch),
     {
       what: 'the last third of it, beside the first',
       ours: end.words,
