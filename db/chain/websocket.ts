@@ -5,7 +5,9 @@ import { type Answer, type Call, NoAnswerError, type Send, said, tooLong } from 
 type Client = Awaited<ReturnType<typeof getWebSocketRpcClient>>
 
 interface Connection {
-  client: Client
+  opening: Promise<Client>
+  /** Absent until it is open. */
+  client?: Client
   /** When a message came last. Milliseconds, as performance.now() has them. */
   heardAt: number
 }
@@ -14,7 +16,7 @@ interface Connection {
 const HANDSHAKE = 30_000
 
 /** The connection to each URL, open or about to be. */
-const connections = new Map<string, Promise<Connection>>()
+const connections = new Map<string, Connection>()
 
 /**
  * Calls of a WebSocket go one by one: there is nothing that a batch would save. A message comes whole, however long it is: one
@@ -33,18 +35,16 @@ async function sendOne(
 ): Promise<Answer> {
   const startedAt = performance.now()
   const late = (cause?: unknown) => new NoAnswerError(`no answer in ${timeoutMs} ms`, { isLate: true }, cause)
-  let opened: { connection: Connection; opening: Promise<Connection> } | undefined
+  const connection = connectionTo(url)
   try {
-    const opening = connectionTo(url)
-    const connection = await within(
+    const client = await within(
       { ms: timeoutMs },
-      () => opening,
+      () => connection.opening,
       () => {
         throw late()
       },
     )
-    opened = { connection, opening }
-    const answer = await connection.client.requestAsync({
+    const answer = await client.requestAsync({
       body: { method, params },
       timeout: Math.max(1, timeoutMs - (performance.now() - startedAt)),
     })
@@ -55,52 +55,41 @@ async function sendOne(
     if (error instanceof NoAnswerError) throw error
     const isLate = (error as Error).name === 'TimeoutError'
     // A slow node still answers others: where nothing came at all meanwhile, nobody may be at the other end.
-    if (opened && (!isLate || opened.connection.heardAt < startedAt)) leave(url, opened)
+    if (!isLate || connection.heardAt < startedAt) leave(url, connection)
     if (isLate) throw late(error)
     const { details, message } = error as Error & { details?: string }
     throw new NoAnswerError((details ?? message ?? '').split('\n')[0] ?? '', { isGone: true }, error)
   }
 }
 
-function connectionTo(url: string): Promise<Connection> {
+function connectionTo(url: string): Connection {
   const known = connections.get(url)
   if (known) return known
-  const opening = open(url)
-  connections.set(url, opening)
-  const timer = setTimeout(() => forget(url, opening), HANDSHAKE).unref()
-  opening.then(
-    connection => {
-      clearTimeout(timer)
-      const both = { connection, opening }
-      if (connections.get(url) !== opening) connection.client.close()
-      else connection.client.socket.addEventListener('close', () => leave(url, both))
-    },
-    () => {
-      clearTimeout(timer)
-      forget(url, opening)
-    },
-  )
-  return opening
-}
-
-async function open(url: string): Promise<Connection> {
   // Left to itself viem opens a lost connection five times at most, after 2 s and then at its pings, and prints the URL, with the key in it,
   // where that fails.
-  const client = await getWebSocketRpcClient(url, { keepAlive: true, reconnect: false })
-  const connection = { client, heardAt: performance.now() }
-  client.socket.addEventListener('message', () => {
+  const opening = getWebSocketRpcClient(url, { keepAlive: true, reconnect: false })
+  const connection: Connection = { opening, heardAt: Number.POSITIVE_INFINITY }
+  connections.set(url, connection)
+  const timer = setTimeout(() => leave(url, connection), HANDSHAKE).unref()
+  const heard = () => {
     connection.heardAt = performance.now()
-  })
+  }
+  opening
+    .then(client => {
+      if (connections.get(url) !== connection) return client.close()
+      connection.client = client
+      heard()
+      client.socket.addEventListener('message', heard)
+      client.socket.addEventListener('close', () => leave(url, connection))
+    })
+    .catch(() => leave(url, connection))
+    .finally(() => clearTimeout(timer))
   return connection
 }
 
-/** What others wait for over it fails at once. */
-function leave(
-  url: string,
-  { connection, opening }: { connection: Connection; opening: Promise<Connection> },
-): void {
-  if (forget(url, opening)) connection.client.close()
+/** What others wait for over it fails at once: viem would give it to the next call too until it is closed. */
+function leave(url: string, connection: Connection): void {
+  if (connections.get(url) !== connection) return
+  connections.delete(url)
+  connection.client?.close()
 }
-
-const forget = (url: string, opening: Promise<Connection>) =>
-  connections.get(url) === opening && connections.delete(url)

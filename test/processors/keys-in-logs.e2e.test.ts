@@ -1,8 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../chain/anvil-process.ts'
 import { createPostgres, type TestPostgres } from '../databases.ts'
+import { GeneratedChain } from '../faults/chain/generated-chain.ts'
+import { startFaultyNode } from '../faults/chain/rpc-server.ts'
 import { type Running, start } from '../faults/command.ts'
 
 const KEY = 'Zk3cretPath0123456789'
@@ -67,4 +70,34 @@ it.each([
     expect(running.said()).toContain(at)
     for (const secret of [KEY, QUERY, PASSWORD]) expect(running.said()).not.toContain(secret)
   }
+})
+
+it('says no key of a node that goes away amid a WebSocket, at the lowest level of the log', async () => {
+  const chain = new GeneratedChain({ seed: 5, chainId: 1 })
+  chain.live(20)
+  const away = await startFaultyNode(chain)
+  const processor = start(['processors/main.ts', 'mainnet'], {
+    DATABASE_URL: postgres.url,
+    LOG_LEVEL: 'trace',
+    SQD_TRACE: '*',
+    SQD_WARN: '',
+    RPC_MAINNET: `${away.url.replace('http', 'ws')}/v2/${KEY}?apikey=${QUERY}`,
+    START_BLOCK_MAINNET: '0',
+  })
+  try {
+    await processor.until(/processor runs/)
+    chain.live(2)
+    await processor.until(/"block":/)
+    await away.goAway()
+    // Longer than the first pause before a connection is opened again.
+    await sleep(5_000)
+    await away.comeBack()
+    await sleep(5_000)
+  } finally {
+    processor.child.kill('SIGTERM')
+    await processor.ended
+    await away.stop()
+  }
+  expect(processor.said()).toMatch(/ECONNREFUSED|closed|terminated/)
+  for (const secret of [KEY, QUERY]) expect(processor.said()).not.toContain(secret)
 })
