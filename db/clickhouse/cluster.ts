@@ -32,9 +32,9 @@ export function localName(table: string): string {
   return `${table}_local`
 }
 
-/** A Distributed table has no parts, of which settings are. */
+/** A Distributed table has no parts, of which settings and indexes are. */
 function altered(statement: string, cluster: string): string {
-  const isOfParts = /^ALTER TABLE \w+ MODIFY SETTING /.test(statement)
+  const isOfParts = /^ALTER TABLE \w+ (MODIFY SETTING|ADD INDEX) /.test(statement)
   return statement.replace(
     /(?<=^ALTER TABLE )\w+/,
     name => `${isOfParts ? localName(name) : name} ON CLUSTER ${cluster}`,
