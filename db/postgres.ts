@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { PatientClient, watchConnection } from './lost-connections.ts'
 import {
   type AppliedMigration,
   type Migration,
@@ -26,14 +27,10 @@ export function openPostgres(url: string, name: string, max = 4, patienceMs?: nu
     application_name: `vaultlog-${name}`,
     max,
     types,
-    // A server that is gone without a word is noticed, and a client by the server: it holds locks until then.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: async client => {
-      await client.query(
-        'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3',
-      )
-    },
+    Client: PatientClient,
+    onConnect: client => watchConnection(client, url),
     query_timeout: patienceMs,
     connectionTimeoutMillis: patienceMs,
   })

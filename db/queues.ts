@@ -10,6 +10,8 @@ import type {
   WorkerOptions,
 } from 'bullmq'
 import { Redis } from 'ioredis'
+import type pg from 'pg'
+import { PatientClient, watchConnection } from './lost-connections.ts'
 import { log } from './process/log.ts'
 
 /** BullMQ by CommonJS: its Postgres backend finds `pg` with `require`, which it does not have as an ES module. */
@@ -57,9 +59,15 @@ interface Parts {
   closeConnections(): Promise<void>
 }
 
+/**
+ * A connection over which no answer has come for so long is left: it may be one that a NAT or a proxy has forgotten without closing
+ * it. The longest that Redis is asked to wait for a job is ten seconds.
+ */
+const SILENCE_MS = 20_000
+
 function openRedis(url: string, prefix: string): QueueBackend {
   const redis = (maxRetriesPerRequest: number | null) => {
-    const client = new Redis(url, { maxRetriesPerRequest })
+    const client = new Redis(url, { maxRetriesPerRequest, socketTimeout: SILENCE_MS })
     client.on('error', error => log.warn({ err: error }, 'queue: Redis'))
     return client
   }
@@ -84,6 +92,8 @@ function openPostgres(databaseUrl: string): QueueBackend {
     migrate: true,
     max: 4,
     options: '-c synchronous_commit=off',
+    Client: PatientClient,
+    onConnect: (client: pg.ClientBase) => watchConnection(client, databaseUrl),
   }
   return backendOf('postgres', {
     connection,

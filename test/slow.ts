@@ -16,6 +16,7 @@ export const SLOW = [
   'test/db/embedded/postgres.int.test.ts',
   'test/db/embedded/up.int.test.ts',
   'test/db/keys/limits.int.test.ts',
+  'test/db/lost-connections.int.test.ts',
   'test/db/stores.int.test.ts',
   'test/faults/instances.e2e.test.ts',
   'test/faults/kills.e2e.test.ts',

@@ -7,6 +7,8 @@ export interface TcpProxy {
   delay: number
   /** Answers of the server are lost, and the connection with them. */
   losesAnswers: boolean
+  /** Nothing passes any more over the connections that there are, which stay open; new ones are as before. */
+  hush(): void
   stop(): Promise<void>
 }
 
@@ -14,6 +16,7 @@ export interface TcpProxy {
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const proxy = { port: 0, delay: 0, losesAnswers: false }
+  const hushed = new Set<Socket>()
   const server = createServer(client => {
     const upstream = connect(target.port, target.host)
     for (const socket of [client, upstream]) {
@@ -32,6 +35,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     client.on('data', chunk => {
       client.pause()
       setTimeout(() => {
+        if (hushed.has(client)) return
         upstream.write(chunk)
         client.resume()
       }, proxy.delay)
@@ -40,6 +44,14 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   proxy.port = (server.address() as AddressInfo).port
   return Object.assign(proxy, {
+    hush() {
+      for (const socket of sockets) {
+        hushed.add(socket)
+        socket.unpipe()
+        // What comes is lost, and that an end is there is still seen.
+        socket.resume()
+      }
+    },
     stop: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve())

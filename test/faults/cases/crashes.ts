@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { type Check, liveFor } from '../check.ts'
 import { hasRedis, type OwnName } from '../own-servers.ts'
 import { must, NETWORK, type System } from '../system.ts'
+import { startTcpProxy } from '../tcp-proxy.ts'
 
 const stores: OwnName[] = ['postgres', 'clickhouse']
 
@@ -46,6 +47,37 @@ function servers(name: OwnName): Check[] {
     ),
   )
 }
+
+/** Nothing passes over the connections that there are, and nobody closes them, as where a NAT or a proxy forgets them. */
+const forgotten = (name: 'postgres' | 'redis', setting: 'DATABASE_URL' | 'REDIS_URL'): Check => ({
+  name: `connections to ${title[name]} are forgotten, and not closed`,
+  group: 'crashes',
+  phase: 'start',
+  ...(name === 'redis' ? { own: [name] } : {}),
+  async inject(system) {
+    const direct = system.env[setting] ?? ''
+    const target = new URL(direct)
+    const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
+    target.port = String(proxy.port)
+    system.env[setting] = target.href
+    try {
+      system.start('processor', 'worker')
+      await system.settle()
+      const going = liveFor(system, 4)
+      await pause(1000)
+      proxy.hush()
+      await going
+      const began = Date.now()
+      await system.settle()
+      return `caught up after ${((Date.now() - began) / 1000).toFixed(1)} s`
+    } finally {
+      system.env[setting] = direct
+      for (const part of ['processor', 'worker'] as const) await system.stop(part)
+      await proxy.stop()
+      system.start('processor', 'worker')
+    }
+  },
+})
 
 /** What can be read of the store is whole: dense, and as far as the cursor says. */
 async function storeIsWhole({ pool }: System): Promise<void> {
@@ -195,6 +227,8 @@ const checks: Check[] = [
   ...kills('worker'),
   ...servers('clickhouse'),
   ...(hasRedis ? servers('redis') : []),
+  forgotten('postgres', 'DATABASE_URL'),
+  ...(hasRedis ? [forgotten('redis', 'REDIS_URL')] : []),
   {
     name: 'SIGTERM of the processor while its node is down: ends within 15 s',
     group: 'crashes',

@@ -1,0 +1,66 @@
+import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { to as copyTo } from 'pg-copy-streams'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { openPostgres } from '../../db/postgres.ts'
+import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts'
+
+/** Longer than nothing may pass before the server is asked. */
+const LONG_MS = 18_000
+
+let forgetful: TcpProxy
+let url: string
+beforeAll(async () => {
+  const target = new URL(inject('postgresUrl'))
+  forgetful = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
+  target.port = String(forgetful.port)
+  url = target.href
+})
+afterAll(() => forgetful?.stop())
+
+describe.concurrent('a connection to Postgres', () => {
+  it('over which no answer can come is left, and the next one answers', async () => {
+    const pool = openPostgres(url, 'test', 2)
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    forgetful.hush()
+    await expect(client.query('SELECT 1')).rejects.toThrow(/Connection terminated/)
+    client.release(true)
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await pool.end()
+  })
+
+  it('is kept for as long as a statement takes', async () => {
+    const pool = openPostgres(inject('postgresUrl'), 'test', 1)
+    const { rows } = await pool.query(`SELECT 1 AS one FROM pg_sleep(${LONG_MS / 1000})`)
+    expect(rows).toEqual([{ one: 1 }])
+    await pool.end()
+  })
+
+  it('is kept while what it sent is not read', async () => {
+    const pool = openPostgres(inject('postgresUrl'), 'test', 1)
+    const client = await pool.connect()
+    const rows = client.query(
+      copyTo(`COPY (SELECT repeat('x', 1000) FROM generate_series(1, 1000)) TO STDOUT`),
+    )
+    let bytes = 0
+    for await (const chunk of rows) {
+      if (bytes === 0) await pause(LONG_MS)
+      bytes += chunk.length
+    }
+    expect(bytes).toBe(1_001_000)
+    client.release()
+    await pool.end()
+  })
+
+  it('that is taken and left without a word is given up', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+    const to = new URL(url)
+    to.port = String((silent.address() as { port: number }).port)
+    const pool = openPostgres(to.href, 'test', 1)
+    await expect(pool.query('SELECT 1')).rejects.toThrow()
+    await pool.end()
+    silent.close()
+  })
+})
