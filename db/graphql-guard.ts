@@ -1,5 +1,6 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import pg from 'pg'
+import { watchConnection } from './lost-connections.ts'
 import { isToLoopback } from './process/loopback.ts'
 import { adoptSqdLog } from './process/sqd-log.ts'
 
@@ -7,6 +8,7 @@ import { adoptSqdLog } from './process/sqd-log.ts'
  * Loaded before @subsquid/graphql-server, which listens everywhere and lets every page read its answers, and has no
  * options for either: it listens on GRAPHQL_HOST, on loopback is asked by this machine's names alone, and sends no
  * Access-Control-Allow-Origin. Its transactions are serializable, which a standby refuses; to who only reads, a snapshot is as much.
+ * A connection over which no answer can come would hold each of its requests for ever: such are left.
  * What Postgres refuses it tells with the parameters of the statement, which JSON has no integers for.
  */
 adoptSqdLog()
@@ -27,6 +29,20 @@ pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
     asked?.text === SERIALIZABLE ? [{ ...asked, text: SNAPSHOT }, ...rest] : given,
   )
 } as typeof query
+
+// Its pool takes no function to be called of each connection.
+const { connect } = pg.Client.prototype
+pg.Client.prototype.connect = function (this: pg.Client, done?: (error?: Error) => void) {
+  if (!done) return Reflect.apply(connect, this, [])
+  // One that is lent out has nobody who listens, and would end the process.
+  this.on('error', () => {})
+  return Reflect.apply(connect, this, [
+    (error?: Error) => {
+      if (error) done(error)
+      else watchConnection(this, process.env['DB_URL'] ?? '').then(() => done(), done)
+    },
+  ])
+} as typeof connect
 
 const host = process.env['GRAPHQL_HOST'] ?? '127.0.0.1'
 

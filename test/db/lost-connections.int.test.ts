@@ -3,7 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { to as copyTo } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openPostgres } from '../../db/postgres.ts'
+import { createPostgres } from '../databases.ts'
 import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts'
+import { serveGraphql } from './graphql-server.ts'
 
 /** Longer than nothing may pass before the server is asked. */
 const LONG_MS = 18_000
@@ -51,6 +53,23 @@ describe.concurrent('a connection to Postgres', () => {
     expect(bytes).toBe(1_001_000)
     client.release()
     await pool.end()
+  })
+
+  it('of GraphQL is left as well', { timeout: 240_000 }, async ({ expect }) => {
+    const postgres = await createPostgres()
+    const target = new URL(postgres.url)
+    const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
+    target.port = String(proxy.port)
+    const server = await serveGraphql({ DATABASE_URL: postgres.url, GRAPHQL_DATABASE_URL: target.href })
+    const asked = async () => (await server.ask('{ events(limit: 1) { id } }')).json()
+    expect(await asked()).toEqual({ data: { events: [] } })
+    proxy.hush()
+    expect(await asked()).toHaveProperty('errors')
+    // Others of its five connections may have been there before.
+    await expect.poll(asked, { timeout: 120_000 }).toEqual({ data: { events: [] } })
+    await server.stop()
+    await proxy.stop()
+    await postgres.drop()
   })
 
   it('that is taken and left without a word is given up', async () => {
