@@ -88,6 +88,7 @@ async function isAtWork(pid: number, url: string): Promise<boolean> {
     )
     return rows.length > 0
   } finally {
-    await asking.end()
+    // Its farewell may get no answer either.
+    asking.end().catch(() => {})
   }
 }

@@ -32,6 +32,24 @@ describe.concurrent('a connection to Postgres', () => {
     await pool.end()
   })
 
+  it('is left also where nobody could be asked about it at first', { timeout: 120_000 }, async ({
+    expect,
+  }) => {
+    const target = new URL(inject('postgresUrl'))
+    const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
+    target.port = String(proxy.port)
+    const pool = openPostgres(target.href, 'test', 1)
+    await pool.query('SELECT 1')
+    proxy.hush()
+    proxy.isSilent = true
+    const lost = expect(pool.query('SELECT 1')).rejects.toThrow(/works on no statement/)
+    await pause(LONG_MS + 10_000)
+    proxy.isSilent = false
+    await lost
+    await pool.end()
+    await proxy.stop()
+  })
+
   it('is kept for as long as a statement takes', async () => {
     const pool = openPostgres(inject('postgresUrl'), 'test', 1)
     const { rows } = await pool.query(`SELECT 1 AS one FROM pg_sleep(${LONG_MS / 1000})`)

@@ -7,6 +7,8 @@ export interface TcpProxy {
   delay: number
   /** Answers of the server are lost, and the connection with them. */
   losesAnswers: boolean
+  /** New connections are taken, and nothing passes over them. */
+  isSilent: boolean
   /** Nothing passes any more over the connections that there are, which stay open; new ones are as before. */
   hush(): void
   stop(): Promise<void>
@@ -15,9 +17,16 @@ export interface TcpProxy {
 /** Stands before a server: passes bytes on, later when told so. Connections are slow one by one, not in a queue. */
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  const proxy = { port: 0, delay: 0, losesAnswers: false }
+  const proxy = { port: 0, delay: 0, losesAnswers: false, isSilent: false }
   const hushed = new Set<Socket>()
   const server = createServer(client => {
+    if (proxy.isSilent) {
+      sockets.add(client)
+      client.on('error', () => {})
+      client.on('close', () => sockets.delete(client))
+      client.resume()
+      return
+    }
     const upstream = connect(target.port, target.host)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
