@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
 import type {
   BackendFactory,
   IQueueBackend,
@@ -109,9 +110,15 @@ interface Connecting {
   waitUntilReady(): Promise<void>
 }
 
+interface Listening {
+  /** BullMQ's own connection for notifications. */
+  listenClient?: { connection: { stream: Socket } } | undefined
+}
+
 /**
  * BullMQ 6.7.0 remembers its first attempt to connect even where that failed: a process that started while Postgres was
- * away would have no queue for as long as it lives. Here the next one who asks tries again.
+ * away would have no queue for as long as it lives. Here the next one who asks tries again. Where one connection was lost others may
+ * be: the one that listens sends nothing that could go unanswered, so it is made anew.
  */
 const createPostgresBackend: typeof bullmq.createPostgresBackend = (...options) => {
   const backend = bullmq.createPostgresBackend(...options)
@@ -123,6 +130,10 @@ const createPostgresBackend: typeof bullmq.createPostgresBackend = (...options) 
         throw error
       })
   }
+  const connection = backend.connection as unknown as Listening & { pool: pg.Pool }
+  connection.pool.on('connect', client =>
+    client.once('error', () => connection.listenClient?.connection.stream.destroy()),
+  )
   return backend
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { to as copyTo } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openPostgres } from '../../db/postgres.ts'
+import { openQueueBackend } from '../../db/queues.ts'
 import { createPostgres } from '../databases.ts'
 import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts'
 import { serveGraphql } from './graphql-server.ts'
@@ -86,6 +87,30 @@ describe.concurrent('a connection to Postgres', () => {
     // Others of its five connections may have been there before.
     await expect.poll(asked, { timeout: 120_000 }).toEqual({ data: { events: [] } })
     await server.stop()
+    await proxy.stop()
+    await postgres.drop()
+  })
+
+  it('on which a worker listens is made anew', { timeout: 120_000 }, async ({ expect }) => {
+    const postgres = await createPostgres()
+    const target = new URL(postgres.url)
+    const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
+    target.port = String(proxy.port)
+    const queues = openQueueBackend({ databaseUrl: target.href })
+    await queues.createWorker('test', async () => {}).waitUntilReady()
+    const listening = async () => {
+      const { rows } = await postgres.pool.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%LISTEN %' AND pid <> pg_backend_pid()`,
+      )
+      return rows.map(({ pid }) => pid)
+    }
+    await expect.poll(listening, { timeout: 30_000 }).toHaveLength(1)
+    const before = await listening()
+    proxy.hush()
+    await expect
+      .poll(async () => (await listening()).filter(pid => !before.includes(pid)), { timeout: 80_000 })
+      .toHaveLength(1)
+    await queues.close()
     await proxy.stop()
     await postgres.drop()
   })
