@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { registerStream } from '../db/events/event-store.ts'
@@ -59,6 +60,8 @@ async function main(): Promise<void> {
     databaseUrl: stores.env.DATABASE_URL,
   })
   const stop = new AbortController()
+  // Each chain has several who listen, and Node takes more than ten for a leak.
+  setMaxListeners(0, stop.signal)
   const shared: Shared = {
     env,
     pool: stores.pool,

@@ -35,3 +35,7 @@ export const log = pino(
     },
   },
 )
+
+// Node prints them itself otherwise, in a form of its own and with whatever is in them.
+process.removeAllListeners('warning')
+process.on('warning', ({ name, message }) => log.warn({ warning: name }, message))

@@ -56,3 +56,22 @@ it('is JSON in a pipe, and lines for people where that is wanted, by .env too', 
   expect(said('', 'pretty')).toMatch(/^\d\d:\d\d:\d\d INFO {2}hello chain=base$/)
   expect(said('LOG_FORMAT=pretty\n', '')).toMatch(/INFO {2}hello chain=base$/)
 })
+
+it('takes what Node warns of, without the key in it', () => {
+  const program = `
+    import { hideUrl } from ${module('db/process/hidden-urls.ts')}
+    import ${module('db/process/log.ts')}
+    hideUrl('https://node.example/v3/0123456789abcdef')
+    process.emitWarning('old: https://node.example/v3/0123456789abcdef', 'DeprecationWarning')`
+  const { stderr } = spawnSync(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program],
+    { cwd: folder, env: { ...process.env, LOG_LEVEL: 'info', LOG_FORMAT: 'json' }, encoding: 'utf8' },
+  )
+  expect(JSON.parse(stderr)).toMatchObject({
+    level: 40,
+    warning: 'DeprecationWarning',
+    msg: expect.stringMatching(/^old: /),
+  })
+  expect(stderr).not.toContain('0123456789abcdef')
+})
