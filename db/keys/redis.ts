@@ -9,6 +9,8 @@ export function openLimitsRedis(url: string): Redis {
     maxRetriesPerRequest: 0,
     commandTimeout: 1_000,
     connectTimeout: 2_000,
+    // One that was forgotten without being closed would let every command wait, and fail, for as long as this process lives.
+    socketTimeout: 5_000,
     retryStrategy: attempt => Math.min(100 * attempt, 2_000),
   })
   redis.on('error', error => log.warn({ error: error.message }, 'limits: Redis'))

@@ -60,12 +60,9 @@ describe.each(redisUrl ? (['postgres', 'redis'] as const) : (['postgres'] as con
 })
 
 it('has a queue once Postgres is back, where it was away when the process started', async () => {
-  const { hostname, port } = new URL(postgres.url)
-  const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  const proxy = await startTcpProxy(postgres.url)
   proxy.losesAnswers = true
-  const url = new URL(postgres.url)
-  url.port = String(proxy.port)
-  const backend = openQueueBackend({ databaseUrl: url.href })
+  const backend = openQueueBackend({ databaseUrl: proxy.url })
   const name = `test-${randomUUID()}`
   const queue = backend.createQueue<{ to: string }>(name)
   let take = (_: string) => {}

@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {
-  port: number
+  /** The server's, by way of the proxy. */
+  url: string
   /** Milliseconds that each message towards the server is held back. */
   delay: number
   /** Answers of the server are lost, and the connection with them. */
@@ -14,10 +15,16 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
-/** Stands before a server: passes bytes on, later when told so. Connections are slow one by one, not in a queue. */
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+/** For URLs that name no port. */
+const DEFAULT_PORTS: Record<string, number> = { 'redis:': 6379, 'postgres:': 5432, 'postgresql:': 5432 }
+
+/** Stands before the server of a URL: passes bytes on, later when told so. Connections are slow one by one, not in a queue. */
+export async function startTcpProxy(url: string): Promise<TcpProxy> {
+  const target = new URL(url)
+  const host = target.hostname
+  const port = Number(target.port) || (DEFAULT_PORTS[target.protocol] ?? 0)
   const sockets = new Set<Socket>()
-  const proxy = { port: 0, delay: 0, losesAnswers: false, isSilent: false }
+  const proxy = { url: '', delay: 0, losesAnswers: false, isSilent: false }
   const hushed = new Set<Socket>()
   const server = createServer(client => {
     if (proxy.isSilent) {
@@ -27,7 +34,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       client.resume()
       return
     }
-    const upstream = connect(target.port, target.host)
+    const upstream = connect(port, host)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -51,7 +58,8 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  proxy.port = (server.address() as AddressInfo).port
+  target.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  proxy.url = target.href
   return Object.assign(proxy, {
     hush() {
       for (const socket of sockets) {

@@ -166,9 +166,8 @@ describe.skipIf(!redisUrl)('credits in Redis', () => {
 
 it.skipIf(!redisUrl)('a charge whose answer was lost is not booked again', async () => {
   const postgres = await createPostgres()
-  const { hostname, port } = new URL(redisUrl ?? '')
-  const proxy = await startTcpProxy({ host: hostname, port: Number(port || 6379) })
-  const redis = openLimitsRedis(`redis://127.0.0.1:${proxy.port}`)
+  const proxy = await startTcpProxy(redisUrl ?? '')
+  const redis = openLimitsRedis(proxy.url)
   const own = `${namespace}-lost`
   const key = await createKey(postgres.pool, { name: 'a', plan: 'free' })
   const meter = createCreditMeter(postgres.pool, { redis, namespace: own, flushMs: 1e9 })
@@ -187,12 +186,30 @@ it.skipIf(!redisUrl)('a charge whose answer was lost is not booked again', async
   await postgres.drop()
 })
 
+it.skipIf(!redisUrl)('a connection to Redis that was forgotten, and not closed, is left', async () => {
+  const postgres = await createPostgres()
+  const proxy = await startTcpProxy(redisUrl ?? '')
+  const redis = openLimitsRedis(proxy.url)
+  const own = `${namespace}-forgotten`
+  const key = await createKey(postgres.pool, { name: 'a', plan: 'free' })
+  const meter = createCreditMeter(postgres.pool, { redis, namespace: own, flushMs: 1e9 })
+  expect((await meter.charge(key, 1)).isAccepted).toBe(true)
+  proxy.hush()
+  await expect(meter.charge(key, 1)).rejects.toThrow(UnavailableError)
+  const charged = () => meter.charge(key, 1).then(({ isAccepted }) => isAccepted)
+  await expect.poll(() => charged().catch(() => false), { timeout: 20_000 }).toBe(true)
+  await meter.close()
+  const names = await redis.keys(`${own}*`)
+  if (names.length > 0) await redis.del(names)
+  redis.disconnect()
+  await proxy.stop()
+  await postgres.drop()
+})
+
 it('a Postgres that hangs fails what waits for it, and is used again when it answers', async () => {
   const postgres = await createPostgres()
-  const url = new URL(postgres.url)
-  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port || 5432) })
-  url.host = `127.0.0.1:${proxy.port}`
-  const pool = openPostgres(url.href, 'test', 2, 5_000)
+  const proxy = await startTcpProxy(postgres.url)
+  const pool = openPostgres(proxy.url, 'test', 2, 5_000)
   const made = await createKey(postgres.pool, { name: 'a', plan: 'free' })
   const meter = createCreditMeter(pool)
   const rates = createRateMeter(pool)

@@ -56,10 +56,8 @@ const forgotten = (name: 'postgres' | 'redis', setting: 'DATABASE_URL' | 'REDIS_
   ...(name === 'redis' ? { own: [name] } : {}),
   async inject(system) {
     const direct = system.env[setting] ?? ''
-    const target = new URL(direct)
-    const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) })
-    target.port = String(proxy.port)
-    system.env[setting] = target.href
+    const proxy = await startTcpProxy(direct)
+    system.env[setting] = proxy.url
     try {
       system.start('processor', 'worker')
       await system.settle()
