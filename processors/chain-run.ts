@@ -221,10 +221,8 @@ class ChainRun {
         assertStandsOn(store, batch)
         // After the blocks were fetched: had the node changed before, they would be another chain's. Blocks that stand on
         // those of this chain prove it themselves.
-        await Promise.all([
-          handler.handle(store, batch.blocks),
-          batch.isLinked || assertRightChain(options, kept, rpc),
-        ])
+        if (!batch.isLinked) store.waitFor(assertRightChain(options, kept, rpc))
+        await handler.handle(store, batch.blocks)
       },
       signal,
     )

@@ -23,7 +23,8 @@ export function splitStatements(sql: string): string[] {
 
 /**
  * Brings a database to the newest schema. Files are idempotent and applied once each, in order.
- * With `staging`, the database is a shadow: its event and retracted are views on those of that live database.
+ * With `staging`, the database is a shadow: its event and retracted are views on those of that live database, and it has no
+ * views for readers, which make up half of the time.
  *
  * @throws ConfigError if a file that was applied has been changed since
  */
@@ -55,6 +56,7 @@ ORDER BY name
 COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   )
   const pending = (await findPending(house, migrations)) ?? migrations
+  const leftOut = options.staging ? viewsForReaders(migrations) : new Set<string>()
   for (const { file, sql, checksum } of pending) {
     if (options.staging && file === '0001_event.sql') {
       for (const table of STAGING) {
@@ -63,7 +65,8 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
         )
       }
     } else {
-      for (const statement of splitStatements(sql)) await run(statement)
+      for (const statement of splitStatements(sql))
+        if (!leftOut.has(subjectOf(statement))) await run(statement)
     }
     await house.command(
       'migrate',
@@ -72,6 +75,18 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
     )
   }
   return pending.map(({ file }) => file)
+}
+
+/** What a statement makes or changes, where it is a table or view of the database itself. */
+const subjectOf = (statement: string): string =>
+  /^(?:CREATE \w+ IF NOT EXISTS|ALTER TABLE) (\w+)\b(?!\.)/.exec(statement)?.[1] ?? ''
+
+/** Names of views that no projection fills from: internal ones are in a database of their own. */
+function viewsForReaders(migrations: readonly Migration[]): ReadonlySet<string> {
+  const views = migrations
+    .flatMap(({ sql }) => splitStatements(sql))
+    .filter(sql => sql.startsWith('CREATE VIEW'))
+  return new Set(views.map(subjectOf).filter(name => name !== ''))
 }
 
 /** Files that are not applied yet; undefined where there is no such database. */

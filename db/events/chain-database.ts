@@ -36,6 +36,8 @@ export interface Committed extends Stored {
 }
 
 interface Outcome extends Change {
+  /** Until the events are what they are to be stored as: no transaction is open meanwhile. */
+  complete(): Promise<void>
   /** Moves the library's cursor and hot blocks along, in the transaction that stores all this. */
   move(): Promise<void>
 }
@@ -66,6 +68,7 @@ interface Prepared {
   before: StreamState
   change: Change
   move: Outcome['move']
+  complete: Outcome['complete']
   isAlone: boolean
 }
 
@@ -197,6 +200,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
       if (orphaned > 0) return this.discard(hot, cursor, Math.min(...orphans.map(block => block.height)))
       return {
         ...writtenBy(opened),
+        complete: opened.complete,
         orphans: [],
         final: info.nextHead,
         hotBlocks: [],
@@ -212,6 +216,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     const top = topOf(hot.filter(block => block.height < from))
     return {
       ...writtenBy(openWriter(new Map(), 0, cursor)),
+      complete: async () => {},
       orphans,
       final: cursor,
       hotBlocks: [],
@@ -251,6 +256,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
       if (newBlocks.length > 0) await handle(opened.writer, first, info.newBlocks.length)
       return {
         ...writtenBy(opened),
+        complete: opened.complete,
         orphans: hot.filter(block => block.height > base.height),
         final: info.finalizedHead,
         hotBlocks: newBlocks.filter(block => block.height > info.finalizedHead.height),
@@ -316,15 +322,19 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
       await this.settled()
       throw new CursorMovedError(name, `block ${expected.height}`, `block ${known.final.height}`)
     }
-    const { move, ...change } = await work(known.hot, known.final)
+    const { move, complete, ...change } = await work(known.hot, known.final)
     const isWhole = !change.isDiscarded && change.orphans.length === 0 && known.hot.length === 0
     const isAlone = !isWhole || !(onHandled?.() ?? false)
     const position = known.position ?? (await storing?.done)?.head ?? 0
-    return { before: { position, final: known.final, hot: known.hot }, change, move, isAlone }
+    return { before: { position, final: known.final, hot: known.hot }, change, move, complete, isAlone }
   }
 
-  private async store({ before, change, move, isAlone }: Prepared, startedAt: number): Promise<Stored> {
+  private async store(
+    { before, change, move, complete, isAlone }: Prepared,
+    startedAt: number,
+  ): Promise<Stored> {
     const { pool, stream, name, onCommit, teaches } = this.options
+    await complete()
     this.assertHasLock()
     let committed: Stored | undefined
     this.around = async (tx, library) => {

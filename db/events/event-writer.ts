@@ -14,8 +14,13 @@ export interface EventWriter {
   readonly storedTo: number
   /** True when this very block is stored already (seen hot, now final): append only what was not watched then. */
   isStored(height: number, hash: string): boolean
-  /** Events of blocks, in block order for each contract. Stored when the handler has returned. */
+  /** Events of blocks, in block order for each contract. Stored when the handler has returned, and after what was named by `waitFor`. */
   append(blocks: BlockEvents[]): void
+  /**
+   * What has to be done before the batch is stored, and may change its events until then, while the blocks after it are handled. Where
+   * it fails, nothing of the batch is stored.
+   */
+  waitFor(work: Promise<void>): void
   /** Unix seconds of the newest block handled, whether or not it has events. */
   setHeadTime(timestamp: number): void
   /** How far the history of a source is stored with this. */
@@ -36,6 +41,8 @@ export function openWriter(
 ): {
   writer: EventWriter
   blocks: BlockEvents[]
+  /** Until all is done that the handler has named by `waitFor`. */
+  complete(): Promise<void>
   headTime(): number
   sources: SourceCursor[]
   olderSources(): OlderSource[]
@@ -45,6 +52,7 @@ export function openWriter(
   canonical: Map<number, string>
 } {
   const blocks: BlockEvents[] = []
+  const awaited: Promise<void>[] = []
   const canonical = new Map<number, string>()
   const sources: SourceCursor[] = []
   const older = new Map<string, OlderSource>()
@@ -53,6 +61,7 @@ export function openWriter(
   let newest = 0
   return {
     blocks,
+    complete: async () => void (await Promise.all(awaited)),
     sources,
     waiting,
     logBudgets,
@@ -69,6 +78,11 @@ export function openWriter(
       },
       append: more => {
         for (const block of more) if (block.events.length > 0) blocks.push(block)
+      },
+      waitFor: work => {
+        // Whoever stores the blocks is told.
+        work.catch(() => {})
+        awaited.push(work)
       },
       setHeadTime: timestamp => {
         newest = timestamp

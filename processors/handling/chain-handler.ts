@@ -148,9 +148,9 @@ export class ChainHandler {
     const timed = blocks.filter(({ ref }) => Number.isFinite(ref.timestamp))
     const newest = timed.at(-1)?.ref
     if (newest) await this.sampler?.add(store, timed[0]?.ref ?? newest, newest, batch)
-    await this.attribute(batch)
     if (batch.letters.length > 0) await this.options.onDeadLetters(batch.letters)
     store.append(batch.output)
+    store.waitFor(this.attribute(batch))
     this.options.looks?.store(store)
     if (newest) {
       this.settleLogBudget(store, newest)
@@ -286,8 +286,9 @@ export class ChainHandler {
   }
 
   /** Says of deposits, redemptions and claims which suffix their transaction bears; the source gave most inputs already. */
-  private async attribute({ queue, output, letters }: Handled): Promise<void> {
-    const { rpc } = this.options
+  private async attribute({ queue, output }: Omit<Handled, 'letters'>): Promise<void> {
+    const { rpc, onDeadLetters } = this.options
+    const letters: DeadLetter[] = []
     const callsOf = (block: BlockRef) => queue.get(block.number)?.calls
     const missing = output.flatMap(({ block, events }) =>
       toAttribute(events).filter(hash => !callsOf(block)?.has(hash)),
@@ -305,6 +306,7 @@ export class ChainHandler {
         }
       }
     }
+    if (letters.length > 0) await onDeadLetters(letters)
   }
 
   private decode(block: SourceBlock, view: ContractView = this.options.contracts): DecodedBlock {
@@ -406,8 +408,8 @@ export class ChainHandler {
     const address = sources.map(({ contract }) => contract)
     await this.addPast(await this.withoutStanding(logs, address), view, past)
     if (rpc) await settleByBalances(past, rpc, this.balances)
-    await this.attribute(past)
     if (past.letters.length > 0) await this.options.onDeadLetters(past.letters)
+    await this.attribute(past)
     return past.output
   }
 

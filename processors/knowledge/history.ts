@@ -300,12 +300,14 @@ export class History {
     const {
       writer,
       blocks: output,
+      complete,
       olderSources,
     } = openWriter(new Map(), Number.MAX_SAFE_INTEGER, {
       height: this.madeTo,
       hash: this.madeHash,
     })
     await handler.handle(writer, blocks)
+    await complete()
     const learned = late.watchedLately()
     // Their logs up to here came with the slice.
     const more = await withinBounds(this.fetchedTo, end => this.logsOf(learned, to + 1, end, MOST_LOGS))

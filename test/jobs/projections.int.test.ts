@@ -315,13 +315,13 @@ describe('every projection', () => {
 
     it('applied a second time changes nothing', async () => {
       await fresh(log)
-      await applyAll(ofChains, log, () => 1 + Math.floor(random() * 800), { times: 2 })
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() * 1_600), { times: 2 })
       expect(await checksums()).toEqual(whole)
     })
 
     it('does not depend on how the history is cut', async () => {
       await fresh(log)
-      await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 300))
+      await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 600))
       expect(await checksums()).toEqual(whole)
     })
 
@@ -342,7 +342,7 @@ describe('every projection', () => {
       const half = ends[ends.length >> 1] ?? 0
       for (const [leaveOutTo, size] of [
         [log.length, 1_000_000],
-        [half, 400],
+        [half, 800],
       ] as const) {
         await fresh(log)
         const fewer = await applyAll(ofChains, log, () => 1 + Math.floor(random() * size), { leaveOutTo })

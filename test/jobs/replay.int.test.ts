@@ -169,7 +169,7 @@ describe('replay of all projections', () => {
     await tamper(MAINNET, first - 2)
     await tamper(MAINNET, first + 2)
     const streams = (await listStreams(pipeline.postgres.pool)).filter(({ id }) => id === MAINNET)
-    await replay(await options({ streams, projections: only('flow'), fromBlock: block, batch: 50 }))
+    await replay(await options({ streams, projections: only('flow'), fromBlock: block, batch: 100 }))
     expect(await tampered()).toEqual([[MAINNET, first - 2]])
     // Another beginning than the one before: starts clean, in tables that exist already.
     await replay(await options({ streams, projections: only('flow') }))
@@ -189,7 +189,7 @@ describe('replay, and what else an operator runs', () => {
   test('of one projection: the others are not touched', async () => {
     const before = await tables()
     const sums = await pipeline.visibleSums()
-    await replay(await options({ projections: only('balance'), batch: 70 }))
+    await replay(await options({ projections: only('balance'), batch: 200 }))
     const after = await tables()
     const changed = Object.keys(before).filter(name => before[name] !== after[name])
     expect(changed.sort()).toEqual(['account_vault', 'balance', 'holder', 'position_change'])
@@ -259,7 +259,7 @@ describe('replay, and what else an operator runs', () => {
     }
     const before = await tables()
     const sums = await pipeline.visibleSums()
-    const interrupted = replay(await options({ batch: 60, progress: board, signal: stop.signal }))
+    const interrupted = replay(await options({ batch: 120, progress: board, signal: stop.signal }))
     await expect(interrupted).rejects.toThrow(ReplayInterrupted)
     expect(await tables()).toEqual(before)
     expect(await pipeline.visibleSums()).toEqual(sums)
@@ -272,7 +272,7 @@ describe('replay, and what else an operator runs', () => {
       start: name => ({ update: done => void seen.push([name, done]), finish() {} }),
       close() {},
     }
-    await replay(await options({ batch: 60, progress: again }))
+    await replay(await options({ batch: 120, progress: again }))
     // What was done is not done again.
     expect(seen.find(([name]) => name === title)?.[1] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(reached)
     await expectVerified()
@@ -309,7 +309,7 @@ describe('replay, and what else an operator runs', () => {
       start: () => ({ update: () => stop.abort(), finish() {} }),
       close() {},
     }
-    await expect(replay(await options({ progress: board, signal: stop.signal, batch: 60 }))).rejects.toThrow()
+    await expect(replay(await options({ progress: board, signal: stop.signal, batch: 99 }))).rejects.toThrow()
     await pipeline.clickhouse.command('test', `DROP DATABASE ${pipeline.clickhouse.database}_replay SYNC`)
     await replay(await options())
     await expectVerified()
@@ -397,7 +397,10 @@ describe('as an operator runs it', () => {
   afterEach(() => pipeline.drop())
 
   test('replay says how far it is, survives SIGKILL, and verify proves the result', async () => {
-    const killed = start(['jobs/cli.ts', 'replay', '--batch', '60'], { ...pipeline.env(), LOG_LEVEL: 'warn' })
+    const killed = start(['jobs/cli.ts', 'replay', '--batch', '99'], {
+      ...pipeline.env(),
+      LOG_LEVEL: 'warn',
+    })
     await killed.until(/daily_flow base: \d+\/\d+ events/)
     killed.child.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChainDatabase, type Committed } from '../../../db/events/chain-database.ts'
 import { CursorMovedError } from '../../../db/events/chain-errors.ts'
-import { readEvents } from '../../../db/events/event-store.ts'
+import { type BlockEvents, readEvents } from '../../../db/events/event-store.ts'
 import type { EventWriter } from '../../../db/events/event-writer.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
 
@@ -36,21 +36,19 @@ afterEach(async () => {
   await postgres.drop()
 })
 
-const append = (store: EventWriter, height: number) =>
-  store.append([
+const eventsOf = (height: number): BlockEvents => ({
+  block: { number: height, hash: hash(height), timestamp: height },
+  events: [
     {
-      block: { number: height, hash: hash(height), timestamp: height },
-      events: [
-        {
-          type: 'ShareTransferred',
-          contract: `0x${'ab'.repeat(20)}`,
-          logIndex: 0,
-          transactionHash: hash(height),
-          data: { from: `0x${'00'.repeat(20)}`, to: `0x${'ab'.repeat(20)}`, shares: BigInt(height) },
-        },
-      ],
+      type: 'ShareTransferred',
+      contract: `0x${'ab'.repeat(20)}`,
+      logIndex: 0,
+      transactionHash: hash(height),
+      data: { from: `0x${'00'.repeat(20)}`, to: `0x${'ab'.repeat(20)}`, shares: BigInt(height) },
     },
-  ])
+  ],
+})
+const append = (store: EventWriter, height: number) => store.append([eventsOf(height)])
 
 /** Stores a final block. */
 const store = (height: number, handle = (writer: EventWriter) => append(writer, height)) =>
@@ -121,6 +119,55 @@ test('what went wrong is told by what comes next, which stores nothing', async (
   await expect(database.settled()).rejects.toThrow(CursorMovedError)
   expect(await stored()).toEqual(upTo(0))
   expect(committed).toHaveLength(1)
+})
+
+test('what a batch waits for may change it until it is stored, keeps no transaction open and lets the next one be handled', async () => {
+  let end = () => {}
+  const work = new Promise<void>(resolve => {
+    end = resolve
+  })
+  const first = eventsOf(0)
+  await store(0, writer => {
+    writer.append([first])
+    writer.waitFor(work)
+  })
+  let isHandled = false
+  const second = store(1, writer => {
+    isHandled = true
+    append(writer, 1)
+  })
+  await expect.poll(() => isHandled, { timeout: 30_000 }).toBe(true)
+  await (await hold())()
+  expect(await stored()).toEqual([])
+  first.events = first.events.map(event => ({ ...event, contract: `0x${'cd'.repeat(20)}` }))
+  end()
+  await second
+  await database.settled()
+  expect(await stored()).toEqual(upTo(1))
+  const [changed] = await readEvents(postgres.pool, STREAM, { after: 0, limit: 1 })
+  expect(changed?.contract).toBe(`0x${'cd'.repeat(20)}`)
+})
+
+test('a batch whose work fails is not stored, and nor is the next one', async () => {
+  const failing = (height: number) => (writer: EventWriter) => {
+    append(writer, height)
+    writer.waitFor(Promise.reject(new TypeError('the node is gone')))
+  }
+  await store(0, failing(0))
+  await expect(store(1)).rejects.toThrow('the node is gone')
+  expect([await stored(), committed.length]).toEqual([[], 0])
+})
+
+test('hot blocks wait for it before they return', async () => {
+  const hot = database.transactHot2(
+    { finalizedHead: block(-1), baseHead: block(-1), newBlocks: [block(0)] },
+    async writer => {
+      append(writer, 0)
+      writer.waitFor(Promise.reject(new TypeError('the node is gone')))
+    },
+  )
+  await expect(hot).rejects.toThrow('the node is gone')
+  expect(await stored()).toEqual([])
 })
 
 test('hot blocks, what is appended of the past, and an end wait until all is stored', async () => {
