@@ -397,10 +397,7 @@ describe('as an operator runs it', () => {
   afterEach(() => pipeline.drop())
 
   test('replay says how far it is, survives SIGKILL, and verify proves the result', async () => {
-    const killed = start(['jobs/cli.ts', 'replay', '--batch', '99'], {
-      ...pipeline.env(),
-      LOG_LEVEL: 'warn',
-    })
+    const killed = start(['jobs/cli.ts', 'replay', '--batch', '99'], { ...pipeline.env(), LOG_LEVEL: 'warn' })
     await killed.until(/daily_flow base: \d+\/\d+ events/)
     killed.child.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
