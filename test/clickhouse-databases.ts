@@ -30,7 +30,7 @@ export async function freeDatabase(folder: string, house: ClickHouse, schema: st
   if ((await schemaOf(house)) !== schema || (await hasShadow(house)) || (await isBusy(house))) return false
   const tables = await house.query<{ name: string; window: string; is_full: number }>(
     'test',
-    // Of a table that nothing was inserted into there is no part, not even one that was taken away.
+    // A table without a part, even one that was taken away in the last minutes, has no tokens either.
     `SELECT name, extract(create_table_query, 'non_replicated_deduplication_window = (\\\\d+)') AS window,
        total_rows > 0 AS is_full
     FROM system.tables

@@ -83,10 +83,10 @@ const subjectOf = (statement: string): string =>
 
 /** Names of views that no projection fills from: internal ones are in a database of their own. */
 function viewsForReaders(migrations: readonly Migration[]): ReadonlySet<string> {
-  const views = migrations
-    .flatMap(({ sql }) => splitStatements(sql))
-    .filter(sql => sql.startsWith('CREATE VIEW'))
-  return new Set(views.map(subjectOf).filter(name => name !== ''))
+  const found = migrations.flatMap(({ sql }) => [
+    ...sql.matchAll(/^CREATE VIEW IF NOT EXISTS (\w+)\b(?!\.)/gm),
+  ])
+  return new Set(found.map(([, name = '']) => name))
 }
 
 /** Files that are not applied yet; undefined where there is no such database. */

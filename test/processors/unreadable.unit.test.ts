@@ -6,8 +6,8 @@ import { KnownContracts } from '../../processors/knowledge/known-contracts.ts'
 import type { Protocol } from '../../processors/protocol.ts'
 import type { ChainRpc } from '../../processors/source/rpc.ts'
 import { handlerOf } from './handler.ts'
+import { blockOf, deposits } from './samples/plain-protocol.ts'
 
-const DEPOSIT = `0x${'d'.repeat(64)}`
 const CONTRACT = `0x${'a'.repeat(40)}`
 const HOUR = 3600
 const hashOf = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
@@ -17,22 +17,7 @@ async function looks(reason: string): Promise<number[]> {
   const asked: number[] = []
   const protocol = {
     name: 'plain',
-    sources: [
-      {
-        kind: 'any',
-        at: 'anywhere',
-        decoders: [
-          {
-            signature: 'Deposited',
-            topic0: DEPOSIT,
-            topicCount: 1,
-            dataLength: 0,
-            gives: ['Deposited'],
-            decode: () => [{ type: 'Deposited', contract: CONTRACT, logIndex: 0, data: {} }],
-          },
-        ],
-      },
-    ],
+    sources: [deposits],
     proposes: ['Deposited'],
     candidates: (event: DomainEvent) => (event.type === 'Deposited' ? [event.contract] : []),
     inspect: async (vault: string, reader: { blockNumber: number }) => {
@@ -62,8 +47,7 @@ async function looks(reason: string): Promise<number[]> {
       hash: hashOf(number - 1),
     })
     const ref = { number, hash: hashOf(number), timestamp: number * 6 * HOUR }
-    const log = { address: CONTRACT, topics: [DEPOSIT], data: '0x', logIndex: 0, transactionHash: hashOf(1) }
-    await handler.handle(writer, [{ ref, logs: [log] }])
+    await handler.handle(writer, [blockOf(ref, [CONTRACT])])
     contracts.commit()
     stored.push(...blocks)
   }

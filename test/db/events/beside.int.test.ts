@@ -5,6 +5,7 @@ import { CursorMovedError } from '../../../db/events/chain-errors.ts'
 import { type BlockEvents, readEvents } from '../../../db/events/event-store.ts'
 import type { EventWriter } from '../../../db/events/event-writer.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
+import { transactions } from './transactions.ts'
 
 /** Final blocks that are stored while the next ones are handled. */
 
@@ -49,6 +50,11 @@ const eventsOf = (height: number): BlockEvents => ({
   ],
 })
 const append = (store: EventWriter, height: number) => store.append([eventsOf(height)])
+
+function appendAmidFailure(store: EventWriter, height: number): void {
+  append(store, height)
+  store.waitFor(Promise.reject(new TypeError('the node is gone')))
+}
 
 /** Stores a final block. */
 const store = (height: number, handle = (writer: EventWriter) => append(writer, height)) =>
@@ -138,6 +144,7 @@ test('what a batch waits for may change it until it is stored, keeps no transact
   })
   await expect.poll(() => isHandled, { timeout: 30_000 }).toBe(true)
   await (await hold())()
+  expect(await transactions(postgres.pool)).toEqual([])
   expect(await stored()).toEqual([])
   first.events = first.events.map(event => ({ ...event, contract: `0x${'cd'.repeat(20)}` }))
   end()
@@ -149,11 +156,7 @@ test('what a batch waits for may change it until it is stored, keeps no transact
 })
 
 test('a batch whose work fails is not stored, and nor is the next one', async () => {
-  const failing = (height: number) => (writer: EventWriter) => {
-    append(writer, height)
-    writer.waitFor(Promise.reject(new TypeError('the node is gone')))
-  }
-  await store(0, failing(0))
+  await store(0, writer => appendAmidFailure(writer, 0))
   await expect(store(1)).rejects.toThrow('the node is gone')
   expect([await stored(), committed.length]).toEqual([[], 0])
 })
@@ -161,10 +164,7 @@ test('a batch whose work fails is not stored, and nor is the next one', async ()
 test('hot blocks wait for it before they return', async () => {
   const hot = database.transactHot2(
     { finalizedHead: block(-1), baseHead: block(-1), newBlocks: [block(0)] },
-    async writer => {
-      append(writer, 0)
-      writer.waitFor(Promise.reject(new TypeError('the node is gone')))
-    },
+    async writer => appendAmidFailure(writer, 0),
   )
   await expect(hot).rejects.toThrow('the node is gone')
   expect(await stored()).toEqual([])

@@ -4,6 +4,7 @@ import { CursorMovedError } from '../../../db/events/chain-errors.ts'
 import { readEvents } from '../../../db/events/event-store.ts'
 import type { EventWriter } from '../../../db/events/event-writer.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
+import { transactions } from './transactions.ts'
 
 const STREAM = 8453
 const vault = `0x${'ab'.repeat(20)}`
@@ -59,15 +60,6 @@ function slowly(height: number) {
 const positions = async () =>
   (await readEvents(postgres.pool, STREAM, { after: 0 })).map(({ position }) => position)
 
-/** What the transactions of this database's connections do, but for the one that asks. */
-async function transactions(): Promise<string[]> {
-  const { rows } = await postgres.pool.query<{ state: string }>(
-    `SELECT state FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND (xact_start IS NOT NULL OR state LIKE 'idle in%')`,
-  )
-  return rows.map(({ state }) => state)
-}
-
 const kinds = {
   'of final blocks': (handle: (store: EventWriter) => Promise<void>) =>
     database.transact({ prevHead: NOTHING, nextHead: block(0), isOnTop: true }, handle),
@@ -81,7 +73,7 @@ test.each(Object.entries(kinds))(
     const slow = slowly(0)
     const done = transact(slow.handle)
     await slow.hasBegun
-    expect(await transactions()).toEqual([])
+    expect(await transactions(postgres.pool)).toEqual([])
     // Nobody is kept waiting for the stream's row either.
     await postgres.pool.query('SELECT FROM stream WHERE id = $1 FOR UPDATE NOWAIT', [STREAM])
     slow.end()

@@ -5,28 +5,28 @@ import type { Protocol, RawLog } from '../../../processors/protocol.ts'
 const DEPOSIT = `0x${'d'.repeat(64)}`
 const ASSET = `0x${'a'.repeat(40)}`
 
+/** Deposits, whoever logs them. */
+export const deposits = {
+  kind: 'any',
+  at: 'anywhere',
+  decoders: [
+    {
+      signature: 'Deposited',
+      topic0: DEPOSIT,
+      topicCount: 1,
+      dataLength: 0,
+      gives: ['Deposited'],
+      decode: ({ address: contract, logIndex, transactionHash }: RawLog) => [
+        { type: 'Deposited', contract, logIndex, transactionHash, data: {} },
+      ],
+    },
+  ],
+}
+
 /** Whatever has a deposit is a vault, from its first one on. */
 export const plainProtocol = {
   name: 'plain',
-  sources: [
-    {
-      kind: 'any',
-      at: 'anywhere',
-      decoders: [
-        {
-          signature: 'Deposited',
-          topic0: DEPOSIT,
-          topicCount: 1,
-          dataLength: 0,
-          gives: ['Deposited'],
-          decode: ({ address: contract, logIndex, transactionHash }: RawLog) => [
-            { type: 'Deposited', contract, logIndex, transactionHash, data: {} },
-          ],
-        },
-      ],
-    },
-    { kind: 'vault', at: 'discovered', decoders: [] },
-  ],
+  sources: [deposits, { kind: 'vault', at: 'discovered', decoders: [] }],
   teaches: ['VaultDiscovered'],
   proposes: ['Deposited'],
   watches: (event: DomainEvent) =>
