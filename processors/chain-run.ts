@@ -268,8 +268,9 @@ class ChainRun {
     const { network, pool, signal } = options
     const { looks, logBudget, sampleBudget } = this
     this.position = committed.head
-    if (committed.isAlone) this.settleKnowledge()
-    else this.ahead--
+    const isAlone = committed.beside === 0
+    if (isAlone) this.settleKnowledge()
+    this.ahead -= committed.beside
     const rounds = sampleBudget?.rounds() ?? []
     if (!isDeepStrictEqual(rounds, this.rounds)) await storeRounds(pool, network.chainId, rounds)
     this.rounds = rounds
@@ -277,7 +278,7 @@ class ChainRun {
     progressed()
     await this.tell(committed)
     if (signal?.aborted) throw new StoppedError(network.name)
-    if ((committed.isAlone && this.wantsMore) || (await registry.hasChanged())) throw new FilterExtended()
+    if ((isAlone && this.wantsMore) || (await registry.hasChanged())) throw new FilterExtended()
   }
 
   private async tell(committed: Committed): Promise<void> {

@@ -18,6 +18,8 @@ export interface EndpointLimits {
 export interface AskOptions {
   /** In a request of its own, whose answer has at most so many bytes: what a stranger's contract says harms no other. */
   maxBytes?: number
+  /** In a request with others of the same, if there is room, and with no others. */
+  group?: object | undefined
   /** Milliseconds for one attempt. */
   timeoutMs?: number
   /** Integers that a number of JavaScript cannot hold come as decimal text: nodes of Solana write 64 bits in digits. */
@@ -50,6 +52,7 @@ interface Waiting extends Call {
   maxBytes: number
   /** Not to be put into a batch. */
   isAlone: boolean
+  group: object | undefined
   isExact: boolean
   failures: number
   onSend?: (() => void) | undefined
@@ -94,6 +97,7 @@ export class Endpoint {
         timeoutMs: options.timeoutMs ?? TIMEOUT,
         maxBytes: options.maxBytes ?? MOST_BYTES,
         isAlone: options.maxBytes !== undefined,
+        group: options.group,
         isExact: options.isExact ?? false,
         failures: 0,
         onSend: options.onSend,
@@ -122,8 +126,11 @@ export class Endpoint {
     while (this.queue.length > 0 && this.running < this.inFlight.now()) {
       // A batch larger than what a second allows is refused whole.
       const most = Math.max(1, Math.min(this.batch.now(), Math.floor(this.rate.now() / 2)))
-      const together = this.queue.findIndex(({ isAlone }) => isAlone)
-      this.run(this.queue.splice(0, together === 0 ? 1 : Math.min(most, together < 0 ? most : together)))
+      const [first] = this.queue
+      const others = this.queue.findIndex(
+        ({ isAlone, group }, i) => i > 0 && (isAlone || first?.isAlone || group !== first?.group),
+      )
+      this.run(this.queue.splice(0, others < 0 ? most : Math.min(most, others)))
     }
   }
 

@@ -18,10 +18,11 @@ import {
 } from './chain-errors.ts'
 import { appendEvents, type BlockEvents, registerStream, UnknownStreamError } from './event-store.ts'
 import { type EventWriter, openWriter } from './event-writer.ts'
+import { GroupCommit } from './group-commit.ts'
 import type { HotBlock } from './hot-blocks.ts'
 import { type OlderSource, storeOlderSources } from './older-logs.ts'
 import type { PackKeys } from './packs.ts'
-import { type Change, type Stored, storeBatch, takeWriterRole, writtenBy } from './store-batch.ts'
+import { type Change, type Stored, storeBatches, takeWriterRole, writtenBy } from './store-batch.ts'
 import { type Cursor, describeState, readStreamState, type StreamState, topOf } from './stream-state.ts'
 import { storeTeaching, type Teaches } from './teaching.ts'
 import { connectionOf, OpenTypeormDatabase, openDataSource } from './typeorm-parts.ts'
@@ -31,15 +32,15 @@ import { takeWriterLock } from './writer-lock.ts'
 export interface Committed extends Stored {
   /** Of handling the blocks and of the transaction that stores what came of them. */
   seconds: number
-  /** The next batch was not handled before this one was stored. */
-  isAlone: boolean
+  /** Batches that were stored, others being handled meanwhile; 0: the next batch was not handled before this one was stored. */
+  beside: number
 }
 
 interface Outcome extends Change {
   /** Until the events are what they are to be stored as: no transaction is open meanwhile. */
   complete(): Promise<void>
-  /** Moves the library's cursor and hot blocks along, in the transaction that stores all this. */
-  move(): Promise<void>
+  /** Moves the library's cursor, which is at `from`, and its hot blocks along, in the transaction that stores all this. */
+  move(from: Cursor): Promise<void>
 }
 
 export interface ChainDatabaseOptions {
@@ -56,20 +57,14 @@ export interface ChainDatabaseOptions {
   onHandled?: () => boolean
 }
 
-/** A batch of final blocks that is handled, and is being stored while the next one is handled. */
-interface Storing {
-  done: Promise<Stored>
-  /** What is final then; nothing is hot. */
-  final: Cursor
-}
-
-/** What came of a batch, and what the stream was that it stands on. */
+/** What came of a batch, and what the stream was that it stands on; its position is not known where batches before are being stored. */
 interface Prepared {
-  before: StreamState
+  before: Omit<StreamState, 'position'> & { position?: number }
   change: Change
   move: Outcome['move']
   complete: Outcome['complete']
   isAlone: boolean
+  startedAt: number
 }
 
 /** No event goes through the library's store, which would delete rows at a fork (invariant 1): they are appended beside it. */
@@ -92,7 +87,9 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   private isClosed = false
   /** A batch is being handled or stored, but for one that is stored beside the next. */
   private isHandling = false
-  private storing: Storing | undefined
+  private readonly ahead = new GroupCommit<Prepared>(batches => this.tracked(this.store(batches)))
+  /** Position of the stream, as last stored. */
+  private position = 0
   private appending: Promise<unknown> | undefined
   /** What belongs in the transaction that the library is about to open, around its own statements. */
   private around: ((tx: pg.PoolClient, library: () => Promise<void>) => Promise<void>) | undefined
@@ -204,7 +201,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
         orphans: [],
         final: info.nextHead,
         hotBlocks: [],
-        move: () => super.transact(info, nothing),
+        move: prevHead => super.transact({ ...info, prevHead }, nothing),
       }
     })
     if (orphaned > 0) throw new ForkedWhileOfflineError(this.options.name, orphaned)
@@ -274,7 +271,8 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   /**
    * Handles blocks, and then appends in a transaction of its own what came of them: no transaction is open while a node is
    * asked. It stores nothing where the stream is not what the handling stood on any more. Final blocks are stored while the next ones are
-   * handled, where `onHandled` allows it: what went wrong with them is thrown by what comes next, which stores nothing then.
+   * handled, where `onHandled` allows it, and several batches in one transaction where that takes longer than handling them: what went
+   * wrong with them is thrown by what comes later, which stores nothing then.
    */
   private async commit(
     expected: Cursor | undefined,
@@ -282,29 +280,21 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
   ): Promise<void> {
     this.assertMayWrite()
-    const startedAt = performance.now()
     this.isHandling = true
     try {
       if (!isFinal) await this.settled()
       const prepared = await this.tracked(this.prepare(expected, work))
-      this.storing = undefined
-      const done = this.tracked(this.store(prepared, startedAt))
-      if (!isFinal || prepared.isAlone) return void (await done)
-      // Whoever waits for it is told.
-      done.catch(() => {})
-      const { height, hash } = prepared.change.final
-      this.storing = { done, final: { height, hash } }
+      if (isFinal && !prepared.isAlone) return void (await this.ahead.add(prepared, countOf(prepared.change)))
+      await this.settled()
+      await this.tracked(this.store([prepared]))
     } finally {
       this.isHandling = false
     }
   }
 
   /** Until nothing is being stored. @throws what went wrong with it */
-  async settled(): Promise<void> {
-    for (let { storing } = this; storing; { storing } = this) {
-      await storing.done
-      if (this.storing === storing) this.storing = undefined
-    }
+  settled(): Promise<void> {
+    return this.ahead.settled()
   }
 
   private async prepare(
@@ -312,30 +302,30 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     work: (hot: HotBlock[], cursor: Cursor) => Promise<Outcome>,
   ): Promise<Prepared> {
     const { pool, stream, name, onHandled } = this.options
+    const startedAt = performance.now()
     // What is being appended of the past moves the stream, too.
     await this.appending
-    const { storing } = this
-    const known: Omit<StreamState, 'position'> & { position?: number } = storing
-      ? { final: storing.final, hot: [] }
+    const { newest } = this.ahead
+    const before: Prepared['before'] = newest
+      ? { final: { height: newest.change.final.height, hash: newest.change.final.hash }, hot: [] }
       : await readStreamState(pool, stream)
-    if (expected && !isSame(known.final, expected)) {
+    if (expected && !isSame(before.final, expected)) {
       await this.settled()
-      throw new CursorMovedError(name, `block ${expected.height}`, `block ${known.final.height}`)
+      throw new CursorMovedError(name, `block ${expected.height}`, `block ${before.final.height}`)
     }
-    const { move, complete, ...change } = await work(known.hot, known.final)
-    const isWhole = !change.isDiscarded && change.orphans.length === 0 && known.hot.length === 0
+    const { move, complete, ...change } = await work(before.hot, before.final)
+    const isWhole = !change.isDiscarded && change.orphans.length === 0 && before.hot.length === 0
     const isAlone = !isWhole || !(onHandled?.() ?? false)
-    const position = known.position ?? (await storing?.done)?.head ?? 0
-    return { before: { position, final: known.final, hot: known.hot }, change, move, complete, isAlone }
+    return { before, change, move, complete, isAlone, startedAt }
   }
 
-  private async store(
-    { before, change, move, complete, isAlone }: Prepared,
-    startedAt: number,
-  ): Promise<Stored> {
+  private async store(batches: readonly Prepared[]): Promise<void> {
     const { pool, stream, name, onCommit, teaches } = this.options
-    await complete()
+    const [first, last] = [batches[0], batches.at(-1)]
+    if (!first || !last) throw new TypeError('no batch is to be stored')
+    await Promise.all(batches.map(({ complete }) => complete()))
     this.assertHasLock()
+    const before: StreamState = { position: this.position, ...first.before }
     let committed: Stored | undefined
     this.around = async (tx, library) => {
       const state = await readStreamState(tx, stream, 'FOR UPDATE')
@@ -343,14 +333,16 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
         throw new CursorMovedError(name, describeState(before), describeState(state))
       await library()
       await takeWriterRole(pool, tx)
-      committed = await storeBatch(tx, stream, before, change, teaches, this.packKeys)
+      const changes = batches.map(({ change }) => change)
+      committed = await storeBatches(tx, stream, before, changes, teaches, this.packKeys)
     }
-    await move().finally(() => {
+    await last.move(before.final).finally(() => {
       this.around = undefined
     })
     if (!committed) throw new TypeError('TypeormDatabase opened no transaction')
-    await onCommit?.({ ...committed, seconds: (performance.now() - startedAt) / 1000, isAlone })
-    return committed
+    this.position = committed.head
+    const seconds = (performance.now() - first.startedAt) / 1000
+    await onCommit?.({ ...committed, seconds, beside: last.isAlone ? 0 : batches.length })
   }
 
   /**
@@ -390,7 +382,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     })
     this.appending = commit.catch(() => {})
     await this.tracked(commit)
-    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000, isAlone: true }
+    return committed && { ...committed, seconds: (performance.now() - startedAt) / 1000, beside: 0 }
   }
 
   private tracked<T>(commit: Promise<T>): Promise<T> {
@@ -416,6 +408,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   }
 }
 
+const countOf = ({ blocks }: Change) => blocks.reduce((sum, { events }) => sum + events.length, 0)
 const isSame = (a: Cursor, b: Cursor) => a.height === b.height && a.hash === b.hash
 
 /** The lock before the connection, whose end the server notices a moment later. */

@@ -49,16 +49,26 @@ export function writtenBy({
   return { blocks, headTime: headTime(), sources, olderSources: olderSources(), waiting, logBudgets }
 }
 
-/** Appends what a batch changes, retractions before the new branch, and moves the stream with it. The caller has locked its row. */
-export async function storeBatch(
+/**
+ * Appends what batches change, retractions before the new branch, and moves the stream with it. The caller has locked its row. Several
+ * batches are of final blocks, with nothing hot below them.
+ */
+export async function storeBatches(
   tx: pg.PoolClient,
   stream: number,
   { position, hot }: StreamState,
-  change: Change,
+  batches: readonly Change[],
   teaches?: Teaches,
   keys?: PackKeys,
 ): Promise<Stored> {
-  const { orphans, blocks, final, hotBlocks, headTime, sources, olderSources, waiting, logBudgets } = change
+  const last = batches.at(-1)
+  if (!last) throw new TypeError('no batch is to be stored')
+  const { final, hotBlocks, isDiscarded } = last
+  const [orphans, blocks] = [
+    batches.flatMap(({ orphans }) => orphans),
+    batches.flatMap(({ blocks }) => blocks),
+  ]
+  const headTime = batches.findLast(({ headTime }) => headTime > 0)?.headTime ?? 0
   const retractions = orphans
     .filter(orphan => orphan.to_position >= orphan.from_position)
     .sort((a, b) => b.height - a.height)
@@ -66,17 +76,7 @@ export async function storeBatch(
   const base = await appendEvents(tx, stream, position, retractions)
   const next = await appendEvents(tx, stream, base, blocks, keys)
   await storeTeaching(tx, stream, base, blocks, teaches)
-  if (orphans.length > 0) {
-    await retractTeaching(tx, stream, orphans)
-    const root = Math.min(...orphans.map(({ height }) => height)) - 1
-    await lowerSourceCursors(tx, stream, root)
-    await retractWaiting(tx, stream, root)
-    await retractLogBudgets(tx, stream, root)
-    await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
-      stream,
-      orphans.map(o => o.height),
-    ])
-  }
+  if (orphans.length > 0) await retract(tx, stream, orphans)
   await rememberHotBlocks(tx, stream, base, blocks, hotBlocks, final.height)
   if (hot.some(({ height }) => height <= final.height))
     await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height <= $2', [stream, final.height])
@@ -88,18 +88,33 @@ export async function storeBatch(
      WHERE id = $1`,
     [stream, next, final.height, final.hash, head.height, head.hash, headTime],
   )
-  await storeSourceCursors(tx, stream, sources)
-  await storeOlderSources(tx, stream, olderSources)
-  await storeWaiting(tx, stream, waiting, final.height)
-  await storeLogBudgets(tx, stream, logBudgets.changed, logBudgets.done)
+  for (const { sources, olderSources, waiting, logBudgets, final } of batches) {
+    await storeSourceCursors(tx, stream, sources)
+    await storeOlderSources(tx, stream, olderSources)
+    await storeWaiting(tx, stream, waiting, final.height)
+    await storeLogBudgets(tx, stream, logBudgets.changed, logBudgets.done)
+  }
   return {
     head: next,
     appended: next - base,
     retracted: retractions.length,
     headBlock: head.height,
     headTime,
-    isDiscarded: change.isDiscarded,
+    isDiscarded,
   }
+}
+
+/** Undoes what blocks did that are replaced. */
+async function retract(tx: pg.PoolClient, stream: number, orphans: readonly HotBlock[]): Promise<void> {
+  await retractTeaching(tx, stream, orphans)
+  const root = Math.min(...orphans.map(({ height }) => height)) - 1
+  await lowerSourceCursors(tx, stream, root)
+  await retractWaiting(tx, stream, root)
+  await retractLogBudgets(tx, stream, root)
+  await tx.query('DELETE FROM hot_block WHERE stream = $1 AND height = ANY ($2)', [
+    stream,
+    orphans.map(o => o.height),
+  ])
 }
 
 const writers = new WeakMap<pg.Pool, boolean>()

@@ -289,7 +289,9 @@ export class History {
       this.logs[MOST_BLOCKS - 1]?.number ?? this.fetchedTo,
     )
     const found = this.logs.filter(({ number }) => number <= to)
-    const [end, ...refs] = await Promise.all([to, ...found.map(({ number }) => number)].map(rpc.header))
+    const [end, ...refs] = await Promise.all(
+      [to, ...found.map(({ number }) => number)].map(height => rpc.header(height)),
+    )
     const blocks = found.map(({ number, hash, logs }, i): SourceBlock => {
       const ref = refs[i]
       if (ref?.hash !== hash) throw new BranchMismatchError(number)

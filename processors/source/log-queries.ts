@@ -15,6 +15,8 @@ export const COMMON = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 const LOGS_AT_ONCE = 5_000
 /** Logs of a range that are held: anybody can log as much as he pays for, after days on which nobody did. */
 export const MOST_LOGS = 20_000
+/** Logs from which on an answer is long. */
+const LONG = 500
 /** Blocks by which it is found out how many logs of some topics there are, and ranges after which it is again. */
 const PROBED = 10
 const RANGES_BETWEEN_PROBES = 50
@@ -29,6 +31,8 @@ const RANGES_BETWEEN_PROBES = 50
 export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
   /** Logs in a block, by topics. */
   const density = new Map<string, { logs: number; ranges: number }>()
+  /** Logs in a block that a filter gave last. */
+  const given = new Map<string, number>()
 
   async function isRarer(topics: string[], lists: number, from: number, to: number): Promise<boolean> {
     const key = topics.join()
@@ -41,6 +45,16 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     }
     known.ranges++
     return Math.ceil((known.logs * (to - from + 1)) / LOGS_AT_ONCE) < lists
+  }
+
+  async function logsOf(filter: LogFilter, range: Pick<LogRange, 'from' | 'to' | 'most' | 'onHeader'>) {
+    const { address, topics } = filter
+    const key = `${address?.length} ${address?.[0]} ${topics?.[0]?.length}`
+    const blocks = range.to - range.from + 1
+    const isLong = (given.get(key) ?? 0) * blocks >= LONG
+    const found = await rpc.logs({ ...filter, ...range, isLong })
+    given.set(key, found.reduce((sum, { logs }) => sum + logs.length, 0) / blocks)
+    return found
   }
 
   return async (
@@ -61,7 +75,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
             ...(topics ? { topics: [topics] } : {}),
           })
     }
-    const found = await Promise.all(filters.map(filter => rpc.logs({ ...filter, from, to, ...options })))
+    const found = await Promise.all(filters.map(filter => logsOf(filter, { from, to, ...options })))
     const select = openLogSelector(subscriptions)
     return merged(found.flat()).flatMap(block => {
       const logs = block.logs.filter(log => select(log.topics[0], log.address) !== undefined)

@@ -1,5 +1,6 @@
 import { hexToBytes, keccak256, numberToHex } from 'viem'
 import { z } from 'zod'
+import type { AskOptions } from '../../db/chain/endpoint.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
@@ -22,16 +23,17 @@ export interface BlockBloom {
 export interface RpcHeaders {
   head(): Promise<BlockRef>
   /** undefined when the node does not have the block. */
-  header(height: number): Promise<ChainHeader | undefined>
+  header(height: number, options?: AskOptions): Promise<ChainHeader | undefined>
   /** A block's header, with whether a contract may have logs in it; undefined when the node does not have the block. */
   bloom(height: number): Promise<BlockBloom | undefined>
 }
 
 export function openRpcHeaders(ask: Ask): RpcHeaders {
-  const blockAt = (height: number) => ask('eth_getBlockByNumber', [numberToHex(height), false])
+  const blockAt = (height: number, options?: AskOptions) =>
+    ask('eth_getBlockByNumber', [numberToHex(height), false], options)
 
-  async function header(height: number): Promise<ChainHeader | undefined> {
-    const answer = headerSchema.parse(await blockAt(height))
+  async function header(height: number, options?: AskOptions): Promise<ChainHeader | undefined> {
+    const answer = headerSchema.parse(await blockAt(height, options))
     if (!answer) return undefined
     return {
       number: height,

@@ -43,6 +43,8 @@ export interface LogRange extends LogFilter {
   to: number
   /** Logs that are held at once, about: a block has as many as it has. One with much data counts for several. */
   most?: number | undefined
+  /** So many are expected that the answer shares no request with others, which would wait for it. */
+  isLong?: boolean | undefined
   /** Told of blocks whose headers came with the logs: the last one of each request. */
   onHeader?: ((header: ChainHeader) => void) | undefined
 }
@@ -88,12 +90,13 @@ export function openRpcLogs(
     filter: LogFilter,
     from: number,
     to: number,
-    onHeader: LogRange['onHeader'],
+    { onHeader, isLong }: Pick<LogRange, 'onHeader' | 'isLong'>,
   ): Promise<unknown> {
     const wanted = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
     for (let tries = 1; ; tries++) {
       // Both go with one request: a node that is behind says of blocks to come that they have no logs.
-      const [found, end] = await Promise.all([ask('eth_getLogs', [wanted]), header(to)])
+      const group = isLong ? {} : undefined
+      const [found, end] = await Promise.all([ask('eth_getLogs', [wanted], { group }), header(to, { group })])
       if (end) {
         // A node that answers nothing has not answered: `undefined` is what this says of a refusal.
         if (!found)
@@ -108,11 +111,12 @@ export function openRpcLogs(
   }
 
   /** undefined where the node refuses several blocks at once: fewer are less. */
-  async function atOnce({ address, topics, onHeader }: LogRange, from: number, to: number): Promise<unknown> {
+  async function atOnce(range: LogRange, from: number, to: number): Promise<unknown> {
+    const { address, topics } = range
     const filter = { ...(address ? { address } : {}), ...(topics ? { topics } : {}) }
     if (from === to && receipts.isNeeded(filter)) return receipts.read(from, filter)
     try {
-      const found = await whole(filter, from, to, onHeader)
+      const found = await whole(filter, from, to, range)
       receipts.answered(filter)
       return found
     } catch (error) {

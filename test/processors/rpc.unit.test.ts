@@ -23,12 +23,15 @@ async function startNode(
   let requests = 0
   const widths: number[] = []
   const headers: number[] = []
+  /** Calls of each request. */
+  const batches: string[][] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       const head = ++requests < hasHeadFrom ? 99 : 100
       const asked = [JSON.parse(Buffer.concat(chunks).toString())].flat() as Ask[]
+      batches.push(asked.map(({ method }) => method))
       const answers = asked.map(({ id, params: [what] }) => {
         if (typeof what === 'string') {
           const height = Number(what)
@@ -58,7 +61,13 @@ async function startNode(
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { rpc: openChainRpc([`http://127.0.0.1:${port}`]), widths, headers, stop: () => server.close() }
+  return {
+    rpc: openChainRpc([`http://127.0.0.1:${port}`]),
+    widths,
+    headers,
+    batches,
+    stop: () => server.close(),
+  }
 }
 
 test('logs of a block that the node does not have yet are not taken for none', async () => {
@@ -80,6 +89,25 @@ test('the header that comes with the logs of final blocks is not asked for again
   const blocks = await source.read([{}], 1, 40)
   expect(blocks.map(({ header }) => header.height)).toContain(40)
   expect([1, 40].map(end => node.headers.filter(height => height === end).length)).toEqual([1, 1])
+  node.stop()
+})
+
+test('long answers share no request with others, but the header that proves that the node has the blocks', async () => {
+  const node = await startNode(1, height => (height < 50 ? 1 : 100))
+  const source = openRpcFinal({ rpc: node.rpc, finality: 10, span: () => 100 })
+  const read = async (from: number, to: number) => {
+    const before = node.batches.length
+    await Promise.all([source.read([{}], from, to), source.read([{}], from, to)])
+    return node.batches.slice(before).filter(methods => methods.includes('eth_getLogs'))
+  }
+  const [logs, header] = ['eth_getLogs', 'eth_getBlockByNumber']
+  expect(await read(1, 40)).toEqual([[logs, header, logs, header]])
+  expect(await read(50, 60)).toEqual([[logs, header, logs, header]])
+  expect(await read(61, 70)).toEqual([
+    [logs, header],
+    [logs, header],
+  ])
+  expect(await read(71, 71)).toEqual([[logs, header, logs, header]])
   node.stop()
 })
 

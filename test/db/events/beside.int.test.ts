@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChainDatabase, type Committed } from '../../../db/events/chain-database.ts'
@@ -57,7 +58,10 @@ function appendAmidFailure(store: EventWriter, height: number): void {
 }
 
 /** Stores a final block. */
-const store = (height: number, handle = (writer: EventWriter) => append(writer, height)) =>
+const store = (
+  height: number,
+  handle: (writer: EventWriter) => void | Promise<void> = writer => append(writer, height),
+) =>
   database.transact({ prevHead: block(height - 1), nextHead: block(height), isOnTop: true }, async writer =>
     handle(writer),
   )
@@ -82,35 +86,96 @@ async function hold(meanwhile?: (client: pg.PoolClient) => Promise<unknown>): Pr
 
 const upTo = (last: number) => Array.from({ length: last + 1 }, (_, i) => [i + 1, i])
 
-test('the next batch is handled before this one is stored, and they are stored in their order', async () => {
+test('batches are handled while others are stored, and are stored together and in their order', async () => {
   const letGo = await hold()
   await store(0)
-  let isHandled = false
-  const second = store(1, writer => {
-    isHandled = true
-    append(writer, 1)
-  })
-  await expect.poll(() => isHandled, { timeout: 30_000 }).toBe(true)
+  for (const height of [1, 2, 3]) await store(height)
   expect([await stored(), committed.length]).toEqual([[], 0])
   await letGo()
-  await second
-  await store(2)
   await database.settled()
-  expect(await stored()).toEqual(upTo(2))
-  expect(committed.map(({ head, headBlock, isAlone }) => [head, headBlock, isAlone])).toEqual([
-    [1, 0, false],
-    [2, 1, false],
-    [3, 2, false],
+  await store(4)
+  await database.settled()
+  expect(await stored()).toEqual(upTo(4))
+  expect(committed.map(({ head, headBlock, beside }) => [head, headBlock, beside])).toEqual([
+    [1, 0, 1],
+    [4, 3, 3],
+    [5, 4, 1],
   ])
   const { rows } = await postgres.pool.query('SELECT head, final_height FROM stream WHERE id = $1', [STREAM])
-  expect(rows).toEqual([{ head: 3, final_height: 2 }])
+  expect(rows).toEqual([{ head: 5, final_height: 4 }])
+})
+
+test('what each of them learned is stored, the newest where it is of the same', async () => {
+  const contract = `0x${'ab'.repeat(20)}`
+  const letGo = await hold()
+  await store(0)
+  for (const height of [1, 2, 3])
+    await store(height, writer => {
+      append(writer, height)
+      writer.setHeadTime(height === 3 ? 0 : height * 12)
+      writer.setSourceCursor({ kind: 'vault', contract, cursor: height })
+      writer.setLogBudgets(
+        height === 3 ? [] : [1, height + 1].map(day => ({ contract, day, logs: height })),
+        height === 3 ? [{ contract, day: 3, logs: 2 }] : [],
+      )
+    })
+  await letGo()
+  await database.settled()
+  expect(committed.map(({ beside }) => beside)).toEqual([1, 3])
+  const read = async (sql: string) => (await postgres.pool.query(sql)).rows
+  expect(await read('SELECT head_time::int, head_height::int FROM stream')).toEqual([
+    { head_time: 24, head_height: 3 },
+  ])
+  expect(await read('SELECT contract, cursor::int FROM watched_source')).toEqual([{ contract, cursor: 3 }])
+  expect(await read('SELECT day::int, logs::int FROM log_budget ORDER BY day')).toEqual([
+    { day: 1, logs: 2 },
+    { day: 2, logs: 1 },
+  ])
+})
+
+test('a handler may wait for what was handled before it to be stored', async () => {
+  const letGo = await hold()
+  await store(0)
+  const second = store(1, async writer => {
+    await database.settled()
+    expect(await stored()).toEqual(upTo(0))
+    append(writer, 1)
+  })
+  await letGo()
+  await second
+  await database.settled()
+  expect(await stored()).toEqual(upTo(1))
+})
+
+test('what is handled ahead of what is stored has an end', async () => {
+  const letGo = await hold()
+  let handled = 0
+  const all = (async () => {
+    for (let height = 0; height < 100; height++)
+      await store(height, writer => {
+        handled++
+        append(writer, height)
+      })
+  })()
+  const isWaiting = async () => {
+    const before = handled
+    await setTimeout(300)
+    return before > 10 && before === handled
+  }
+  await expect.poll(isWaiting, { timeout: 30_000 }).toBe(true)
+  expect(handled).toBeLessThan(50)
+  await letGo()
+  await all
+  await database.settled()
+  expect(await stored()).toEqual(upTo(99))
+  expect(committed.reduce((sum, { beside }) => sum + beside, 0)).toBe(100)
 })
 
 test('a batch behind which nothing may go on is stored before it returns', async () => {
   mayGoOn = false
   await store(0)
   expect(await stored()).toEqual(upTo(0))
-  expect(committed.map(({ isAlone }) => isAlone)).toEqual([true])
+  expect(committed.map(({ beside }) => beside)).toEqual([0])
 })
 
 test('what went wrong is told by what comes next, which stores nothing', async () => {
@@ -120,9 +185,10 @@ test('what went wrong is told by what comes next, which stores nothing', async (
     client.query(`UPDATE stream SET final_hash = '0xother' WHERE id = $1`, [STREAM]),
   )
   await store(1)
+  await store(2)
   await letGo()
-  await expect(store(2)).rejects.toThrow(CursorMovedError)
   await expect(database.settled()).rejects.toThrow(CursorMovedError)
+  await expect(store(3)).rejects.toThrow(CursorMovedError)
   expect(await stored()).toEqual(upTo(0))
   expect(committed).toHaveLength(1)
 })
@@ -157,7 +223,7 @@ test('what a batch waits for may change it until it is stored, keeps no transact
 
 test('a batch whose work fails is not stored, and nor is the next one', async () => {
   await store(0, writer => appendAmidFailure(writer, 0))
-  await expect(store(1)).rejects.toThrow('the node is gone')
+  await expect(store(1).then(() => database.settled())).rejects.toThrow('the node is gone')
   expect([await stored(), committed.length]).toEqual([[], 0])
 })
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type BlockEvents, registerStream } from '../../../db/events/event-store.ts'
-import { storeBatch } from '../../../db/events/store-batch.ts'
+import { storeBatches } from '../../../db/events/store-batch.ts'
 import { readStreamState } from '../../../db/events/stream-state.ts'
 import type { DomainEvent } from '../../../db/events/vocabulary.ts'
 import { inTransaction } from '../../../db/postgres.ts'
@@ -47,19 +47,21 @@ export class RandomChain {
       const final = this.blocks.findLast(({ number }) => number <= tip - 6)
       const finalCursor =
         final && final.number > state.final.height ? { height: final.number, hash: final.hash } : state.final
-      await storeBatch(tx, this.id, state, {
-        orphans,
-        blocks: fresh.filter(({ events }) => events.length > 0),
-        final: finalCursor,
-        hotBlocks: fresh
-          .map(({ block }) => ({ height: block.number, hash: block.hash }))
-          .filter(({ height }) => height > finalCursor.height),
-        headTime: 1_700_000_000 + tip,
-        sources: [],
-        olderSources: [],
-        waiting: [],
-        logBudgets: { changed: [], done: [] },
-      })
+      await storeBatches(tx, this.id, state, [
+        {
+          orphans,
+          blocks: fresh.filter(({ events }) => events.length > 0),
+          final: finalCursor,
+          hotBlocks: fresh
+            .map(({ block }) => ({ height: block.number, hash: block.hash }))
+            .filter(({ height }) => height > finalCursor.height),
+          headTime: 1_700_000_000 + tip,
+          sources: [],
+          olderSources: [],
+          waiting: [],
+          logBudgets: { changed: [], done: [] },
+        },
+      ])
     })
   }
 
