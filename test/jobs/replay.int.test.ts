@@ -34,7 +34,7 @@ async function grow(...[stream, name, blocks, forks]: [number, string, number, b
 
 /** Two chains with forks. */
 const HISTORY: Parameters<typeof grow>[] = [
-  [MAINNET, 'mainnet', 60],
+  [MAINNET, 'mainnet', 40],
   [MAINNET, 'mainnet', 24, true],
   [MAINNET, 'mainnet', 20],
   [BASE, 'base', 30],
