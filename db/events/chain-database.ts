@@ -157,7 +157,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   /** For good: evm-processor may connect once more while a stop is under way. */
   async close(): Promise<void> {
     this.isClosed = true
-    await Promise.allSettled(this.underWay)
+    await Promise.allSettled([...this.underWay, this.settled()])
     await this.disconnect()
     const client = this.lock
     this.lock = undefined
@@ -284,6 +284,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
     try {
       if (!isFinal) await this.settled()
       const prepared = await this.tracked(this.prepare(expected, work))
+      this.assertMayWrite()
       if (isFinal && !prepared.isAlone) return void (await this.ahead.add(prepared, countOf(prepared.change)))
       await this.settled()
       await this.tracked(this.store([prepared]))

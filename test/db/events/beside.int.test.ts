@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChainDatabase, type Committed } from '../../../db/events/chain-database.ts'
-import { CursorMovedError } from '../../../db/events/chain-errors.ts'
+import { CursorMovedError, StoppedError } from '../../../db/events/chain-errors.ts'
 import { type BlockEvents, readEvents } from '../../../db/events/event-store.ts'
 import type { EventWriter } from '../../../db/events/event-writer.ts'
 import { createPostgres, type TestPostgres } from '../../databases.ts'
@@ -254,4 +254,25 @@ test('hot blocks, what is appended of the past, and an end wait until all is sto
   })
   await database.close()
   expect(await stored()).toEqual(upTo(2))
+})
+
+test('an end waits for what waits to be stored', async () => {
+  const letGo = await hold()
+  for (const height of [0, 1, 2]) await store(height)
+  const end = database.close()
+  await letGo()
+  await end
+  expect(await stored()).toEqual(upTo(2))
+  expect(await transactions(postgres.pool)).toEqual([])
+})
+
+test('what is still being handled at the end is not stored', async () => {
+  let end: Promise<void> | undefined
+  const last = store(0, writer => {
+    end = database.close()
+    append(writer, 0)
+  })
+  await expect(last).rejects.toThrow(StoppedError)
+  await end
+  expect(await stored()).toEqual([])
 })
