@@ -50,8 +50,7 @@ interface Waiting extends Call {
   attempts: number
   timeoutMs: number
   maxBytes: number
-  /** Not to be put into a batch. */
-  isAlone: boolean
+  /** What it may share a request with: others of the same. */
   group: object | undefined
   isExact: boolean
   failures: number
@@ -96,8 +95,7 @@ export class Endpoint {
         attempts: options.attempts ?? ATTEMPTS,
         timeoutMs: options.timeoutMs ?? TIMEOUT,
         maxBytes: options.maxBytes ?? MOST_BYTES,
-        isAlone: options.maxBytes !== undefined,
-        group: options.group,
+        group: options.maxBytes === undefined ? options.group : {},
         isExact: options.isExact ?? false,
         failures: 0,
         onSend: options.onSend,
@@ -127,9 +125,7 @@ export class Endpoint {
       // A batch larger than what a second allows is refused whole.
       const most = Math.max(1, Math.min(this.batch.now(), Math.floor(this.rate.now() / 2)))
       const [first] = this.queue
-      const others = this.queue.findIndex(
-        ({ isAlone, group }, i) => i > 0 && (isAlone || first?.isAlone || group !== first?.group),
-      )
+      const others = this.queue.findIndex(({ group }) => group !== first?.group)
       this.run(this.queue.splice(0, others < 0 ? most : Math.min(most, others)))
     }
   }
@@ -204,7 +200,7 @@ export class Endpoint {
         continue
       }
       call.doubt = { sentAt, batch: calls.length }
-      if (doubtful.length < calls.length) call.isAlone = true
+      if (doubtful.length < calls.length) call.group = {}
       this.later(call, isBatch ? 0 : PAUSE * 4 ** (call.failures - 1))
     }
   }

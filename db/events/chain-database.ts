@@ -85,7 +85,7 @@ export class ChainDatabase extends OpenTypeormDatabase implements HotDatabase<Ev
   private readonly underWay = new Set<Promise<unknown>>()
   private readonly packKeys: PackKeys = new Map()
   private isClosed = false
-  /** A batch is being handled or stored, but for one that is stored beside the next. */
+  /** A batch is being handled or stored, but for those that are stored beside the next. */
   private isHandling = false
   private readonly ahead = new GroupCommit<Prepared>(batches => this.tracked(this.store(batches)))
   /** Position of the stream, as last stored. */

@@ -20,7 +20,7 @@ export class GroupCommit<Batch> {
   private readonly store: (batches: readonly Batch[]) => Promise<unknown>
   private waiting: Group<Batch> | undefined
   private last: Promise<unknown> | undefined
-  private failed: Promise<never> | undefined
+  private failed: Promise<unknown> | undefined
 
   constructor(store: (batches: readonly Batch[]) => Promise<unknown>) {
     this.store = store
@@ -40,15 +40,15 @@ export class GroupCommit<Batch> {
     const begun = this.last ?? Promise.resolve()
     const group: Group<Batch> = { batches: [], events: 0, begun }
     this.waiting = group
-    this.last = begun.then(() => {
+    const last = begun.then(() => {
       this.waiting = undefined
       return this.store(group.batches)
     })
     // Whoever comes next is told.
-    this.last.catch((error: unknown) => {
-      this.failed ??= Promise.reject(error)
-      this.failed.catch(() => {})
+    last.catch(() => {
+      this.failed = last
     })
+    this.last = last
     return group
   }
 

@@ -88,7 +88,7 @@ export async function storeBatches(
      WHERE id = $1`,
     [stream, next, final.height, final.hash, head.height, head.hash, headTime],
   )
-  for (const { sources, olderSources, waiting, logBudgets, final } of batches) {
+  for (const { sources, olderSources, waiting, logBudgets } of batches) {
     await storeSourceCursors(tx, stream, sources)
     await storeOlderSources(tx, stream, olderSources)
     await storeWaiting(tx, stream, waiting, final.height)

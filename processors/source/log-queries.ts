@@ -40,7 +40,7 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     if (!known || known.ranges >= RANGES_BETWEEN_PROBES) {
       const end = Math.min(to, from + PROBED - 1)
       const found = await rpc.logs({ topics: [topics], from, to: end })
-      known = { logs: found.reduce((sum, { logs }) => sum + logs.length, 0) / (end - from + 1), ranges: 0 }
+      known = { logs: inBlock(found, from, end), ranges: 0 }
       density.set(key, known)
     }
     known.ranges++
@@ -48,12 +48,12 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
   }
 
   async function logsOf(filter: LogFilter, range: Pick<LogRange, 'from' | 'to' | 'most' | 'onHeader'>) {
-    const { address, topics } = filter
-    const key = `${address?.length} ${address?.[0]} ${topics?.[0]?.length}`
-    const blocks = range.to - range.from + 1
-    const isLong = (given.get(key) ?? 0) * blocks >= LONG
+    const { from, to } = range
+    // Not its length: a list that grows is the same list.
+    const key = `${filter.address?.[0]} ${filter.topics?.[0]?.length}`
+    const isLong = (given.get(key) ?? 0) * (to - from + 1) >= LONG
     const found = await rpc.logs({ ...filter, ...range, isLong })
-    given.set(key, found.reduce((sum, { logs }) => sum + logs.length, 0) / blocks)
+    given.set(key, inBlock(found, from, to))
     return found
   }
 
@@ -83,6 +83,10 @@ export function openLogQueries(rpc: Pick<ChainRpc, 'logs'>) {
     })
   }
 }
+
+/** How many logs a block of a range has. */
+const inBlock = (found: readonly BlockLogs[], from: number, to: number): number =>
+  found.reduce((sum, { logs }) => sum + logs.length, 0) / (to - from + 1)
 
 /** What is asked for wherever it is, and contracts with the topics that are not; without topics: whatever they are. */
 function groupsOf(subscriptions: Subscriptions) {

@@ -18,11 +18,14 @@ let postgres: TestPostgres
 let database: ChainDatabase
 let committed: Committed[]
 let mayGoOn: boolean
+/** What holds the stream, in the tests that failed meanwhile too. */
+let holders: pg.PoolClient[]
 
 beforeEach(async () => {
   postgres = await createPostgres()
   committed = []
   mayGoOn = true
+  holders = []
   database = new ChainDatabase({
     pool: postgres.pool,
     stream: STREAM,
@@ -34,6 +37,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
+  for (const client of holders) client.release(true)
   await database.close()
   await postgres.drop()
 })
@@ -75,11 +79,13 @@ const stored = async () =>
 /** Nothing is stored of the stream until it is let go. */
 async function hold(meanwhile?: (client: pg.PoolClient) => Promise<unknown>): Promise<() => Promise<void>> {
   const client = await postgres.pool.connect()
+  holders.push(client)
   await client.query('BEGIN')
   await client.query('SELECT FROM stream WHERE id = $1 FOR UPDATE', [STREAM])
   await meanwhile?.(client)
   return async () => {
     await client.query('COMMIT')
+    holders.splice(holders.indexOf(client), 1)
     client.release()
   }
 }
@@ -169,6 +175,28 @@ test('what is handled ahead of what is stored has an end', async () => {
   await database.settled()
   expect(await stored()).toEqual(upTo(99))
   expect(committed.reduce((sum, { beside }) => sum + beside, 0)).toBe(100)
+})
+
+test('it ends at ten thousand events as well', async () => {
+  const letGo = await hold()
+  await store(0)
+  await store(1)
+  const { block: at, events } = eventsOf(2)
+  let isDone = false
+  const last = store(2, writer =>
+    writer.append([{ block: at, events: Array.from({ length: 10_000 }, () => events).flat() }]),
+  ).then(() => {
+    isDone = true
+  })
+  await setTimeout(500)
+  expect(isDone).toBe(false)
+  await letGo()
+  await last
+  await database.settled()
+  expect(committed.map(({ head, beside }) => [head, beside])).toEqual([
+    [1, 1],
+    [10_002, 2],
+  ])
 })
 
 test('a batch behind which nothing may go on is stored before it returns', async () => {
