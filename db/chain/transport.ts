@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NoAnswer } from './errors.ts'
+import { parseAnswer } from './json-pieces.ts'
 
 export interface Call {
   method: string
@@ -91,13 +92,13 @@ export function sendByHttp(url: string): Send {
     const timer = setTimeout(() => over.abort(), timeoutMs)
     let status: number
     let retryAfter: number | undefined
-    let text: string
+    let bytes: Buffer
     try {
       const body = JSON.stringify(asked.length === 1 ? asked[0] : asked)
       const response = await fetch(target, { method: 'POST', headers, body, signal: over.signal })
       status = response.status
       retryAfter = secondsOf(response.headers.get('retry-after'))
-      text = await readBounded(response, maxBytes)
+      bytes = await readBounded(response, maxBytes)
     } catch (error) {
       const isLate = over.signal.aborted
       // What is left of an answer is not waited for; after a whole one this would cost as much as the request.
@@ -109,10 +110,10 @@ export function sendByHttp(url: string): Send {
     } finally {
       clearTimeout(timer)
     }
-    const answers = answersOf(isExact ? quoteLargeIntegers(text) : text, asked)
+    const answers = answersOf(bytes, asked, isExact)
     const http = status === 200 ? {} : { status }
     if (!answers)
-      throw new NoAnswerError(text.slice(0, 200).trim() || 'nothing that is JSON-RPC', {
+      throw new NoAnswerError(beginningOf(bytes) || 'nothing that is JSON-RPC', {
         ...http,
         retryAfter,
       })
@@ -137,12 +138,13 @@ export function quoteLargeIntegers(json: string): string {
 
 /** In the order asked; undefined where it is not JSON-RPC, `refused` where a batch got one error. */
 function answersOf(
-  text: string,
+  bytes: Buffer,
   asked: readonly { id: number }[],
+  isExact = false,
 ): Answer[] | { refused: string } | undefined {
   let body: unknown
   try {
-    body = JSON.parse(text)
+    body = isExact ? JSON.parse(quoteLargeIntegers(bytes.toString('utf8'))) : parseAnswer(bytes)
   } catch {
     return undefined
   }
@@ -164,13 +166,16 @@ type Single = z.infer<typeof single>
 const isAnswer = ({ error, result }: Single) => Boolean(error) || result !== undefined
 const toAnswer = ({ error, result }: Single): Answer => (error ? { error } : { result })
 
+/** Two hundred characters: of four bytes at most. */
+const beginningOf = (bytes: Buffer) => bytes.toString('utf8', 0, 800).slice(0, 200).trim()
+
 const secondsOf = (header: string | null) =>
   header !== null && /^\d{1,4}$/.test(header) ? Number(header) * 1000 : undefined
 
 export const tooLong = (maxBytes: number) =>
   new NoAnswerError(`an answer of more than ${maxBytes} bytes`, { isTooLong: true })
 
-async function readBounded(response: Response, maxBytes: number): Promise<string> {
+async function readBounded(response: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -178,5 +183,5 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
     if (length > maxBytes) throw tooLong(maxBytes)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
