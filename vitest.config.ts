@@ -74,7 +74,7 @@ export default defineConfig({
           include: SLOW,
           globalSetup: ['test/setup.ts'],
           isolate: false,
-          env: { ...env, FUZZ_RUNS: '6', WEBHOOK_KILLS: '50', ...depth },
+          env: { ...env, FUZZ_RUNS: '6', WEBHOOK_KILLS: '25', ...depth },
           testTimeout: 300_000,
         },
       },
