@@ -60,9 +60,9 @@ function parseList(bytes: Buffer, begin: number, piece: number): { list: unknown
   if (close < 0) throw new SyntaxError('a list without an end')
   let from = begin
   for (;;) {
-    const cut = close - from > piece ? bytes.indexOf(BETWEEN, from + piece, 'latin1') : -1
-    const isLast = cut < 0 || cut > close
-    const to = (isLast ? close : cut) + 1
+    const cut = bytes.subarray(from + piece, close).indexOf(BETWEEN, 0, 'latin1')
+    const isLast = cut < 0
+    const to = (isLast ? close : from + piece + cut) + 1
     for (const one of JSON.parse(`[${bytes.toString('utf8', from, to)}]`)) list.push(one)
     if (isLast) return { list, end: to }
     from = to + 1
