@@ -17,7 +17,7 @@ interface ExportOptions {
 /**
  * Writes a table or view of ClickHouse to a Parquet file, in the order of its key; the file is there when it is whole.
  * `where`: a condition in SQL; views with parameters are given with them, `holders(chain = 1, vault = '0x…')`. Parquet has
- * no integers of 256 bits: they are decimal strings. Gives its size in bytes.
+ * no integers of 128 or 256 bits: they are decimal strings. Gives its size in bytes.
  */
 export async function exportParquet(clickhouse: ClickHouse, options: ExportOptions): Promise<number> {
   const [, name = '', parameters = ''] = /^(\w+)(\(.*\))?$/s.exec(options.from.trim()) ?? []
@@ -68,7 +68,7 @@ interface Column {
   type: string
 }
 
-const isWide = ({ type }: Column) => /^(Nullable\()?U?Int256\)?$/.test(type)
+const isWide = ({ type }: Column) => /^(Nullable\()?U?Int(128|256)\)?$/.test(type)
 
 const DECIMALS = `SELECT chain_id, vault, argMax(decimals, position) AS decimals, argMax(asset_decimals, position) AS asset_decimals
   FROM vault WHERE (chain_id, position) NOT IN (SELECT chain_id, position FROM retracted_row) GROUP BY chain_id, vault`

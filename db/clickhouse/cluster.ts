@@ -6,7 +6,7 @@
  */
 export function onCluster(statement: string, cluster: string): string[] {
   const [, kind, name = ''] = /^CREATE (TABLE|VIEW) IF NOT EXISTS ((?:internal\.)?\w+)/.exec(statement) ?? []
-  if (!kind) return [altered(statement, cluster)]
+  if (!kind) return altered(statement, cluster)
   if (kind === 'VIEW') return [acrossShards(everywhere(statement, name, cluster))]
   const parts =
     /^(?<columns>.*)\) ENGINE = (?<engine>\w*MergeTree)(?:\((?<version>\w+)\))?\n(?<rest>.*)$/s.exec(
@@ -32,13 +32,14 @@ export function localName(table: string): string {
   return `${table}_local`
 }
 
-/** A Distributed table has no parts, of which settings and indexes are. */
-function altered(statement: string, cluster: string): string {
-  const isOfParts = /^ALTER TABLE \w+ (MODIFY SETTING|ADD INDEX) /.test(statement)
-  return statement.replace(
-    /(?<=^ALTER TABLE )\w+/,
-    name => `${isOfParts ? localName(name) : name} ON CLUSTER ${cluster}`,
-  )
+/** A Distributed table has no parts, of which settings and indexes are; a column is of both. */
+function altered(statement: string, cluster: string): string[] {
+  const [, what = ''] = /^ALTER TABLE \w+ (MODIFY SETTING|ADD INDEX|ADD COLUMN) /.exec(statement) ?? []
+  const of = (nameOf: (name: string) => string) =>
+    statement.replace(/(?<=^ALTER TABLE )\w+/, name => `${nameOf(name)} ON CLUSTER ${cluster}`)
+  const itself = of(name => name)
+  if (what === 'ADD COLUMN') return [of(localName), itself]
+  return what ? [of(localName)] : [itself]
 }
 
 const everywhere = (statement: string, name: string, cluster: string) =>

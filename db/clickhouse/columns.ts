@@ -213,7 +213,7 @@ export const COLUMNS = {
   },
   holder: {
     chain_id: 'UInt32', vault: 'String', holder: 'String', timestamp: 'DateTime',
-    position: 'UInt64', block_number: 'UInt64', balance: 'Int256',
+    position: 'UInt64', block_number: 'UInt64', balance: 'Int256', holder_key: 'UInt128',
   },
   identity: {
     store: 'String',

@@ -6,7 +6,7 @@ import { defineProjection } from '../projection.ts'
  */
 export default defineProjection({
   name: 'balance',
-  version: 1,
+  version: 2,
   handles: ['ShareTransferred', 'Deposited', 'Redeemed', 'BlockRetracted'],
   face: 'core',
   streams: 'evm',

@@ -127,7 +127,7 @@ describe('every projection', () => {
         "amm_vault 1",
         "asset 1",
         "attributed_flow 1",
-        "balance 1",
+        "balance 2",
         "bridge_received 1",
         "bridge_sent 1",
         "comet_market 1",
