@@ -319,6 +319,15 @@ describe('every projection', () => {
       expect(await checksums()).toEqual(whole)
     })
 
+    it('finds the heads that a large batch goes on from, which it looks for in another way', async () => {
+      const long = new RandomChain(seed + 100).grow(500)
+      await fresh(long.log)
+      const balances = ofChains.filter(({ name }) => name === 'balance')
+      const cuts = await applyAll(balances, long.log, () => 1_200, { leaveOutTo: long.log.length })
+      expect(cuts.filter((end, i) => i > 0 && end - (cuts[i - 1] ?? 0) > 1_000).length).toBeGreaterThan(2)
+      expectRows(await rowsOf('balance', long.log.length), naiveBalances(long.canonical()).balance, 'balance')
+    })
+
     it('does not depend on how the history is cut', async () => {
       await fresh(log)
       await applyAll(ofChains, log, () => 1 + Math.floor(random() ** 2 * 600))
