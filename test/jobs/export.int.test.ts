@@ -73,6 +73,20 @@ test('amounts are decimal strings, and doubles in whole units beside where asked
   }
 })
 
+test('numbers of 128 bits, which are no amounts, are decimal strings too', async () => {
+  const { clickhouse } = pipeline
+  const largest = String(2n ** 128n - 1n)
+  await clickhouse.command(
+    'test',
+    `INSERT INTO holder (chain_id, vault, holder_key) VALUES (1, '0xa', ${largest})`,
+  )
+  await clickhouse.command('test', 'CREATE TABLE heads (vault String, holder_key String) ENGINE = Memory')
+  const to = join(folder, 'holder.parquet')
+  await exportParquet(clickhouse, { from: 'holder', to, whole: true })
+  await clickhouse.client.insert({ table: 'heads', values: createReadStream(to), format: 'Parquet' })
+  expect(await pipeline.rows('SELECT * FROM heads')).toEqual([{ vault: '0xa', holder_key: largest }])
+})
+
 test('what fails leaves no file, and says what there is', async () => {
   const to = join(folder, 'nothing.parquet')
   const { clickhouse } = pipeline
