@@ -1,7 +1,7 @@
 -- A batch looks for the heads of those whose shares it moves among all there are, which lie in every part of the table. By the texts of
 -- vault and holder that took the longer the more holders there were: among eight million heads, those of half a million events took 2.8 s
--- to find. By one number, kept with the head, it is 1.2. Heads from before have none, so that balances are to be replayed. (Worked out by
--- ClickHouse as a MATERIALIZED column, it was of two empty texts in parts from before it, where a condition had read the texts.)
+-- to find. By one number, kept with the head, it is 1.2. Heads from before have none, so that balances are to be replayed. (A column that
+-- ClickHouse works out from others was of two empty texts in parts from before it, where a condition had read the texts: its issue 111757.)
 ALTER TABLE holder ADD COLUMN IF NOT EXISTS holder_key UInt128
   COMMENT 'SipHash of vault and holder, a number by which a batch finds its heads' CODEC(NONE);
 
