@@ -34,12 +34,10 @@ export function localName(table: string): string {
 
 /** A Distributed table has no parts, of which settings and indexes are; a column is of both. */
 function altered(statement: string, cluster: string): string[] {
-  const [, what = ''] = /^ALTER TABLE \w+ (MODIFY SETTING|ADD INDEX|ADD COLUMN) /.exec(statement) ?? []
-  const of = (nameOf: (name: string) => string) =>
-    statement.replace(/(?<=^ALTER TABLE )\w+/, name => `${nameOf(name)} ON CLUSTER ${cluster}`)
-  const itself = of(name => name)
-  if (what === 'ADD COLUMN') return [of(localName), itself]
-  return what ? [of(localName)] : [itself]
+  const [, name = '', what] =
+    /^ALTER TABLE (\w+)\s+(MODIFY SETTING|ADD INDEX|ADD COLUMN)?/.exec(statement) ?? []
+  const tables = what === 'ADD COLUMN' ? [localName(name), name] : [what ? localName(name) : name]
+  return tables.map(table => statement.replace(/(?<=^ALTER TABLE )\w+/, `${table} ON CLUSTER ${cluster}`))
 }
 
 const everywhere = (statement: string, name: string, cluster: string) =>
