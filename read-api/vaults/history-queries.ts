@@ -69,16 +69,13 @@ export const vaultSeriesQueries = Object.fromEntries(
 
 const pointRow = z.object({ at: z.number(), value: z.number() })
 
-/** Answers of a feed in a window and the last one before it, ascending. */
+/** Answers of a feed from {from} to {to}, ascending. */
 export const feedWindow = defineQuery({
   name: 'feed_window',
   sql: `SELECT toUnixTimestamp(timestamp) AS at, argMax(price, position) AS value
     FROM feed_price
-    WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
-      AND timestamp >= ifNull((
-        SELECT timestamp FROM feed_price
-        WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String} AND timestamp <= toDateTime({from:UInt32}, 'UTC')
-        ORDER BY timestamp DESC LIMIT 1), toDateTime(0, 'UTC'))
+    WHERE ${VISIBLE_ON_CHAIN} AND feed = {feed:String}
+      AND timestamp >= toDateTime({from:UInt32}, 'UTC') AND timestamp <= toDateTime({to:UInt32}, 'UTC')
     GROUP BY timestamp ORDER BY at`,
   row: pointRow,
 })

@@ -52,9 +52,13 @@ export function readPrices(
   context: Asking,
 ): Promise<PricesOf> {
   return readPeriods(asset, window, context, (leg, within) =>
-    askLeg(leg, { feed: feedWindow, vault: sharePriceWindow }, within, context),
+    askLeg(leg, { feed: feedWindow, vault: sharePriceWindow }, reaching(leg, within), context),
   )
 }
+
+/** With what was said before a window and may still hold in it: of a feed nothing that is too old at its beginning. */
+const reaching = (leg: Leg, { from, to }: { from: number; to: number }) =>
+  'feed' in leg ? { from: Math.max(0, from - greatestAge(leg)), to } : { from, to }
 
 type PricesOf = (times: readonly number[]) => (number | undefined)[]
 type Leg = ReturnType<typeof legsOf>[number]

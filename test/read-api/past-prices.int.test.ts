@@ -6,12 +6,28 @@ import { startApi } from './harness.ts'
 import * as w from './world.ts'
 
 let api: ApiHarness
+let append: ReturnType<typeof w.laterBlocks>
 const world = w.makeWorld()
 beforeAll(async () => {
   api = await startApi()
   await w.seed(api, world)
+  append = w.laterBlocks(api, world)
 })
 afterAll(() => api?.stop())
+
+const sampled: DomainEvent = {
+  type: 'StateSampled',
+  contract: w.NESTED_VAULT,
+  data: {
+    vault: w.NESTED_VAULT,
+    reason: 'hourly',
+    totalAssets: 3n * 10n ** 18n,
+    totalSupply: 2n * 10n ** 18n,
+    sharePrice: 15n * 10n ** 17n,
+    decimals: 18,
+    assetDecimals: 18,
+  },
+}
 
 async function read(path: string) {
   const answer = await request(api.app).get(path).set('x-api-key', api.apiKey)
@@ -58,20 +74,6 @@ it('prices a share over time since all its parts have a price, on full pages', a
   const feed = `0x${'f3'.repeat(20)}`
   const fact = { subject: `asset:1:${w.USD_VAULT}`, kind: 'feed', value: { feed, decimals: 8 } }
   await api.recordFacts([fact], w.START)
-  const append = w.laterBlocks(api, world)
-  const sampled: DomainEvent = {
-    type: 'StateSampled',
-    contract: w.NESTED_VAULT,
-    data: {
-      vault: w.NESTED_VAULT,
-      reason: 'hourly',
-      totalAssets: 3n * 10n ** 18n,
-      totalSupply: 2n * 10n ** 18n,
-      sharePrice: 15n * 10n ** 17n,
-      decimals: 18,
-      assetDecimals: 18,
-    },
-  }
   // The vault had been sampled for forty days before.
   const data = { source: 'chainlink', feed, answer: 200_000_000n, decimals: 8, reportedAt: w.START } as const
   await append([{ type: 'PriceReported', contract: `0x${'a9'.repeat(20)}`, data }])
@@ -81,4 +83,23 @@ it('prices a share over time since all its parts have a price, on full pages', a
   const pointOf = (hour: number) => ({ timestamp: first + hour * w.HOUR, priceInUsd: '3' })
   expect(await read(path)).toEqual({ itemsOnPage: 2, nextPage: 1, data: [pointOf(0), pointOf(1)] })
   expect(await read(`${path}&page=1`)).toEqual({ itemsOnPage: 1, nextPage: null, data: [pointOf(2)] })
+})
+
+it('prices a page that begins long after a report until the feed has missed three of them', async () => {
+  const feed = `0x${'f4'.repeat(20)}`
+  const reportedAt = (api.catalogue.current().chain(1)?.blockTime ?? 0) + w.HOUR
+  const value = { feed, decimals: 8, heartbeat: w.HOUR }
+  await api.recordFacts([{ subject: `asset:1:${w.USD_VAULT}`, kind: 'feed', value }], reportedAt)
+  const data = { source: 'chainlink', feed, answer: 500_000_000n, decimals: 8, reportedAt } as const
+  await append([{ type: 'PriceReported', contract: `0x${'a9'.repeat(20)}`, data }])
+  for (let hour = 0; hour < 4; hour++) await append([sampled])
+  const path = `/v2/historical/mainnet/${w.NESTED_VAULT}/tvl?granularity=1hour&fromTimestamp=`
+  const usdFrom = async (hour: number) =>
+    (await read(`${path}${reportedAt + hour * w.HOUR}`)).data.map(
+      (row: { tvl: { usd: string } }) => row.tvl.usd,
+    )
+  // Three assets of 5 USD each; at three hours the report is as old as it may be.
+  expect(await usdFrom(1)).toEqual(['15', '15', '15', ''])
+  expect(await usdFrom(3)).toEqual(['15', ''])
+  expect(await usdFrom(4)).toEqual([''])
 })
