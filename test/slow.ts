@@ -27,6 +27,7 @@ export const SLOW = [
   'test/jobs/command.int.test.ts',
   'test/jobs/compaction.int.test.ts',
   'test/jobs/forks.int.test.ts',
+  'test/jobs/heads-nearby.int.test.ts',
   'test/jobs/hooks.int.test.ts',
   'test/jobs/init.e2e.test.ts',
   'test/jobs/pass-over.int.test.ts',

@@ -62,29 +62,6 @@ async function applyAgain(projection: Projection, range: Range, time: number): P
   await applyRange(engine.client, again, STREAM, range)
 }
 
-/** Ten events lie as far apart as a batch looks nearby for what was before it. */
-const APART = 1_000
-const GO_ON_FROM_TOTALS = new Set([
-  'aave_reserve',
-  'amm_vault',
-  'comet_market',
-  'fixed_term_market',
-  'morpho_market',
-])
-
-/** An event of a history whose positions are that far apart. */
-const spread = (event: Positioned['event']): Positioned['event'] =>
-  event.type === 'BlockRetracted'
-    ? {
-        ...event,
-        data: {
-          ...event.data,
-          fromPosition: Number(event.data['fromPosition']) * APART,
-          toPosition: Number(event.data['toPosition']) * APART,
-        },
-      }
-    : event
-
 const HEADS = new Set(
   projections.flatMap(({ beside = [] }) => beside.filter(({ isHead }) => isHead).map(({ name }) => name)),
 )
@@ -349,28 +326,6 @@ describe('every projection', () => {
       const cuts = await applyAll(balances, long.log, () => 1_200, { leaveOutTo: long.log.length })
       expect(cuts.filter((end, i) => i > 0 && end - (cuts[i - 1] ?? 0) > 1_000).length).toBeGreaterThan(2)
       expectRows(await rowsOf('balance', long.log.length), naiveBalances(long.canonical()).balance, 'balance')
-    })
-
-    it('goes on from totals that were changed last nearby or far back, or in a block that is gone', async () => {
-      const lending = ofChains.filter(({ name }) => GO_ON_FROM_TOTALS.has(name))
-      const apart = await fresh(
-        log.map(entry => ({ ...entry, position: entry.position * APART, event: spread(entry.event) })),
-      )
-      const target = { position: log.length, block_number: 0, block_time: 0 }
-      for (let from = 0; from < log.length; ) {
-        const to = Math.min(log.length, from + 1 + Math.floor(random() * 60))
-        const range = await planRange(once.client, STREAM, from, to, target)
-        const there = { ...range, from: from * APART, to: range.to * APART }
-        for (const projection of lending) await applyRange(apart.client, projection, STREAM, there)
-        from = range.to
-      }
-      for (const name of lending.flatMap(tablesOf)) {
-        engine = apart
-        const rows = await rowsOf(name, log.length * APART)
-        const mapped = rows.map(row => ({ ...row, position: Number(row.position) / APART }))
-        engine = once
-        expect(sorted(mapped), name).toEqual(sorted(await rowsOf(name, log.length)))
-      }
     })
 
     it('does not depend on how the history is cut', async () => {
