@@ -118,7 +118,7 @@ export async function finishBatch(
   if (projections.length === 0) return
   const { rows } = await pool.query<{ has_joined: boolean }>(
     `WITH moved AS (
-       UPDATE checkpoint SET position = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
+       UPDATE checkpoint SET position = $3, changed_to = $3, applying_to = NULL, block_number = $4, block_time = $5, updated_at = clock_timestamp()
        WHERE projection = ANY ($1) AND stream = $2 RETURNING projection, has_joined
      )
      SELECT has_joined, pg_notify('vaultlog_checkpoint', projection || ' ' || $2::int || ' ' || $3::bigint) FROM moved`,
@@ -157,21 +157,23 @@ async function joinFaces(
 }
 
 /**
- * Brings those projections that stood at `from` to `to`, which changes none of their rows; gives their names. One that
- * a worker holds, that is in the middle of a batch or of another version is left to its own job.
+ * Brings those projections that stood at `from` to `to`, which gives them no rows; gives their names. One that a worker holds, that
+ * is in the middle of a batch or of another version is left to its own job. `takesBack`: rows that are there may not be seen any more.
  */
 export async function passOver(
   pool: pg.PoolClient,
   projections: readonly { name: string; version: number }[],
   stream: number,
   { from, to, block }: { from: number; to: number; block: { number: number; time: number } },
+  takesBack: boolean,
 ): Promise<string[]> {
   const { rows } = await pool.query<{ projection: string; has_joined: boolean }>(
     `WITH free AS MATERIALIZED (
        SELECT name, version FROM unnest($1::text[], $2::int[]) AS p(name, version)
        WHERE pg_try_advisory_xact_lock(hashtext('vaultlog projection ' || name), $3)
      ), moved AS (
-       UPDATE checkpoint c SET position = $5, block_number = $6, block_time = $7, updated_at = clock_timestamp()
+       UPDATE checkpoint c SET position = $5, block_number = $6, block_time = $7, updated_at = clock_timestamp(),
+         changed_to = CASE WHEN $8 THEN $5 ELSE c.changed_to END
        FROM free WHERE c.projection = free.name AND c.version = free.version AND c.stream = $3
          AND c.position = $4 AND c.applying_to IS NULL
        RETURNING c.projection, c.has_joined
@@ -185,6 +187,7 @@ export async function passOver(
       to,
       block.number,
       block.time,
+      takesBack,
     ],
   )
   await joinFaces(pool, stream, rows)

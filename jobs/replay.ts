@@ -358,12 +358,13 @@ async function swapIn(
   // Where the code is newer than the rows were, the goal was the mirror's end: the checkpoint follows the new rows.
   for (const stream of streams) {
     await pool.query(
-      `INSERT INTO checkpoint (projection, stream, version, position, block_number, block_time)
-       SELECT r.projection, r.stream, r.version, r.position, m.block_number, m.block_time
+      `INSERT INTO checkpoint (projection, stream, version, position, changed_to, block_number, block_time)
+       SELECT r.projection, r.stream, r.version, r.position, r.position, m.block_number, m.block_time
        FROM replay r JOIN checkpoint m ON m.projection = $4 AND m.stream = r.stream
        WHERE r.database = $1 AND r.projection = $2 AND r.stream = $3
        ON CONFLICT (projection, stream) DO UPDATE SET version = excluded.version,
          replays = checkpoint.replays + 1, position = greatest(checkpoint.position, excluded.position), applying_to = NULL,
+         changed_to = greatest(checkpoint.position, excluded.position),
          block_number = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_number ELSE checkpoint.block_number END,
          block_time = CASE WHEN excluded.position > checkpoint.position THEN excluded.block_time ELSE checkpoint.block_time END`,
       [shadow.database, projection.name, stream.id, MIRROR],

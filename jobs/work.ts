@@ -101,7 +101,7 @@ async function passOverUnchanged(
   const { types } = batch
   if (!types) return []
   const unchanged = projections.filter(projection => changesBy(projection, types).length === 0)
-  return passOver(client, unchanged, stream, batch)
+  return passOver(client, unchanged, stream, batch, types.has('BlockRetracted'))
 }
 
 /** Those made of streams of a kind, the longest first: begun last it would be waited for alone. */

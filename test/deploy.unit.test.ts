@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { EVERY_PARTNER } from '../db/clickhouse/client.ts'
 import { CHANGEABLE } from '../db/embedded/clickhouse-wire.ts'
 import { networkIds } from '../db/networks.ts'
 import { API_COMMAND } from '../db/process/api-command.ts'
@@ -134,6 +135,13 @@ describe('deploy/', () => {
       expect(constraints).toContain(`<${name}><min>1</min><max>${limit}</max>`)
     }
     expect(changeable.filter(([, , bounds]) => bounds === '').map(([, name]) => name)).toEqual(CHANGEABLE)
+  })
+
+  it('has what analysts join find every partner, as the embedded ClickHouse has', () => {
+    const users = readFileSync(join(deploy, 'clickhouse/users.xml'), 'utf8')
+    const [, analyst = ''] = /<analyst>(.*?)<constraints>/s.exec(users) ?? []
+    for (const [name, value] of Object.entries(EVERY_PARTNER))
+      expect(analyst).toContain(`<${name}>${value}</${name}>`)
   })
 
   it('has workers and API sign in to ClickHouse as users who do what they do, and nobody else but the owner', () => {

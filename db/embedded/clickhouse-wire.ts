@@ -1,6 +1,7 @@
 /** Pure parts of the ClickHouse HTTP interface: formats, errors, users, settings. */
 
 import type { IncomingMessage } from 'node:http'
+import { EVERY_PARTNER } from '../clickhouse/client.ts'
 
 /** Query parameters of the interface itself (src/Server/HTTPHandler.cpp); every other one is a setting. */
 const reserved = new Set(
@@ -151,6 +152,7 @@ export function sessionSettings(
   const assignments = new Map<string, string>([
     ['implicit_select', '0'],
     ['max_query_size', '262144'],
+    ...Object.entries(EVERY_PARTNER),
   ])
   const bounds = new Map<string, number>()
   if (access.isReadOnly) {

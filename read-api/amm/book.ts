@@ -6,6 +6,7 @@ import type { EndpointContext } from '../http/endpoint.ts'
 import { NotFoundError } from '../http/errors.ts'
 import { address, network } from '../http/parameters.ts'
 import { ammFamilies } from '../load-protocols.ts'
+import { askKept } from '../moment/kept.ts'
 import { ask } from '../moment/query.ts'
 import { type AmmStateRow, type AmmVaultRow, ammBalance, ammStates, ammVaults } from './queries.ts'
 import type { AmmFigures, AmmGuard, AmmState, AmmVault, Side } from './vault.ts'
@@ -24,7 +25,8 @@ export function ammVaultsOf(context: Asking, chainId: number): Promise<AmmVault[
 
 const WINDOWS = { week: 7, month: 30 } as const
 
-const readVaults = perMoment(async ({ deps, catalogue }: Asking, chain: number): Promise<AmmVault[]> => {
+const readVaults = perMoment(async (context: Asking, chain: number): Promise<AmmVault[]> => {
+  const { deps, catalogue } = context
   const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'amm') ?? {}
   const pinned = { chain, p: position }
   const statesIn = async (since: number, until: number) => {
@@ -35,7 +37,7 @@ const readVaults = perMoment(async ({ deps, catalogue }: Asking, chain: number):
   // What began a window may have been read later than an hour before, but not by more than the window itself.
   const begun = (days: number) => statesIn(blockTime - 2 * days * DAY, blockTime - days * DAY)
   const [rows, now, week, month] = await Promise.all([
-    ask(deps.clickhouse, ammVaults, pinned),
+    askKept(context, ammVaults, chain, 'amm'),
     statesIn(0, blockTime),
     begun(WINDOWS.week),
     begun(WINDOWS.month),

@@ -4,6 +4,7 @@ import { log } from '../../db/process/log.ts'
 import type { ReadModelGuard } from '../../db/read-models.ts'
 import { IncompleteError } from '../http/errors.ts'
 import { noteFilling } from '../moment/filling.ts'
+import { forgetKept } from '../moment/kept.ts'
 import { ask } from '../moment/query.ts'
 import type { Moment } from '../moment/snapshot.ts'
 import { EMPTY_MOMENT, readMoment, watchCheckpoints } from '../moment/snapshot.ts'
@@ -42,6 +43,7 @@ export function createCatalogueKeeper(
 
   const advance = async () => {
     if (guard?.fault) {
+      forgetKept(clickhouse)
       raw = new RawState()
       catalogue = Catalogue.empty(transactsOn)
       return
@@ -52,6 +54,7 @@ export function createCatalogueKeeper(
     noteCompacted(clickhouse, moment.compacted)
     if (wentBack(before, moment) || (before !== EMPTY_MOMENT && moment.replays !== before.replays)) {
       log.warn('a projection was replayed or stands further back than before: reading the catalogue anew')
+      forgetKept(clickhouse)
       raw = new RawState()
       catalogue = await read(Catalogue.empty(transactsOn), EMPTY_MOMENT, moment)
       return

@@ -7,6 +7,7 @@ import { NotFoundError } from '../http/errors.ts'
 import { address, network } from '../http/parameters.ts'
 import { z } from '../http/zod.ts'
 import { fixedTermFamilies } from '../load-protocols.ts'
+import { askKept } from '../moment/kept.ts'
 import { ask } from '../moment/query.ts'
 import { type FixedTermMarket, type FixedTermState, rescaled } from './market.ts'
 import { earlierRates, type FixedTermRow, fixedTermMarkets } from './queries.ts'
@@ -27,19 +28,18 @@ export function fixedTermMarketsOf(context: Asking, chainId: number): Promise<Fi
 /** Sampled hourly: an older sample than this before the week began is of another time. */
 const TOLERANCE = DAY
 
-const readMarkets = perMoment(
-  async ({ deps, catalogue }: Asking, chain: number): Promise<FixedTermMarket[]> => {
-    const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'fixed-term') ?? {}
-    const pinned = { chain, p: position }
-    const until = Math.max(0, blockTime - WEEK)
-    const [rows, earlier] = await Promise.all([
-      ask(deps.clickhouse, fixedTermMarkets, pinned),
-      ask(deps.clickhouse, earlierRates, { ...pinned, since: Math.max(0, until - TOLERANCE), until }),
-    ])
-    const before = new Map(earlier.map(row => [row.market, BigInt(row.rate)]))
-    return rows.flatMap(row => marketOf(catalogue, chain, row, before.get(row.market), blockTime) ?? [])
-  },
-)
+const readMarkets = perMoment(async (context: Asking, chain: number): Promise<FixedTermMarket[]> => {
+  const { deps, catalogue } = context
+  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'fixed-term') ?? {}
+  const pinned = { chain, p: position }
+  const until = Math.max(0, blockTime - WEEK)
+  const [rows, earlier] = await Promise.all([
+    askKept(context, fixedTermMarkets, chain, 'fixed-term'),
+    ask(deps.clickhouse, earlierRates, { ...pinned, since: Math.max(0, until - TOLERANCE), until }),
+  ])
+  const before = new Map(earlier.map(row => [row.market, BigInt(row.rate)]))
+  return rows.flatMap(row => marketOf(catalogue, chain, row, before.get(row.market), blockTime) ?? [])
+})
 
 function marketOf(
   catalogue: Catalogue,

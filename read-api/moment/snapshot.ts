@@ -18,6 +18,8 @@ export interface Moment {
   /** Tables of projections that have not caught up with their face on a chain yet: their rows are not whole. */
   filling: ReadonlyMap<number, ReadonlySet<string>>
   registryPosition: number
+  /** By chain and table: the position from which on its rows up to the chain's are the same. */
+  changedTo: ReadonlyMap<number, ReadonlyMap<string, number>>
   /** By chain: rows that retractions up to there took back are gone from all tables that are read. */
   compacted: ReadonlyMap<number, number>
   /** Replays of any projection so far: with one more, rows of the past may be others. */
@@ -29,6 +31,7 @@ export const EMPTY_MOMENT: Moment = {
   faces: new Map(),
   filling: new Map(),
   registryPosition: 0,
+  changedTo: new Map(),
   compacted: new Map(),
   replays: 0,
 }
@@ -46,6 +49,7 @@ export interface FaceRow {
   block_time: number
   replays: number
   compacted: number
+  changed_to: number
 }
 
 /**
@@ -56,6 +60,7 @@ export function momentOf(rows: readonly FaceRow[]): Moment {
   const faces = new Map<Face, Map<number, FaceRow>>()
   const filling = new Map<number, Set<string>>()
   const compacted = new Map<number, number>()
+  const changedTo = new Map<number, Map<string, number>>()
   for (const row of rows) {
     if (!row.has_joined) {
       const tables = filling.get(row.stream) ?? new Set()
@@ -67,6 +72,9 @@ export function momentOf(rows: readonly FaceRow[]): Moment {
     faces.set(row.face, places)
     const least = places.get(row.stream)
     if (!least || isBefore(row, least)) places.set(row.stream, row)
+    const changed = changedTo.get(row.stream) ?? new Map<string, number>()
+    changedTo.set(row.stream, changed)
+    for (const table of row.tables) changed.set(table, row.changed_to)
     compacted.set(row.stream, Math.min(row.compacted, compacted.get(row.stream) ?? row.compacted))
   }
   const chainsOf = (places: ReadonlyMap<number, FaceRow> = new Map()) =>
@@ -82,6 +90,7 @@ export function momentOf(rows: readonly FaceRow[]): Moment {
     chains: chainsOf(core),
     faces: new Map(Object.entries(others).map(([face, places]) => [face as Face, chainsOf(places)])),
     filling,
+    changedTo,
     compacted,
     registryPosition: core?.get(REGISTRY)?.position ?? 0,
     replays: rows.reduce((sum, row) => sum + row.replays, 0),
@@ -110,7 +119,7 @@ export async function readMoment(pool: pg.Pool): Promise<Moment> {
     `SELECT s.id AS stream, p.face, p.tables, coalesce(c.has_joined, false) AS has_joined, c.position,
        CASE WHEN c.position = s.head THEN greatest(c.block_number, s.head_height) ELSE c.block_number END AS block_number,
        CASE WHEN c.position = s.head THEN greatest(c.block_time, s.head_time) ELSE c.block_time END AS block_time,
-       coalesce(c.replays, 0) AS replays, coalesce(c.compacted, 0) AS compacted
+       coalesce(c.replays, 0) AS replays, coalesce(c.compacted, 0) AS compacted, coalesce(c.changed_to, 0) AS changed_to
      FROM stream s JOIN projection p ON p.streams = s.kind
      LEFT JOIN checkpoint c ON c.projection = p.name AND c.stream = s.id`,
   )

@@ -8,7 +8,7 @@ import { usdOf } from '../http/amounts.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { NotFoundError, RefusedError } from '../http/errors.ts'
 import { svmFamilies } from '../load-protocols.ts'
-import { ask } from '../moment/query.ts'
+import { askKept } from '../moment/kept.ts'
 import type { SvmFamily } from './family.ts'
 import { type SvmMintRow, type SvmVaultRow, svmMints, svmVaults } from './queries.ts'
 import type { SvmAsset, SvmVault } from './vault.ts'
@@ -28,13 +28,12 @@ export const pinnedTo = ({ catalogue }: Asking) => ({
 })
 
 const readVaults = perMoment(async (context: Asking): Promise<SvmVault[]> => {
-  const { deps, catalogue } = context
   const [rows, mints] = await Promise.all([
-    ask(deps.clickhouse, svmVaults, pinnedTo(context)),
-    ask(deps.clickhouse, svmMints, pinnedTo(context)),
+    askKept(context, svmVaults, SOLANA.id, 'svm'),
+    askKept(context, svmMints, SOLANA.id, 'svm'),
   ])
   const byMint = new Map(mints.map(row => [row.mint, row]))
-  return rows.flatMap(row => vaultOf(catalogue, row, byMint) ?? [])
+  return rows.flatMap(row => vaultOf(context.catalogue, row, byMint) ?? [])
 })
 
 function vaultOf(

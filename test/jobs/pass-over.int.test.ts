@@ -78,6 +78,11 @@ test('a block gives work to the projections it concerns, and is passed over by t
   expect(await standAt(head)).toEqual(names().filter(name => name !== 'feed_price'))
   await pipeline.project()
   expect(await standAt(head)).toEqual(names())
+  const { rows } = await pipeline.postgres.pool.query<{ projection: string }>(
+    'SELECT projection FROM checkpoint WHERE stream = $1 AND changed_to = $2 AND projection <> $3',
+    [STREAM, head, MIRROR],
+  )
+  expect(rows).toEqual([{ projection: 'feed_price' }])
 })
 
 test('one that is at work, behind, in the middle of a batch or of another version is left to its own job', async () => {

@@ -11,7 +11,7 @@ import type { Reading } from '../../catalogue/reading.ts'
 import { fractionOfWad, type LendingAsset, yearlyOfRay } from '../../lending/market.ts'
 import { oraclePriceOf } from '../../lending/oracle-price.ts'
 import { feedAnswers, sampledPrices } from '../../lending/queries.ts'
-import { ask } from '../../moment/query.ts'
+import { askKept } from '../../moment/kept.ts'
 import type { AaveLendingMarket, AaveReserve } from './market.ts'
 import * as queries from './queries.ts'
 
@@ -30,15 +30,13 @@ interface AaveFigures {
 const settingKey = (source: string, market: string, key: string) => `${source} ${market} ${key}`
 
 /** The pools of a chain as of the catalogue's moment; reserves whose asset is not described yet are left out. */
-export async function aaveMarkets({ deps, catalogue }: Reading, chain: number): Promise<AaveLendingMarket[]> {
-  const { clickhouse } = deps
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
-  const pinned = { chain, p: position }
+export async function aaveMarkets(reading: Reading, chain: number): Promise<AaveLendingMarket[]> {
+  const { catalogue } = reading
   const [rows, totals, settings, samples] = await Promise.all([
-    ask(clickhouse, queries.aaveReserves, pinned),
-    ask(clickhouse, queries.aaveTotals, pinned),
-    ask(clickhouse, queries.aaveSettings, pinned),
-    ask(clickhouse, sampledPrices, pinned),
+    askKept(reading, queries.aaveReserves, chain, 'lending'),
+    askKept(reading, queries.aaveTotals, chain, 'lending'),
+    askKept(reading, queries.aaveSettings, chain, 'lending'),
+    askKept(reading, sampledPrices, chain, 'lending'),
   ])
   const assets = new Set(rows.map(({ asset }) => asset))
   const sources = new Map<string, Set<string>>()
@@ -51,7 +49,7 @@ export async function aaveMarkets({ deps, catalogue }: Reading, chain: number): 
   const asked = samples.flatMap(({ contract, oracle }) => (pools.has(contract) ? [oracle] : []))
   const feeds = [...new Set([...asked, ...[...sources.values()].flatMap(of => [...of])])]
   const answers = new Map(
-    (feeds.length > 0 ? await ask(clickhouse, feedAnswers, { ...pinned, feeds }) : []).map(of => [
+    (feeds.length > 0 ? await askKept(reading, feedAnswers, chain, 'lending', { feeds }) : []).map(of => [
       of.feed,
       of,
     ]),
@@ -70,7 +68,7 @@ export async function aaveMarkets({ deps, catalogue }: Reading, chain: number): 
       return oraclePriceOf(sample, answers, sample?.oracle ?? (others.length > 0 ? undefined : only))
     },
   }
-  return poolsOf(catalogue, chain, figures, blockTime)
+  return poolsOf(catalogue, chain, figures, catalogue.chain(chain, 'lending')?.blockTime ?? 0)
 }
 
 function poolsOf(

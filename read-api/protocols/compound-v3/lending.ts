@@ -15,6 +15,7 @@ import type { LendingPosition } from '../../lending/family.ts'
 import { fractionOfWad, type LendingAsset, positionId, quotient, yearlyOfWad } from '../../lending/market.ts'
 import { oraclePriceOf } from '../../lending/oracle-price.ts'
 import { feedAnswers, sampledPrices } from '../../lending/queries.ts'
+import { askKept } from '../../moment/kept.ts'
 import { ask } from '../../moment/query.ts'
 import type { CometLendingMarket } from './market.ts'
 import * as queries from './queries.ts'
@@ -64,29 +65,26 @@ export function cometPoint(row: RateColumns & TotalColumns) {
 }
 
 /** The Comets of a chain as of the catalogue's moment; those whose base asset is not described yet are left out. */
-export async function cometMarkets(
-  { deps: { clickhouse }, catalogue }: Reading,
-  chain: number,
-): Promise<CometLendingMarket[]> {
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
-  const pinned = { chain, p: position }
+export async function cometMarkets(reading: Reading, chain: number): Promise<CometLendingMarket[]> {
+  const { catalogue } = reading
   const [rows, assets, sampled] = await Promise.all([
-    ask(clickhouse, queries.cometMarketRows, pinned),
-    ask(clickhouse, queries.cometAssets, pinned),
-    ask(clickhouse, sampledPrices, pinned),
+    askKept(reading, queries.cometMarketRows, chain, 'lending'),
+    askKept(reading, queries.cometAssets, chain, 'lending'),
+    askKept(reading, sampledPrices, chain, 'lending'),
   ])
   if (rows.length === 0) return []
   const feeds = [...new Set([...rows.map(row => row.base_oracle), ...assets.map(row => row.oracle)])]
   const answers = new Map(
-    (await ask(clickhouse, feedAnswers, { ...pinned, feeds })).map(row => [row.feed, row]),
+    (await askKept(reading, feedAnswers, chain, 'lending', { feeds })).map(row => [row.feed, row]),
   )
   const samples = new Map(sampled.map(row => [`${row.market} ${row.asset}`, row]))
   const priceOf = (comet: string, asset: string, oracle: string): bigint | undefined => {
     return oraclePriceOf(samples.get(`${comet} ${asset}`), answers, oracle)
   }
+  const at = catalogue.chain(chain, 'lending')?.blockTime ?? 0
   return rows.flatMap(row => {
     const own = assets.filter(({ comet }) => comet === row.comet)
-    return cometMarket(catalogue, chain, row, own, priceOf, blockTime) ?? []
+    return cometMarket(catalogue, chain, row, own, priceOf, at) ?? []
   })
 }
 

@@ -12,7 +12,7 @@ import type { Reading } from '../../catalogue/reading.ts'
 import type { Vault } from '../../catalogue/vault.ts'
 import { fractionOfWad, type LendingAsset, ratio, SECONDS_PER_YEAR } from '../../lending/market.ts'
 import { sampledPrices } from '../../lending/queries.ts'
-import { ask } from '../../moment/query.ts'
+import { askKept } from '../../moment/kept.ts'
 import type { EvkLendingMarket, EvkSecurity } from './market.ts'
 import * as queries from './queries.ts'
 
@@ -50,17 +50,14 @@ export const owedTo = (
  * One market for each pair of a vault that lends and one whose shares secure; those of which a vault is not described
  * yet are left out, and those that were cleared, unless debts to the vault would stand in none.
  */
-export async function evkMarkets(
-  { deps: { clickhouse }, catalogue }: Reading,
-  chain: number,
-): Promise<EvkLendingMarket[]> {
-  const { position = 0, blockTime = 0 } = catalogue.chain(chain, 'lending') ?? {}
-  const pinned = { chain, p: position }
+export async function evkMarkets(reading: Reading, chain: number): Promise<EvkLendingMarket[]> {
+  const { catalogue } = reading
+  const blockTime = catalogue.chain(chain, 'lending')?.blockTime ?? 0
   const [ltvs, pauses, rows, samples] = await Promise.all([
-    ask(clickhouse, queries.evkLtvs, pinned),
-    ask(clickhouse, queries.evkPauses, pinned),
-    ask(clickhouse, queries.evkVaults, pinned),
-    ask(clickhouse, sampledPrices, pinned),
+    askKept(reading, queries.evkLtvs, chain, 'lending'),
+    askKept(reading, queries.evkPauses, chain, 'lending'),
+    askKept(reading, queries.evkVaults, chain, 'lending'),
+    askKept(reading, sampledPrices, chain, 'lending'),
   ])
   const prices = new Map(
     samples.flatMap(({ contract, asset, price }) =>

@@ -2,10 +2,9 @@ import { zeroAddress } from 'viem'
 import { adaptiveRate } from '../../../abi/morpho-blue/adaptive-curve-math.ts'
 import { accrueMorpho, liquidationIncentiveFactor, type MorphoMarket } from '../../../abi/morpho-blue/math.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import { perMoment } from '../../catalogue/per-moment.ts'
 import type { Reading } from '../../catalogue/reading.ts'
 import { fractionOfWad, type LendingAsset, ratio, yearlyOfWad } from '../../lending/market.ts'
-import { ask } from '../../moment/query.ts'
+import { askKept } from '../../moment/kept.ts'
 import type { MorphoLendingMarket } from './market.ts'
 import * as queries from './queries.ts'
 
@@ -52,12 +51,8 @@ export async function morphoMarkets(reading: Reading, chain: number): Promise<Mo
 }
 
 /** Every Morpho market of a chain as it was last stored, also those of which an asset is not described. */
-export const morphoRows = perMoment(({ catalogue, deps }: Reading, chain) =>
-  ask(deps.clickhouse, queries.morphoMarkets, {
-    chain,
-    p: catalogue.chain(chain, 'lending')?.position ?? 0,
-  }),
-)
+export const morphoRows = (reading: Reading, chain: number) =>
+  askKept(reading, queries.morphoMarkets, chain, 'lending')
 
 /** A market at `at`; undefined where one of its assets is not described yet. */
 function morphoMarket(
