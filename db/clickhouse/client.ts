@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import { acrossShards, CLUSTER_SETTINGS } from './cluster.ts'
 
 /**
- * Blocks are joined as they come. ClickHouse before 26.9 that puts small ones together first finds no partner for rows that LIMIT BY over
+ * Blocks are joined as they come. ClickHouse 26.7, where it puts small ones together first, finds no partner for rows that LIMIT BY over
  * one LowCardinality column gave: their keys' hashes are read from beyond the end of what was kept of them.
  *
  * @see https://github.com/ClickHouse/ClickHouse/pull/115604
