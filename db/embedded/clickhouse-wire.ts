@@ -1,7 +1,7 @@
 /** Pure parts of the ClickHouse HTTP interface: formats, errors, users, settings. */
 
 import type { IncomingMessage } from 'node:http'
-import { EVERY_PARTNER } from '../clickhouse/client.ts'
+import { EVERY_PARTNER } from '../clickhouse/every-partner.ts'
 
 /** Query parameters of the interface itself (src/Server/HTTPHandler.cpp); every other one is a setting. */
 const reserved = new Set(
