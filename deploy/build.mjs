@@ -1,9 +1,10 @@
-// Empties dist/ and puts there what the code reads beside it; tsc adds the JavaScript: `npm run build`, for `npm pack`.
+// Empties dist/, or the folder that is named, and puts there what the code reads beside it; tsc adds the JavaScript: `npm run build`,
+// for `npm pack`.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-const dist = join(root, 'dist')
+const dist = process.argv[2] ?? join(root, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
 for (const folder of ['abi', 'db', 'jobs', 'processors', 'read-api'])

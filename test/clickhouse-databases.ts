@@ -28,27 +28,17 @@ export async function takeDatabase(
 /** Empties a database and sets it free; false where a test has changed it, or left a shadow beside it, or something works in it. */
 export async function freeDatabase(folder: string, house: ClickHouse, schema: string): Promise<boolean> {
   if ((await schemaOf(house)) !== schema || (await hasShadow(house)) || (await isBusy(house))) return false
-  const tables = await house.query<{ name: string; window: string; is_full: number }>(
+  const tables = await house.query<{ name: string; sql: string }>(
     'test',
-    // A table without a part, even one that was taken away in the last minutes, has no tokens either.
-    `SELECT name, extract(create_table_query, 'non_replicated_deduplication_window = (\\\\d+)') AS window,
-       total_rows > 0 AS is_full
-    FROM system.tables
+    // A table without a part, even one that was taken away in the last minutes, has no deduplication tokens either.
+    `SELECT name, create_table_query AS sql FROM system.tables
     WHERE database = {database:String} AND name != 'migration' AND engine LIKE '%MergeTree'
       AND name IN (SELECT table FROM system.parts WHERE database = {database:String})`,
     { database: house.database },
   )
+  // TRUNCATE leaves the tokens of parts that REPLACE PARTITION took away: the same insert would be left out.
   await Promise.all(
-    tables.map(async ({ name, window, is_full }) => {
-      if (is_full) await house.command('test', `TRUNCATE TABLE ${name}`)
-      if (!window) return
-      // TRUNCATE leaves the tokens of parts that REPLACE PARTITION took away: the same insert would be left out.
-      for (const size of [0, window])
-        await house.command(
-          'test',
-          `ALTER TABLE ${name} MODIFY SETTING non_replicated_deduplication_window = ${size}`,
-        )
-    }),
+    tables.map(({ sql }) => house.command('test', sql.replace(/^CREATE TABLE/, 'CREATE OR REPLACE TABLE'))),
   )
   await writeFile(join(folder, house.database), schema)
   return true

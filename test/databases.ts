@@ -69,9 +69,8 @@ async function copyRows(from: ClickHouse, to: ClickHouse): Promise<void> {
   )
   const source = identifier(from.database)
   await Promise.all(
-    tables.map(async ({ name }) => {
-      await to.command('test', `TRUNCATE TABLE ${identifier(name)}`)
-      await to.command('test', `INSERT INTO ${identifier(name)} SELECT * FROM ${source}.${identifier(name)}`)
-    }),
+    tables.map(({ name }) =>
+      to.command('test', `INSERT INTO ${identifier(name)} SELECT * FROM ${source}.${identifier(name)}`),
+    ),
   )
 }

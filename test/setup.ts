@@ -7,6 +7,7 @@ import { dropClickHouse } from '../db/clickhouse/migrate.ts'
 import { type Embedded, startEmbedded } from '../db/embedded/up.ts'
 import { readEnv } from '../db/process/env.ts'
 import { PortInUseError } from '../db/process/errors.ts'
+import { type Built, build } from './built.ts'
 import { freePort } from './chain/anvil-process.ts'
 import { freeDatabases } from './clickhouse-databases.ts'
 import { newFolder } from './db/embedded/places.ts'
@@ -40,6 +41,7 @@ async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded>
 
 interface Servers {
   embedded: Promise<Embedded>
+  built: Promise<Built>
   folder: string
   free: string
   users: number
@@ -61,7 +63,7 @@ function placeOfServers(): string {
 function startServers(): Servers {
   const folder = newFolder('vaultlog-test-', placeOfServers())
   const free = newFolder('vaultlog-test-free-')
-  return { folder, free, embedded: startOnFreePorts(folder), users: 0 }
+  return { folder, free, embedded: startOnFreePorts(folder), built: build(), users: 0 }
 }
 
 /**
@@ -72,7 +74,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   shared.testServers ??= startServers()
   const servers = shared.testServers
   servers.users++
-  const embedded = await servers.embedded
+  const [embedded, built] = await Promise.all([servers.embedded, servers.built])
   project.provide('postgresUrl', embedded.databaseUrl)
   project.provide('clickhouseUrl', embedded.clickhouseUrl)
   project.provide('graphqlUrl', embedded.graphqlDatabaseUrl ?? '')
@@ -82,6 +84,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const free = await freeDatabases(servers.free)
     if (process.env['CLICKHOUSE_URL']) await dropAll(embedded.clickhouseUrl, free)
     await embedded.stop()
+    await built.remove()
     await rm(servers.folder, { recursive: true, force: true })
   }
 }

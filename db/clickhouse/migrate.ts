@@ -22,7 +22,8 @@ export function splitStatements(sql: string): string[] {
 }
 
 /**
- * Brings a database to the newest schema. Files are idempotent and applied once each, in order.
+ * Brings a database to the newest schema. Files are idempotent and applied once each, in order; of views that projections insert from,
+ * only the newest is made. A new database has its files noted once all are applied.
  * With `staging`, the database is a shadow: its event and retracted are views on those of that live database, and it has no
  * views for readers, which make up two fifths of the time.
  *
@@ -57,25 +58,47 @@ COMMENT 'Grain: one row per applied file of \`migrations/\`.'`,
   )
   const pending = (await findPending(house, migrations)) ?? migrations
   const leftOut = options.staging ? viewsForReaders(migrations) : new Set<string>()
-  for (const { file, sql, checksum } of pending) {
-    if (options.staging && file === '0001_event.sql') {
+  const record = (files: readonly Migration[]) =>
+    house.client.insert({
+      table: 'migration',
+      values: files.map(({ file, checksum }) => ({ name: file, checksum })),
+      columns: ['name', 'checksum'],
+      format: 'JSONEachRow',
+      clickhouse_settings: { log_comment: 'migrate' },
+    })
+  const isNew = pending.length === migrations.length
+  for (const [i, migration] of pending.entries()) {
+    if (options.staging && migration.file === '0001_event.sql') {
       for (const table of STAGING) {
         await run(
           `CREATE VIEW IF NOT EXISTS ${table} AS SELECT * FROM ${identifier(options.staging)}.${table}`,
         )
       }
     } else {
-      for (const statement of splitStatements(sql))
-        if (!leftOut.has(subjectOf(statement))) await run(statement)
+      const madeAgain = internalViews(pending.slice(i + 1))
+      const statements = splitStatements(migration.sql).filter(
+        statement => !leftOut.has(subjectOf(statement)) && !madeAgain.has(internalOne(statement)),
+      )
+      // A table needs nothing else of its file, and what it is filled from needs tables alone.
+      await Promise.all(statements.filter(isTable).map(run))
+      await Promise.all(statements.filter(internalOne).map(run))
+      for (const statement of statements)
+        if (!isTable(statement) && !internalOne(statement)) await run(statement)
     }
-    await house.command(
-      'migrate',
-      'INSERT INTO migration (name, checksum) VALUES ({file:String}, {checksum:String})',
-      { file, checksum },
-    )
+    if (!isNew) await record([migration])
   }
+  if (isNew) await record(pending)
   return pending.map(({ file }) => file)
 }
+
+const isTable = (statement: string): boolean => statement.startsWith('CREATE TABLE ')
+
+/** The view that a statement makes that projections insert from, if it makes one. */
+const internalOne = (statement: string): string =>
+  /^CREATE VIEW IF NOT EXISTS internal\.(\w+)/.exec(statement)?.[1] ?? ''
+
+const internalViews = (migrations: readonly Migration[]): ReadonlySet<string> =>
+  new Set(migrations.flatMap(({ sql }) => splitStatements(sql).map(internalOne).filter(Boolean)))
 
 /** What a statement makes or changes, where it is a table or view of the database itself. */
 const subjectOf = (statement: string): string =>

@@ -1,9 +1,11 @@
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
+import { dropClickHouse, internalOf, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
 import { migratePostgres } from '../../db/postgres.ts'
 import { ConfigError } from '../../db/process/errors.ts'
 import { createClickHouse, createPostgres, type TestClickHouse, type TestPostgres } from '../databases.ts'
@@ -79,4 +81,59 @@ test('ClickHouse refuses a migration that was changed after it was applied, and 
   expect(await later()).toEqual({ result: 1 })
   await writeFile(join(folder, '9999_later.sql'), 'CREATE VIEW IF NOT EXISTS later AS SELECT 2 AS id;\n')
   await expect(migrateClickHouse(house, { folder: asUrl(folder) })).rejects.toThrow(edited('9999_later.sql'))
+})
+
+/** All that a database and that of its views are made of, under a name that they share. */
+async function schemaOf(house: ClickHouse): Promise<string[]> {
+  const rows = await house.query<{ sql: string }>(
+    'test',
+    `SELECT create_table_query AS sql FROM system.tables
+    WHERE database IN ({database:String}, {internal:String}) ORDER BY database, name`,
+    { database: house.database, internal: internalOf(house.database) },
+  )
+  return rows.map(({ sql }) => sql.replaceAll(house.database, 'same'))
+}
+
+async function inNewDatabase(work: (house: ClickHouse) => Promise<void>): Promise<void> {
+  const database = `vaultlog_test_${randomBytes(6).toString('hex')}`
+  const house = openClickHouse({ url: inject('clickhouseUrl'), database })
+  try {
+    await work(house)
+  } finally {
+    await dropClickHouse(house)
+    await house.close()
+  }
+}
+
+test('a ClickHouse database that came file by file, and one that was broken off, are as one that was made at once', async () => {
+  let whole: string[] = []
+  await inNewDatabase(async house => {
+    await migrateClickHouse(house)
+    whole = await schemaOf(house)
+  })
+  const all = fileURLToPath(new URL('../../db/clickhouse/migrations', import.meta.url))
+  const files = (await readdir(all)).sort()
+  const growing = join(copies, 'growing')
+  await mkdir(growing)
+  await inNewDatabase(async house => {
+    for (const file of files) {
+      await cp(join(all, file), join(growing, file))
+      expect(await migrateClickHouse(house, { folder: asUrl(growing) })).toEqual([file])
+    }
+    expect(await schemaOf(house)).toEqual(whole)
+  })
+  await inNewDatabase(async house => {
+    let left = 150
+    const breaking: ClickHouse = {
+      ...house,
+      async command(...statement) {
+        if (left-- === 0) throw new TypeError('the machine went down')
+        await house.command(...statement)
+      },
+    }
+    await expect(migrateClickHouse(breaking)).rejects.toThrow('went down')
+    expect(await schemaOf(house)).not.toEqual(whole)
+    expect(await migrateClickHouse(house)).toEqual(files)
+    expect(await schemaOf(house)).toEqual(whole)
+  })
 })

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { argumentsOf } from '../built.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -19,9 +20,9 @@ export interface Running {
   until(pattern: RegExp): Promise<void>
 }
 
-/** A process of the product as an operator starts it: node with tsx, in the root of the repository or of another build. */
+/** A process of the product as an operator starts it, in the root of the repository or of another build. */
 export function start(args: string[], env: Record<string, string>, build = root): Running {
-  const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
+  const child = spawn(process.execPath, build === root ? argumentsOf(args) : ['--import', 'tsx', ...args], {
     cwd: build,
     env: { ...process.env, NO_COLOR: '1', SQD_WARN: '*', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
