@@ -76,6 +76,7 @@ export const SLOW = [
   'test/read-api/fuzz.e2e.test.ts',
   'test/read-api/intents/intents.e2e.test.ts',
   'test/read-api/kept.int.test.ts',
+  'test/read-api/parts.int.test.ts',
   'test/read-api/platform/hosts.e2e.test.ts',
   'test/read-api/platform/limits.int.test.ts',
   'test/read-api/platform/ops.int.test.ts',

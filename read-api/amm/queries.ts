@@ -94,7 +94,7 @@ export const ammSharesByBlock = defineQuery({
       FROM amm_share AS s FINAL
       WHERE ${VISIBLE} AND vault IN {vaults:Array(String)} AND holder IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
       GROUP BY vault, account, block)
-    ORDER BY block LIMIT {limit:UInt32}`,
+    ORDER BY block, vault, account LIMIT {limit:UInt32}`,
   row: rowOf('amm_share', ['vault', 'balance'], { account: 'holder', block: 'block_number' }).extend({
     at: uint,
     is_paid: z.number(),

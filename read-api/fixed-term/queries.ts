@@ -69,7 +69,7 @@ export const principalByBlock = defineQuery({
       FROM pt_balance AS s FINAL
       WHERE ${VISIBLE} AND pt IN {pts:Array(String)} AND holder IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')
       GROUP BY pt, account, block)
-    ORDER BY block LIMIT {limit:UInt32}`,
+    ORDER BY block, pt, account LIMIT {limit:UInt32}`,
   row: rowOf('pt_balance', ['pt', 'balance'], { account: 'holder', block: 'block_number' }).extend({
     at: uint,
     is_traded: z.number(),

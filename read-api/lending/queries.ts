@@ -55,7 +55,7 @@ export const ownLendingFlows = defineQuery({
     WHERE ${VISIBLE} AND protocol = {protocol:String} AND account IN {accounts:Array(String)} AND event_type != 'liquidation'
       AND timestamp <= toDateTime({to:UInt32}, 'UTC')
     GROUP BY account, contract, market, side, block
-    ORDER BY block LIMIT {limit:UInt32}`,
+    ORDER BY block, account, contract, market, side LIMIT {limit:UInt32}`,
   row: rowOf('lending_event', ['account', 'contract', 'market']).extend({
     side: z.enum(['loan', 'collateral']),
     block: uint,
@@ -85,6 +85,6 @@ export const holdingsByBlock = <Key extends z.ZodRawShape, Row extends z.ZodRawS
         FROM ${of.columns.table} AS s
         WHERE ${VISIBLE} AND ${of.account ?? 'account'} IN {accounts:Array(String)} AND timestamp <= toDateTime({to:UInt32}, 'UTC')${of.where ?? ''}
         GROUP BY account, ${of.key.list()}, block)
-      ORDER BY block LIMIT {limit:UInt32}`,
+      ORDER BY block, account, ${of.key.list()} LIMIT {limit:UInt32}`,
     row: z.object({ account: z.string(), block: uint, at: uint, ...of.key.row, ...of.columns.row }),
   })

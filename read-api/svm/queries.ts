@@ -79,7 +79,7 @@ export const svmHoldings = defineQuery({
         greatest(argMax(amount, position), toInt256(0)) AS held
       FROM svm_stake WHERE ${OF_ACCOUNTS} AND ${IN_NAMED_FARMS}
       GROUP BY mint, holder, place, slot)
-    ORDER BY slot LIMIT {limit:UInt32}`,
+    ORDER BY slot, mint, holder, place LIMIT {limit:UInt32}`,
   row: rowOf('svm_balance', ['mint', 'holder'], { slot: 'block_number' }).extend({
     place: z.string(),
     at: uint,
@@ -98,7 +98,7 @@ export const svmFlowsBySlot = defineQuery({
     FROM svm_flow FINAL
     WHERE account IN {accounts:Array(String)} AND ${VISIBLE} AND ${UNTIL}
     GROUP BY vault, slot
-    ORDER BY slot LIMIT {limit:UInt32}`,
+    ORDER BY slot, vault LIMIT {limit:UInt32}`,
   row: rowOf('svm_flow', ['vault'], { slot: 'block_number' }).extend({
     at: uint,
     minted: z.string(),

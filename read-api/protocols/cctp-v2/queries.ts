@@ -66,7 +66,7 @@ export const inTransitQuery = defineQuery({
     UNION ALL
     SELECT ${COLUMNS} FROM bridge_sent FINAL WHERE depositor = {wallet:String} AND recipient != {wallet:String} AND ${VISIBLE}`,
     `WHERE sent.burns > arrived.received
-  ORDER BY sent.timestamp DESC, sent.chain_id, sent.log_index
+  ORDER BY sent.timestamp DESC, sent.chain_id, sent.log_index, sent.position
   LIMIT {limit:UInt32}`,
   ),
   row: sentRow,

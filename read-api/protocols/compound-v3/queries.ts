@@ -52,7 +52,7 @@ export const cometAssets = defineQuery({
   sql: `SELECT ${asset.select('a')}, ${collateral.select('t')}
     FROM (${newest('comet_asset', 'comet, asset')}) AS a
     LEFT JOIN (${newest('comet_collateral_total', 'comet, asset')}) AS t ON a.comet = t.comet AND a.asset = t.asset
-    ORDER BY comet, a.offset`,
+    ORDER BY comet, a.offset, asset`,
   row: z.object({ ...asset.row, ...collateral.row }),
 })
 export type CometAssetRow = z.output<typeof cometAssets.row>
