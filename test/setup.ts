@@ -41,7 +41,7 @@ async function startOnFreePorts(folder: string, attempts = 5): Promise<Embedded>
 
 interface Servers {
   embedded: Promise<Embedded>
-  built: Promise<Built>
+  built: Promise<Built> | undefined
   folder: string
   free: string
   users: number
@@ -60,10 +60,11 @@ function placeOfServers(): string {
   return bavail * bsize < ROOM ? tmpdir() : MEMORY
 }
 
-function startServers(): Servers {
+function startServers({ watch }: { watch: boolean }): Servers {
   const folder = newFolder('vaultlog-test-', placeOfServers())
   const free = newFolder('vaultlog-test-free-')
-  return { folder, free, embedded: startOnFreePorts(folder), built: build(), users: 0 }
+  // Who watches changes what was built.
+  return { folder, free, embedded: startOnFreePorts(folder), built: watch ? undefined : build(), users: 0 }
 }
 
 /**
@@ -71,7 +72,7 @@ function startServers(): Servers {
  * CLICKHOUSE_URL are used instead. Every test makes databases of its own on them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.testServers ??= startServers()
+  shared.testServers ??= startServers(project.vitest.config)
   const servers = shared.testServers
   servers.users++
   const [embedded, built] = await Promise.all([servers.embedded, servers.built])
@@ -84,7 +85,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const free = await freeDatabases(servers.free)
     if (process.env['CLICKHOUSE_URL']) await dropAll(embedded.clickhouseUrl, free)
     await embedded.stop()
-    await built.remove()
+    await built?.remove()
     await rm(servers.folder, { recursive: true, force: true })
   }
 }
