@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ClickHouse, openClickHouse } from '../../db/clickhouse/client.ts'
-import { dropClickHouse, internalOf, migrateClickHouse } from '../../db/clickhouse/migrate.ts'
+import { dropClickHouse, internalOf, migrateClickHouse, tablesOfSchema } from '../../db/clickhouse/migrate.ts'
 import { migratePostgres } from '../../db/postgres.ts'
 import { ConfigError } from '../../db/process/errors.ts'
 import { createClickHouse, createPostgres, type TestClickHouse, type TestPostgres } from '../databases.ts'
@@ -110,6 +110,8 @@ test('a ClickHouse database that came file by file, and one that was broken off,
   await inNewDatabase(async house => {
     await migrateClickHouse(house)
     whole = await schemaOf(house)
+    // And the table of migrations.
+    expect(whole.length).toBe(new Set(await tablesOfSchema()).size + 1)
   })
   const all = fileURLToPath(new URL('../../db/clickhouse/migrations', import.meta.url))
   const files = (await readdir(all)).sort()
