@@ -84,7 +84,7 @@ test('ClickHouse refuses a migration that was changed after it was applied, and 
 })
 
 /** All that a database and that of its views are made of, under a name that they share. */
-async function schemaOf(house: ClickHouse): Promise<string[]> {
+async function definitionsOf(house: ClickHouse): Promise<string[]> {
   const rows = await house.query<{ sql: string }>(
     'test',
     `SELECT create_table_query AS sql FROM system.tables
@@ -109,7 +109,7 @@ test('a ClickHouse database that came file by file, and one that was broken off,
   let whole: string[] = []
   await inNewDatabase(async house => {
     await migrateClickHouse(house)
-    whole = await schemaOf(house)
+    whole = await definitionsOf(house)
     // And the table of migrations.
     expect(whole.length).toBe(new Set(await tablesOfSchema()).size + 1)
   })
@@ -122,7 +122,7 @@ test('a ClickHouse database that came file by file, and one that was broken off,
       await cp(join(all, file), join(growing, file))
       expect(await migrateClickHouse(house, { folder: asUrl(growing) })).toEqual([file])
     }
-    expect(await schemaOf(house)).toEqual(whole)
+    expect(await definitionsOf(house)).toEqual(whole)
   })
   await inNewDatabase(async house => {
     let left = 150
@@ -134,8 +134,8 @@ test('a ClickHouse database that came file by file, and one that was broken off,
       },
     }
     await expect(migrateClickHouse(breaking)).rejects.toThrow('went down')
-    expect(await schemaOf(house)).not.toEqual(whole)
+    expect(await definitionsOf(house)).not.toEqual(whole)
     expect(await migrateClickHouse(house)).toEqual(files)
-    expect(await schemaOf(house)).toEqual(whole)
+    expect(await definitionsOf(house)).toEqual(whole)
   })
 })

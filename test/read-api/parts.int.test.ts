@@ -46,6 +46,7 @@ beforeAll(async () => {
   scattered = await startApi({ on, solanaUrl: solana.node.url })
   await scattered.catalogue.refresh()
   await merged.catalogue.refresh()
+  names.push(await namesOn(1, 'mainnet'), await namesOn(OTHER.id, OTHER.name))
 })
 afterAll(async () => {
   await scattered?.stop()
@@ -172,7 +173,6 @@ it('one has few parts, the other many', async () => {
     ),
   )
   expect(Number(many)).toBeGreaterThan(4 * Number(few))
-  names.push(await namesOn(1, 'mainnet'), await namesOn(OTHER.id, OTHER.name))
 })
 
 it.for(operations)('$path says the same of both', async operation => {
