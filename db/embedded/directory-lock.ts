@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 
 const ownerShape = z.object({ pid: z.number().int(), startedAt: z.string(), port: z.number().int() })
@@ -18,41 +19,62 @@ export class DirectoryLock {
 
   /** Takes the lock, or gives the live process that has it. */
   acquire(mine: { port: number }): LockOwner | undefined {
-    for (let attempt = 0; attempt < 5; attempt++) {
-      try {
-        const file = openSync(this.#path, 'wx')
-        writeSync(file, JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid), ...mine }))
-        closeSync(file)
-        this.#isHeld = true
-        return undefined
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-        const owner = this.owner()
+    const draft = `${this.#path}.${process.pid}.${randomUUID()}`
+    writeFileSync(draft, JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid), ...mine }))
+    try {
+      for (;;) {
+        try {
+          // Whole or not at all: nobody reads a file that is still being written.
+          linkSync(draft, this.#path)
+          this.#isHeld = true
+          return undefined
+        } catch (error) {
+          if (codeOf(error) !== 'EEXIST') throw error
+        }
+        const owner = this.owner() ?? this.#removeStale(mine)
         if (owner) return owner
-        // Between the other's two calls the file is empty; one that stays so is a killed process's.
-        if (this.#isEmpty() && attempt < 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
-        else rmSync(this.#path, { force: true })
       }
+    } finally {
+      rmSync(draft)
     }
-    return this.owner()
+  }
+
+  /**
+   * Under a lock of its own: of two that found the file of a killed process, the second would remove the first one's.
+   * Gives the live process that is at it.
+   */
+  #removeStale(mine: { port: number }): LockOwner | undefined {
+    const succession = new DirectoryLock(`${this.#path}.succession`)
+    const other = succession.acquire(mine)
+    if (other) return other
+    try {
+      if (this.#read() === 'stale') rmSync(this.#path)
+    } finally {
+      succession.release()
+    }
+    return undefined
   }
 
   /** The live process that has the lock. */
   owner(): LockOwner | undefined {
-    try {
-      const owner = ownerShape.parse(JSON.parse(readFileSync(this.#path, 'utf8')))
-      return isAlive(owner.pid) && startOf(owner.pid) === owner.startedAt ? owner : undefined
-    } catch {
-      // No file, or one that a killed process left half written.
-      return undefined
-    }
+    const found = this.#read()
+    return typeof found === 'string' ? undefined : found
   }
 
-  #isEmpty(): boolean {
+  #read(): LockOwner | 'absent' | 'stale' {
+    let text: string
     try {
-      return readFileSync(this.#path).length === 0
+      text = readFileSync(this.#path, 'utf8')
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+      return 'absent'
+    }
+    try {
+      const owner = ownerShape.parse(JSON.parse(text))
+      return isAlive(owner.pid) && startOf(owner.pid) === owner.startedAt ? owner : 'stale'
     } catch {
-      return false
+      // Of a machine that went down before the file was on its disk.
+      return 'stale'
     }
   }
 
@@ -61,6 +83,8 @@ export class DirectoryLock {
     this.#isHeld = false
   }
 }
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 export function isAlive(pid: number): boolean {
   try {

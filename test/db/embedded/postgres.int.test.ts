@@ -103,15 +103,16 @@ describe('embedded Postgres', () => {
       console.log(JSON.stringify({ isOwned, url }))
       process.stdin.resume().on('end', () => process.exit())`
     const starts = [1, 2].map(() => {
-      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      })
-      const ended = new Promise(resolve => child.once('exit', resolve))
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program])
+      let complaint = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+      const ended = new Promise(resolve => child.once('close', resolve))
       const said = new Promise<string>(resolve => child.stdout.setEncoding('utf8').once('data', resolve))
-      return { child, ended, said: Promise.race([said, ended.then(code => `ended ${code}`)]) }
+      return { child, ended, said: Promise.race([said, ended.then(() => complaint)]) }
     })
     const answers = await Promise.all(starts.map(({ said }) => said))
     try {
+      expect(answers).toEqual([expect.stringMatching(/^\{.*\}$/m), expect.stringMatching(/^\{.*\}$/m)])
       const found = answers.map(text => JSON.parse(text) as { isOwned: boolean; url: string })
       expect(found.map(({ isOwned }) => isOwned).sort()).toEqual([false, true])
       expect(found[0]?.url).toBe(found[1]?.url)
