@@ -1,8 +1,7 @@
-import type { Columns } from '../../db/clickhouse/rows.ts'
 import type { Reading } from '../catalogue/reading.ts'
 import { lastBy } from '../moment/last-by.ts'
 import { ask, defineQuery, type NamedQuery, uint, z } from '../moment/query.ts'
-import { inTimes, statesAtTimes } from '../moment/states-at.ts'
+import { inTimes, lastOfBuckets, type Subject, statesAtTimes } from '../moment/states-at.ts'
 import { VISIBLE_ON_CHAIN as VISIBLE } from '../moment/visible.ts'
 import type { Window } from './family.ts'
 
@@ -10,32 +9,15 @@ import type { Window } from './family.ts'
  * States of lending markets over time, ascending: the last one at or before {from}, and of those after it, up to {to}, the
  * last one before each bucket of {seconds} begins. Between two of them nothing happened but interest.
  */
-export function defineSeries<Row extends z.ZodRawShape>(of: {
-  name: string
-  /** The rows of one market, by columns that the table is ordered by. */
-  key: string
-  columns: Columns<Row>
-}) {
-  const { name, key, columns } = of
-  const market = `${columns.table} WHERE ${VISIBLE} AND ${key}`
-  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at FROM ${market}`
-  const at = (time: string) => `toDateTime({${time}:UInt32}, 'UTC')`
+export function defineSeries<Row extends z.ZodRawShape>(of: Subject<Row>) {
+  const market = `${of.columns.table} WHERE ${VISIBLE} AND ${of.key}`
   return {
     first: defineQuery({
-      name: `${name}_first`,
+      name: `${of.name}_first`,
       sql: `SELECT toUnixTimestamp(timestamp) AS at FROM ${market} ORDER BY timestamp LIMIT 1`,
       row: z.object({ at: uint }),
     }),
-    states: defineQuery({
-      name,
-      sql: `SELECT seconds_at AS at, s.block_number AS block, ${columns.select('s')} FROM (
-          SELECT * FROM (${rows} AND timestamp <= ${at('from')} ORDER BY timestamp DESC, position DESC LIMIT 1)
-          UNION ALL
-          SELECT * FROM (${rows} AND timestamp > ${at('from')} AND timestamp <= ${at('to')}
-            ORDER BY timestamp DESC, position DESC LIMIT 1 BY intDiv(seconds_at + {seconds:UInt32} - 1, {seconds:UInt32}))
-        ) AS s ORDER BY at`,
-      row: z.object({ at: uint, block: uint, ...columns.row }),
-    }),
+    states: lastOfBuckets(of, 'intDiv(seconds_at + {seconds:UInt32} - 1, {seconds:UInt32})'),
     statesAt: statesAtTimes(of),
   }
 }

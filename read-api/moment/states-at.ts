@@ -5,35 +5,45 @@ import { VISIBLE_ON_CHAIN as VISIBLE } from './visible.ts'
 /** Moments that are asked for together: they travel in the URL of a query. */
 const MOST_TIMES = 1_000
 
-/**
- * Of the moments {times} (unix seconds), the first of which is {from} and the last {to}: the last row of a table at or before
- * each, ascending; of those before the first row there is none. `key`: SQL for the rows of one subject.
- */
-export function statesAtTimes<Row extends z.ZodRawShape>({
-  name,
-  key,
-  columns,
-}: {
+/** What is read of the rows of one subject. `key`: SQL for them, by columns that the table is ordered by. */
+export interface Subject<Row extends z.ZodRawShape> {
   name: string
   key: string
   columns: Columns<Row>
-}) {
-  const of = `${columns.table} WHERE ${VISIBLE} AND ${key}`
+}
+
+/**
+ * The last row at or before {from} (unix seconds), and of those after it, up to {to}, the last of each `bucket`, ascending.
+ *
+ * @param bucket SQL of a row's `seconds_at`
+ */
+export function lastOfBuckets<Row extends z.ZodRawShape>(
+  { name, key, columns }: Subject<Row>,
+  bucket: string,
+) {
+  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at
+    FROM ${columns.table} WHERE ${VISIBLE} AND ${key}`
   const at = (time: string) => `toDateTime({${time}:UInt32}, 'UTC')`
-  const rows = `SELECT *, toUnixTimestamp(timestamp) AS seconds_at, 1 AS one FROM ${of}`
+  const last = 'ORDER BY timestamp DESC, position DESC LIMIT 1'
   return defineQuery({
-    name: `${name}_at`,
-    sql: `SELECT last.1 AS at, last.2 AS block, ${columns.fromTuple('last', 3)}
-      FROM (
-        SELECT argMax((s.seconds_at, s.block_number, ${columns.list('s')}), (s.seconds_at, s.position)) AS last
-        FROM (${rows} AND timestamp <= ${at('to')} AND timestamp >= (
-          SELECT max(timestamp) FROM ${of} AND timestamp <= ${at('from')})) AS s
-        ASOF INNER JOIN (SELECT arrayJoin({times:Array(UInt32)}) AS moment, 1 AS one) AS asked
-          ON s.one = asked.one AND s.seconds_at <= asked.moment
-        GROUP BY asked.moment)
-      ORDER BY at`,
+    name,
+    sql: `SELECT s.seconds_at AS at, s.block_number AS block, ${columns.select('s')} FROM (
+        SELECT * FROM (${rows} AND timestamp <= ${at('from')} ${last})
+        UNION ALL
+        SELECT * FROM (${rows} AND timestamp > ${at('from')} AND timestamp <= ${at('to')} ${last} BY ${bucket})
+      ) AS s ORDER BY at`,
     row: z.object({ at: uint, block: uint, ...columns.row }),
   })
+}
+
+/**
+ * Of the moments {times} (unix seconds), the first of which is {from} and the last {to}: the last row of a table at or before
+ * each, ascending; of those before the first row there is none.
+ */
+export function statesAtTimes<Row extends z.ZodRawShape>(of: Subject<Row>) {
+  // A row counts for the first moment that is not before it.
+  const moment = 'roundDown(seconds_at - 1, {times:Array(UInt32)})'
+  return lastOfBuckets({ ...of, name: `${of.name}_at` }, moment)
 }
 
 /** Reads of many moments, ascending, what is read of some at a time. */
