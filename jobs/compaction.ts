@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { everyNode, identifier, storage } from '../db/clickhouse/migrate.ts'
 import { log } from '../db/process/log.ts'
+import { steadyNow } from '../db/process/steady.ts'
 import { withLock } from './checkpoints.ts'
 import { type Projection, partsOf } from './projection.ts'
 
@@ -170,8 +171,8 @@ export class Compaction {
   /** Called as often as one likes; does something every ten minutes. */
   async turn(signal: AbortSignal): Promise<void> {
     const { pool, readersMs = READERS_MS } = this.options
-    if (Date.now() - this.notedAt < readersMs) return
-    this.notedAt = Date.now()
+    if (steadyNow() - this.notedAt < readersMs) return
+    this.notedAt = steadyNow()
     const due = this.before
     this.before = await readCompactable(pool)
     for (const [stream, to] of due) {

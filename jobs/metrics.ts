@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import { networkOfChain } from '../db/networks.ts'
 import { onScrape, registry } from '../db/process/metrics.ts'
+import { steadyNow } from '../db/process/steady.ts'
 import { readFault } from '../db/read-models.ts'
 import { countDeadLetters, readReplays, readStatus, readVerifications } from '../db/status.ts'
 import { MIRROR } from '../db/wake-ups.ts'
@@ -151,13 +152,13 @@ export function exposeStatus(parts: {
 
   let feeds: { readAt: number; rows: FeedRow[] } | undefined
   const readFeeds = async () => {
-    if (feeds && Date.now() - feeds.readAt < FEEDS_EVERY_MS) return feeds.rows
+    if (feeds && steadyNow() - feeds.readAt < FEEDS_EVERY_MS) return feeds.rows
     const answer = await clickhouse.query({
       query: NEWEST_REPORTS,
       format: 'JSONEachRow',
       clickhouse_settings: { log_comment: 'metrics feeds' },
     })
-    feeds = { readAt: Date.now(), rows: await answer.json() }
+    feeds = { readAt: steadyNow(), rows: await answer.json() }
     return feeds.rows
   }
 

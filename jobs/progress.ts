@@ -1,4 +1,5 @@
 import { MultiBar, Presets } from 'cli-progress'
+import { steadyNow } from '../db/process/steady.ts'
 
 export interface Progress {
   update(done: number): void
@@ -27,10 +28,10 @@ function bars(out: NodeJS.WriteStream): ProgressBoard {
   )
   return {
     start(title, total, unit) {
-      const started = Date.now()
+      const started = steadyNow()
       const bar = board.create(total, 0, { title: title.padEnd(28), unit, rate: 0 })
       const update = (done: number) =>
-        bar.update(done, { rate: Math.round((done * 1000) / Math.max(1, Date.now() - started)) })
+        bar.update(done, { rate: Math.round((done * 1000) / Math.max(1, steadyNow() - started)) })
       return { update, finish: () => update(total) }
     },
     close: () => board.stop(),
@@ -40,10 +41,10 @@ function bars(out: NodeJS.WriteStream): ProgressBoard {
 function lines(out: NodeJS.WriteStream): ProgressBoard {
   return {
     start(title, total, unit) {
-      const started = Date.now()
+      const started = steadyNow()
       let reported = 0
       const report = (done: number) => {
-        const rate = Math.round((done * 1000) / Math.max(1, Date.now() - started))
+        const rate = Math.round((done * 1000) / Math.max(1, steadyNow() - started))
         out.write(
           `${title}: ${done}/${total} ${unit} (${total === 0 ? 100 : Math.floor((done * 100) / total)}%), ${rate}/s\n`,
         )

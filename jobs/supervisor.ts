@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { FOLLOW_PARENT } from '../db/process/follow-parent.ts'
 import { log } from '../db/process/log.ts'
 import { LOADER } from '../db/process/script.ts'
+import { steadyNow } from '../db/process/steady.ts'
 
 export interface ProcessSpec {
   name: string
@@ -39,7 +40,7 @@ export function supervise(specs: readonly ProcessSpec[], write: (line: string) =
     let crashes = 0
     let timer: NodeJS.Timeout | undefined
     const start = () => {
-      const startedAt = Date.now()
+      const startedAt = steadyNow()
       child = spawn(process.execPath, [...runtime, ...spec.args], {
         env: { ...process.env, ...spec.env },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -54,7 +55,7 @@ export function supervise(specs: readonly ProcessSpec[], write: (line: string) =
           log.info({ process: spec.name }, 'process ended by itself')
           return
         }
-        crashes = Date.now() - startedAt > 60_000 ? 1 : crashes + 1
+        crashes = steadyNow() - startedAt > 60_000 ? 1 : crashes + 1
         const pause = Math.min(30_000, 250 * 2 ** crashes)
         log.warn({ process: spec.name, code, signal, pause }, 'process ended, starting it again')
         timer = setTimeout(start, pause)

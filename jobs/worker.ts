@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { ClickHouse } from '../db/clickhouse/client.ts'
 import { storeDeadLetters } from '../db/dead-letters.ts'
 import { log } from '../db/process/log.ts'
+import { steadyNow } from '../db/process/steady.ts'
 import { Turns } from '../db/process/turns.ts'
 import { openQueueBackend } from '../db/queues.ts'
 import type { ReadModelGuard } from '../db/read-models.ts'
@@ -158,6 +159,7 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
   const giveAgain = async () => {
     const found = await findWork(pool, projections, { isIdle: true })
     if (found.length === 0) return
+    await promoteAhead(queue)
     const active = new Set((await queue.getActive()).map(({ data }) => nameOf(data)))
     await enqueue(found.filter(job => !active.has(nameOf(job))))
     // Active, and nobody is at it: with a dead worker, as a rule.
@@ -173,16 +175,16 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
   const look = async () => {
     await resolveDeadLetters(pool)
     await forgetHealed(pool, queue)
-    if (Date.now() >= forgetAt) {
+    if (steadyNow() >= forgetAt) {
       forgetReplays()
-      forgetAt = Date.now() + RETRY_MS
+      forgetAt = steadyNow() + RETRY_MS
     }
     if (!isRegistered) await registerProjections(pool, projections)
     isRegistered = true
     if (guard?.fault?.kind === 'lost') return
     await giveAgain()
-    if (Date.now() >= ledgersAt) {
-      ledgersAt = Date.now() + LEDGERS_MS
+    if (steadyNow() >= ledgersAt) {
+      ledgersAt = steadyNow() + LEDGERS_MS
       await lookAtLedgers(pool, clickhouse.client)
     }
     // On a large table it takes its time, and lost jobs are not to wait for it.
@@ -210,6 +212,14 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
     /** What is being taken out of a large table takes its time: waited for last. */
     compacted: async () => compacting,
   }
+}
+
+/** Jobs that failed by a clock that has been set back since: they would be tried again, and keep their namesakes out, when it is that late once more. */
+async function promoteAhead(queue: Queue<Job>): Promise<void> {
+  const delayed = await queue.getDelayed()
+  const ahead = delayed.filter(({ processedOn = 0 }) => processedOn > Date.now() + SWEEP_MS)
+  // One that another worker was quicker with is no failure.
+  await Promise.allSettled(ahead.map(job => job.promote()))
 }
 
 /** A batch that cannot be applied stays where it is and is tried again; the operator sees it here. */

@@ -125,6 +125,36 @@ describe('the tree', () => {
     expect(naming.length, naming.join(', ')).toBeLessThanOrEqual(3)
   })
 
+  /** What is stored, told to somebody, or compared with a time that another machine has said. */
+  const TELL_THE_TIME = [
+    'db/registry/ignored.ts',
+    'db/status.ts',
+    'db/webhooks/test-message.ts',
+    'jobs/commands/init.ts',
+    'jobs/commands/migrate.ts',
+    'jobs/commands/registry.ts',
+    'jobs/commands/status.ts',
+    'jobs/dev.ts',
+    'jobs/watch.ts',
+    'jobs/worker.ts',
+    'processors/metrics.ts',
+    'processors/source/portal-client.ts',
+    'read-api/catalogue/metrics.ts',
+    'read-api/endpoints/v2/benchmarks/benchmark.ts',
+    'read-api/http/payments.ts',
+    'read-api/moment/time-range.ts',
+    'read-api/ops/history.ts',
+    'read-api/ops/status.ts',
+    'read-api/webhooks/delivery.ts',
+  ]
+
+  test('how long something lasts is measured by a clock that nobody sets', () => {
+    const asking = files
+      .filter(file => /^(db|processors|jobs|read-api)\//.test(file) && /\bDate\.now\(/.test(codeOf(file)))
+      .sort()
+    expect(asking).toEqual(TELL_THE_TIME)
+  })
+
   test('files are sent by a root: below a folder whose name begins with a dot an absolute path is 404', () => {
     const sent = files
       .filter(file => file.startsWith('read-api/'))

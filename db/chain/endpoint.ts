@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hideUrl, withoutUrls } from '../process/hidden-urls.ts'
 import { log } from '../process/log.ts'
+import { steadyNow } from '../process/steady.ts'
 import { RpcRefusedError } from './errors.ts'
 import { type FoundLimit, openFoundLimit } from './found-limit.ts'
 import { openRate } from './rate.ts'
@@ -116,7 +117,7 @@ export class Endpoint {
   }
 
   private dispatch(): void {
-    const rest = this.pausedUntil - Date.now()
+    const rest = this.pausedUntil - steadyNow()
     if (rest > 0) {
       this.schedule(rest)
       return
@@ -144,7 +145,7 @@ export class Endpoint {
 
   private async attempt(calls: Waiting[]): Promise<void> {
     await this.rate.turn(calls.length)
-    const sentAt = Date.now()
+    const sentAt = steadyNow()
     const underWay = this.running
     for (const { onSend } of calls) onSend?.()
     try {
@@ -224,7 +225,7 @@ export class Endpoint {
       return
     }
     const pause = Math.min(LONGEST_PAUSE, error.retryAfter ?? PAUSE * 2 ** Math.max(0, call.failures - 1))
-    if (error.isOverloaded) this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pause)
+    if (error.isOverloaded) this.pausedUntil = Math.max(this.pausedUntil, steadyNow() + pause)
     this.later(call, isHalved ? 0 : pause)
   }
 

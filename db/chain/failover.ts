@@ -1,4 +1,5 @@
 import { log } from '../process/log.ts'
+import { steadyNow } from '../process/steady.ts'
 import { type AskOptions, type Endpoint, endpointOf } from './endpoint.ts'
 import { RpcRefusedError } from './errors.ts'
 
@@ -25,7 +26,7 @@ export function openFailover(
   const endpoints = urls.map(endpointOf)
   const failedAt = new Map<Endpoint, number>()
   return async (method, params, more) => {
-    const now = Date.now()
+    const now = steadyNow()
     const sulks = (endpoint: Endpoint) => (now - (failedAt.get(endpoint) ?? -sulkMs) < sulkMs ? 1 : 0)
     let told: RpcRefusedError | undefined
     for (const endpoint of [...endpoints].sort((a, b) => sulks(a) - sulks(b))) {
@@ -37,7 +38,7 @@ export function openFailover(
         if (!(error instanceof RpcRefusedError)) throw error
         if (error.isPlain) throw error
         if (!error.isAnswered && !error.isTooLong) {
-          failedAt.set(endpoint, Date.now())
+          failedAt.set(endpoint, steadyNow())
           if (isLogged) log.warn({ rpc: error.host, error: error.message }, 'an RPC endpoint failed')
         }
         if (!told?.isAnswered && !told?.isTooLong) told = error

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { steadyNow } from '../process/steady.ts'
 
 /** Calls a second that are tried first where it refuses and nothing, or little, was answered. */
 const UNKNOWN = 25
@@ -34,7 +35,7 @@ export function openRate(most: number) {
     now: () => limit,
     /** Resolves when it is the turn of so many calls. */
     async turn(calls: number): Promise<void> {
-      const now = Date.now()
+      const now = steadyNow()
       const at = Math.max(now, nextAt)
       nextAt = at + (Number.isFinite(limit) ? (calls * 1000) / limit : 0)
       if (at > now) await sleep(at - now)
@@ -42,7 +43,7 @@ export function openRate(most: number) {
     /** What was sent at this time came too soon after the rest. */
     refused(sentAt: number): void {
       if (sentAt < changedAt) return
-      const now = Date.now()
+      const now = steadyNow()
       // The second that was full goes on for a while, and is empty for a while after: what was found lately stands.
       const found = now - lastAnswer < EMPTY && Number.isFinite(taken) ? taken * 0.9 : 0
       const evidence = Math.max(lately(now), found)
@@ -59,7 +60,7 @@ export function openRate(most: number) {
       nextAt = Math.max(nextAt, now)
     },
     answered(calls: number): void {
-      const now = Date.now()
+      const now = steadyNow()
       lastAnswer = now
       answers.push({ at: now, calls })
       lately(now)

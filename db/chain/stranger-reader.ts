@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { type Hex, numberToHex, size } from 'viem'
+import { steadyNow } from '../process/steady.ts'
 import {
   ANSWER_BYTES,
   type BoundedAnswer,
@@ -96,7 +97,7 @@ export function openStrangerReader(ask: Ask): StrangerReader {
     at: BlockParameter,
     gas = CALL_GAS,
   ): Promise<BoundedAnswer[] | undefined> {
-    for (let most = width.now(); most > 0 && Date.now() - unableAt > FORGOTTEN; ) {
+    for (let most = width.now(); most > 0 && steadyNow() - unableAt > FORGOTTEN; ) {
       const some = fitting(calls, most)
       let failure: RpcRefusedError | undefined
       try {
@@ -111,7 +112,7 @@ export function openStrangerReader(ask: Ask): StrangerReader {
         failure = error
       }
       if (failure) await control(at, failure)
-      if (!(await runsCode(ask))) unableAt = Date.now()
+      if (!(await runsCode(ask))) unableAt = steadyNow()
       width.refused(some.length)
       most = Math.floor(some.length / 2)
     }
@@ -175,11 +176,11 @@ function openControl(ask: Ask) {
   const control = (at: BlockParameter, failure: RpcRefusedError): Promise<void> => {
     const key = JSON.stringify(at)
     const known = controls.get(key)
-    if (known && Date.now() - known.at < BELIEVED) return known.verdict
+    if (known && steadyNow() - known.at < BELIEVED) return known.verdict
     const verdict = judge(at, failure)
-    controls.set(key, { at: Date.now(), verdict })
+    controls.set(key, { at: steadyNow(), verdict })
     verdict.catch(() => {})
-    for (const [other, { at: since }] of controls) if (Date.now() - since > BELIEVED) controls.delete(other)
+    for (const [other, { at: since }] of controls) if (steadyNow() - since > BELIEVED) controls.delete(other)
     return verdict
   }
 

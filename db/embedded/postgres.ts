@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Env } from '../process/env.ts'
 import { ConfigError, PortInUseError, UnavailableError } from '../process/errors.ts'
+import { steadyNow } from '../process/steady.ts'
 import { DirectoryLock, isAlive } from './directory-lock.ts'
 import { assertRoom, openFolder } from './folder.ts'
 import { type Passwords, passwordsOf } from './passwords.ts'
@@ -87,9 +88,9 @@ export async function startPostgres(
 /** Whoever starts second finds the server of the first. */
 async function oneStartAtATime(folder: string, port: number): Promise<DirectoryLock> {
   const lock = new DirectoryLock(join(folder, 'postgres.starting'))
-  const deadline = Date.now() + startPatienceMs
+  const deadline = steadyNow() + startPatienceMs
   for (let other = lock.acquire({ port }); other; other = lock.acquire({ port })) {
-    if (Date.now() > deadline)
+    if (steadyNow() > deadline)
       throw new UnavailableError(
         `Process ${other.pid} has been starting the embedded Postgres for ${startPatienceMs / 1000} s.`,
       )
@@ -196,7 +197,7 @@ async function startServer(
 ): Promise<Run> {
   const cluster = clusterOf(dir)
   const logPath = join(dir, 'server.log')
-  const deadline = Date.now() + startPatienceMs
+  const deadline = steadyNow() + startPatienceMs
   for (;;) {
     removeForeignPidFile(cluster)
     const isLogLarge = existsSync(logPath) && statSync(logPath).size > 10 * 1024 * 1024
@@ -219,7 +220,7 @@ async function startServer(
     const said = readFileSync(logPath, 'utf8').slice(logStart).trim()
     // Children of a killed server need a moment to see that it is gone.
     const isPassing = /still in use|is still running|lock file .* already exists/i.test(said)
-    if (isPassing && Date.now() < deadline) {
+    if (isPassing && steadyNow() < deadline) {
       await new Promise(resolve => setTimeout(resolve, 200))
       continue
     }
@@ -267,7 +268,7 @@ async function untilReady(
   deadline: number,
   signal: AbortSignal,
 ): Promise<'ready' | 'timeout'> {
-  while (Date.now() < deadline && !signal.aborted) {
+  while (steadyNow() < deadline && !signal.aborted) {
     if ((await clusterAt(admin)) === cluster) return 'ready'
     await new Promise(resolve => setTimeout(resolve, 25))
   }

@@ -1,4 +1,5 @@
 import { log } from '../process/log.ts'
+import { steadyNow } from '../process/steady.ts'
 
 /** One run of a child process. */
 export interface Run {
@@ -29,11 +30,11 @@ export async function supervise(name: string, start: () => Promise<Run>): Promis
   const keepUp = async () => {
     let delay = firstDelayMs
     while (!stopping) {
-      const startedAt = Date.now()
+      const startedAt = steadyNow()
       const reason = current ? await current.exited : 'it did not start'
       current = undefined
       if (stopping) return
-      if (Date.now() - startedAt > steadyAfterMs) delay = firstDelayMs
+      if (steadyNow() - startedAt > steadyAfterMs) delay = firstDelayMs
       log.error({ reason, againInMs: delay }, `${name} ended unasked`)
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, delay)

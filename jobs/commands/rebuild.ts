@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { steadyNow } from '../../db/process/steady.ts'
 import { print, withStores } from '../command.ts'
 import { openProgress } from '../progress.ts'
 import { loadProjections } from '../projection.ts'
@@ -15,7 +16,7 @@ export default function add(program: Command): void {
       withStores(
         async ({ pool, clickhouse }, signal) => {
           const progress = openProgress()
-          const started = Date.now()
+          const started = steadyNow()
           try {
             await rebuild({
               pool,
@@ -26,7 +27,7 @@ export default function add(program: Command): void {
               ...options,
             })
             progress.close()
-            print(`All read models are made anew, in ${((Date.now() - started) / 1000).toFixed(1)} s.`)
+            print(`All read models are made anew, in ${((steadyNow() - started) / 1000).toFixed(1)} s.`)
             return 0
           } finally {
             progress.close()

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../db/process/errors.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import { choose } from '../choose.ts'
 import { integer, print, withStores } from '../command.ts'
 import { openProgress } from '../progress.ts'
@@ -21,7 +22,7 @@ export default function add(program: Command): void {
         if (options.from !== undefined && !options.chain)
           throw new ConfigError('--from needs --chain: blocks are counted by chain.')
         const progress = openProgress()
-        const started = Date.now()
+        const started = steadyNow()
         try {
           const work: ReplayOptions = {
             ...(await choose(stores.pool, options)),
@@ -40,7 +41,7 @@ export default function add(program: Command): void {
           await replay(work)
           progress.close()
           print(
-            `Replayed ${work.projections.length} projections on ${work.streams.length} streams in ${((Date.now() - started) / 1000).toFixed(1)} s; the new tables are live.`,
+            `Replayed ${work.projections.length} projections on ${work.streams.length} streams in ${((steadyNow() - started) / 1000).toFixed(1)} s; the new tables are live.`,
           )
           return 0
         } finally {

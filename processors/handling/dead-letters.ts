@@ -4,6 +4,7 @@ import { storeDeadLetters } from '../../db/dead-letters.ts'
 import { cleanText } from '../../db/events/event-json.ts'
 import type { Network } from '../../db/networks.ts'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import { DAY } from '../../db/units.ts'
 import { deadLetters } from '../metrics.ts'
 import type { RawLog } from '../protocol.ts'
@@ -83,7 +84,7 @@ export class DeadLetterBox {
   /** Of its contract and stage, within an hour: a line of the log for each would bury all others. */
   private isFirst({ stage, contract }: DeadLetter): boolean {
     const key = `${stage} ${contract}`
-    const now = Date.now()
+    const now = steadyNow()
     if (now - (this.said.get(key) ?? Number.NEGATIVE_INFINITY) < SAY_AGAIN) return false
     this.said.set(key, now)
     return true

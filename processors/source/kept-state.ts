@@ -2,6 +2,7 @@ import { hexToBigInt, numberToHex } from 'viem'
 import { z } from 'zod'
 import { RpcRefusedError, StateMissingError } from '../../db/chain/errors.ts'
 import type { Ask } from '../../db/chain/failover.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 
 const hex = z
   .string()
@@ -60,10 +61,10 @@ export function openKeptState(ask: Ask): KeptState {
   }
 
   async function isKept(height: number): Promise<boolean> {
-    if (height >= kept.from && Date.now() - kept.at < BELIEVED) return true
+    if (height >= kept.from && steadyNow() - kept.at < BELIEVED) return true
     for (let next = height; next < height + BLOCKS; next++) {
       const isThere = await witnessed(next)
-      if (isThere) kept = { from: height, at: Date.now() }
+      if (isThere) kept = { from: height, at: steadyNow() }
       if (isThere !== undefined) return isThere
     }
     return true

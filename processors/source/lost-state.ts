@@ -3,6 +3,7 @@ import type { StrangerReader } from '../../db/chain/stranger-reader.ts'
 import type { BlockRef } from '../../db/events/event-store.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import type { KeptState } from './kept-state.ts'
 import type { RpcHeaders } from './rpc-headers.ts'
 
@@ -32,7 +33,7 @@ export function openLostState({
 }): LostState {
   let lost = { below: -1, at: 0 }
   let searching: Promise<void> | undefined
-  const isLost = (height: number) => height <= lost.below && Date.now() - lost.at < AGAIN
+  const isLost = (height: number) => height <= lost.below && steadyNow() - lost.at < AGAIN
 
   async function hasState(height: number): Promise<boolean> {
     const block = await headers.header(height)
@@ -60,7 +61,7 @@ export function openLostState({
       if (await hasState(middle)) present = middle
       else absent = middle
     }
-    lost = { below: Math.max(lost.below, absent), at: Date.now() }
+    lost = { below: Math.max(lost.below, absent), at: steadyNow() }
   }
 
   return {
@@ -80,7 +81,7 @@ export function openLostState({
           { block: block.number, error: error.message },
           'the node keeps no state of old blocks: nothing is sampled there, and contracts are looked at as they are now',
         )
-      lost = { below: Math.max(lost.below, block.number), at: Date.now() }
+      lost = { below: Math.max(lost.below, block.number), at: steadyNow() }
       searching ??= search(lost.below).finally(() => {
         searching = undefined
       })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { openRate } from '../../db/chain/rate.ts'
 import { ConfigError, UnavailableError, VaultlogError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 
 /** Attempts of a request that is refused for its pace, or not answered, on each of the Portals. */
 const ATTEMPTS = 5
@@ -88,7 +89,7 @@ interface Endpoint {
   url: string
   host: string
   rate: ReturnType<typeof openRate>
-  /** Of Date.now(): it wants to be left alone until then. */
+  /** Of the steady clock: it wants to be left alone until then. */
   freeAt: number
 }
 
@@ -114,7 +115,7 @@ export function openPortal(options: PortalOptions): Portal {
     for (let attempt = 1; attempt <= ATTEMPTS * endpoints.length; attempt++) {
       const endpoint = endpoints[preferred]
       if (!endpoint) break
-      await rest(endpoint.freeAt - Date.now(), signal)
+      await rest(endpoint.freeAt - steadyNow(), signal)
       const quiet = openQuiet()
       const response = await fetchFrom(endpoint, path, body, {
         apiKey,
@@ -134,7 +135,7 @@ export function openPortal(options: PortalOptions): Portal {
         refusals.set(endpoint.url, refusedFor(response.status, said, options.settings))
       // All of them refuse the question itself: it is not asked again.
       if (refusals.size === endpoints.length) throw refusal([...refusals.values()])
-      endpoint.freeAt = Date.now() + pauseOf(response, pause)
+      endpoint.freeAt = steadyNow() + pauseOf(response, pause)
       const isRoundOver = attempt % endpoints.length === 0
       if (isRoundOver) pause = Math.min(LONGEST_PAUSE, pause * 2)
       next()
@@ -203,7 +204,7 @@ async function fetchFrom(
   { apiKey, signal }: { apiKey: string | undefined; signal: AbortSignal },
 ): Promise<Response> {
   await rate.turn(1)
-  const sentAt = Date.now()
+  const sentAt = steadyNow()
   const response = await fetch(`${url}/${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {

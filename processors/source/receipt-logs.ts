@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { RpcRefusedError } from '../../db/chain/errors.ts'
 import type { Ask } from '../../db/chain/failover.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 
 /** Receipts that are asked for at the same time, where a block's are not to be had together. */
 const SIDE_BY_SIDE = 20
@@ -70,12 +71,12 @@ export function openReceiptLogs(ask: Ask, onLeftOut?: OnLeftOut) {
     /** Whether such a question is known to be refused for single blocks, too. */
     isNeeded(filter: LogFilter): boolean {
       const known = refused.get(kindOf(filter))
-      return known !== undefined && known.times >= REFUSALS && Date.now() - known.at < FORGOTTEN
+      return known !== undefined && known.times >= REFUSALS && steadyNow() - known.at < FORGOTTEN
     },
     answered: (filter: LogFilter) => void refused.delete(kindOf(filter)),
     refused(filter: LogFilter): void {
       const times = (refused.get(kindOf(filter))?.times ?? 0) + 1
-      refused.set(kindOf(filter), { times, at: Date.now() })
+      refused.set(kindOf(filter), { times, at: steadyNow() })
     },
     /** As eth_getLogs gives them. */
     async read(height: number, filter: LogFilter): Promise<unknown[]> {

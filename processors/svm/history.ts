@@ -4,6 +4,7 @@ import type { ChainDatabase } from '../../db/events/chain-database.ts'
 import { type PendingSource, readFirstBlock, reconcileSources } from '../../db/events/watched-sources.ts'
 import { UnavailableError } from '../../db/process/errors.ts'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import { SOLANA } from '../../db/streams.ts'
 import { handleBlocks } from './handle.ts'
 import { keepLetters } from './letters.ts'
@@ -59,7 +60,7 @@ export class SvmHistory {
 
   /** Some of it can be fetched now. */
   get isDue(): boolean {
-    return this.isPending && Date.now() >= this.waitsUntil
+    return this.isPending && steadyNow() >= this.waitsUntil
   }
 
   /** With the programs that are live, and no others. */
@@ -81,7 +82,7 @@ export class SvmHistory {
       return await this.fetch(database, height)
     } catch (error) {
       if (!(error instanceof UnavailableError) && !(error instanceof PrunedError)) throw error
-      this.waitsUntil = Date.now() + (error instanceof PrunedError ? LATER : SOON)
+      this.waitsUntil = steadyNow() + (error instanceof PrunedError ? LATER : SOON)
       log.warn({ network: SOLANA.name, error: error.message }, 'history of added programs has to wait')
       return false
     }

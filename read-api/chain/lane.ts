@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { toHex } from 'viem'
+import { steadyNow } from '../../db/process/steady.ts'
 import type { BlockAnswers, BlockReader } from './block-reader.ts'
 import type { BlockMark, RawAnswer, RawCall } from './multicall.ts'
 
@@ -63,7 +64,7 @@ export class Lane {
       })
     }
     if (age === 'cached' && !this.#isYoung(this.#newest)) {
-      const soon = [...this.#running].findLast(run => Date.now() - run.startedAt < this.#life)
+      const soon = [...this.#running].findLast(run => steadyNow() - run.startedAt < this.#life)
       if (soon) return soon.done.then(() => this.#enqueue(calls, age))
     }
     return this.#enqueue(calls, age)
@@ -83,7 +84,7 @@ export class Lane {
   }
 
   #isYoung(snapshot: Snapshot | undefined): snapshot is Snapshot {
-    return snapshot !== undefined && Date.now() - snapshot.startedAt < this.#life
+    return snapshot !== undefined && steadyNow() - snapshot.startedAt < this.#life
   }
 
   #enqueueFresh(one: Waiting) {
@@ -112,7 +113,7 @@ export class Lane {
       const waiting = this.#fresh
       this.#fresh = []
       this.#timer = undefined
-      const run = { startedAt: Date.now(), done: Promise.resolve() }
+      const run = { startedAt: steadyNow(), done: Promise.resolve() }
       run.done = this.#flush(waiting, undefined).finally(() => {
         this.#running.delete(run)
         if (this.#fresh.length > 0) this.#openWindow()
@@ -122,7 +123,7 @@ export class Lane {
   }
 
   async #flush(waiting: Waiting[], onto: Snapshot | undefined) {
-    const startedAt = Date.now()
+    const startedAt = steadyNow()
     const wanted = new Map<string, RawCall>()
     for (const { calls } of waiting) {
       for (const call of calls) {

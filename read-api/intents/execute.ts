@@ -10,6 +10,7 @@ import {
   size,
 } from 'viem'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import { CallRejectedError } from '../chain/errors.ts'
 import type { ChainReader } from '../chain/reader.ts'
 import { NotFoundError, RefusedError } from '../http/errors.ts'
@@ -143,7 +144,7 @@ async function executeOnce(
   signature: Hex,
   patienceMs: number,
 ): Promise<string> {
-  const until = Date.now() + patienceMs
+  const until = steadyNow() + patienceMs
   for (;;) {
     const taken = await book.take(id)
     if (taken) return executeTaken(book, provider, taken, signature)
@@ -154,7 +155,7 @@ async function executeOnce(
       if (!quote || quote.isExpired) throw expired()
       throw new ConflictError('The quote was being executed, and was not: try again.')
     }
-    if (Date.now() > until)
+    if (steadyNow() > until)
       throw new ConflictError('The quote is being executed: ask again for its identifier.')
     await sleep(200)
   }

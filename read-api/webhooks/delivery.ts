@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreditMeter } from '../../db/keys/credits.ts'
 import { log } from '../../db/process/log.ts'
+import { steadyNow } from '../../db/process/steady.ts'
 import type { TakenWebhook, WebhookBook } from '../../db/webhooks/book.ts'
 import type { Attempt, Poster } from '../../db/webhooks/post.ts'
 import { type AlertDeps, Alerts } from '../alerts/alerts.ts'
@@ -58,7 +59,7 @@ export class Delivery {
   private isWoken = true
   private wakeUp: (() => void) | undefined
   private lookedAt = 0
-  private passedAt = Date.now()
+  private passedAt = steadyNow()
   /** As written down. */
   private readonly passed: Map<number, number>
   /** Of the message that is being sent. */
@@ -183,8 +184,8 @@ export class Delivery {
   }
 
   private async notePassed(): Promise<void> {
-    if (Date.now() - this.passedAt < PASSED_MS) return
-    this.passedAt = Date.now()
+    if (steadyNow() - this.passedAt < PASSED_MS) return
+    this.passedAt = steadyNow()
     const moved = new Map([...this.hook.cursor].filter(([chainId, to]) => this.passed.get(chainId) !== to))
     if (moved.size === 0) return
     if (!(await this.deps.book.passed(this.hook, moved))) throw new OverError()

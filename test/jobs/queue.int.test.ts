@@ -124,3 +124,26 @@ test('jobs that stand with a worker that does nothing any more are done by anoth
   await expect.poll(behind).toEqual(CHAINS.map(() => 0))
   expect(await queue.getActiveCount()).toBeGreaterThanOrEqual(CHAINS.length)
 })
+
+test('a job that is to be tried again at a time which the clock was set back from is done at once', async () => {
+  const { pool, url } = pipeline.postgres
+  const backend = openQueueBackend({ databaseUrl: url })
+  const queue = backend.createQueue<Job>(QUEUE)
+  const absent = openClickHouse({ url: 'http://127.0.0.1:9', database: 'vaultlog' })
+  const options = { pool, projections: pipeline.projections, queue: { databaseUrl: url }, concurrency: 3 }
+  closing.push(
+    () => backend.close(),
+    () => absent.close(),
+  )
+  await append(BLOCKS + 2)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+  closing.push(() => vi.useRealTimers())
+  const failing = startWorker({ ...options, clickhouse: absent })
+  await expect.poll(() => queue.getDelayedCount()).toBe(CHAINS.length)
+  await failing.stop()
+  vi.useRealTimers()
+
+  const able = startWorker({ ...options, clickhouse: pipeline.clickhouse })
+  closing.push(() => able.stop())
+  await expect.poll(behind, { timeout: 20_000 }).toEqual(CHAINS.map(() => 0))
+})

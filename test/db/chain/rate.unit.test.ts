@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openRate } from '../../../db/chain/rate.ts'
+import { steadyNow } from '../../../db/process/steady.ts'
 
+let passed = 0
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  passed = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => passed)
 })
 afterEach(() => {
-  vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 /** Milliseconds for an answer, and after a refusal. */
@@ -19,9 +22,9 @@ function live(perSecond: (second: number) => number) {
   const coming: { at: number; sentAt: number; isTaken: boolean }[] = []
   const seconds: { answered: number; refused: number }[] = []
   let nextAt = 0
-  const start = Date.now()
+  const start = steadyNow()
   for (let now = 0; now < 60_000; now += 2) {
-    vi.setSystemTime(start + now)
+    passed = now
     const second = Math.floor(now / 1000)
     seconds[second] ??= { answered: 0, refused: 0 }
     const count = seconds[second]
@@ -73,9 +76,9 @@ test('one that refused everything for a while is asked as before soon after', ()
 
 test('one refusal of a few calls, for whatever reason, does not slow down what comes then', () => {
   const rate = openRate(Number.POSITIVE_INFINITY)
-  vi.setSystemTime(1_000_000)
+  passed = 1_000_000
   rate.answered(2)
-  vi.setSystemTime(1_000_300)
-  rate.refused(1_000_200)
+  passed += 300
+  rate.refused(steadyNow() - 100)
   expect(rate.now()).toBeGreaterThanOrEqual(20)
 })

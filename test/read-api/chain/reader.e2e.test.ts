@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { networks } from '../../../db/networks.ts'
 import { type ChainReaderOptions, createChainReader } from '../../../read-api/chain/reader.ts'
 import { view } from '../../../read-api/chain/view.ts'
@@ -74,6 +74,21 @@ describe('one block', () => {
     await node.mine()
     await new Promise(resolve => setTimeout(resolve, 90))
     expect((await reader.read('mainnet', { supply: supply() })).block.number).toBe(block.number + 1n)
+  })
+
+  test('nor where the clock is set back by an hour meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+    try {
+      const reader = readerOf({ blockTime: { mainnet: 80 } })
+      const { block } = await reader.read('mainnet', { supply: supply() })
+      vi.useRealTimers()
+      await node.mine()
+      await new Promise(resolve => setTimeout(resolve, 90))
+      const again = await reader.read('mainnet', { supply: supply() })
+      expect(again.block.number).toBe(block.number + 1n)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('a revert, an account without code and an answer of another form are undefined, the rest is read', async () => {
