@@ -37,8 +37,8 @@ import type { DeployedVault } from './world.ts'
 const DATABASE = 'vaultlog_demo'
 const SOLANA_DAYS = 40
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const started = Date.now()
-const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`
+const started = performance.now()
+const seconds = () => `${((performance.now() - started) / 1000).toFixed(0)} s`
 
 /**
  * The main job on a chain of its own: a local node with real contracts lives through months, the real processor
@@ -270,8 +270,8 @@ const PATIENCE_MS = 180_000
 
 /** The API is ready when it answers as of the chain's head. */
 async function untilReady(baseUrl: string, apiKey: string, head: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + PATIENCE_MS
+  while (performance.now() < deadline) {
     const answer = await fetch(`${baseUrl}/v2/vaults`, { headers: { 'x-api-key': apiKey } }).catch(
       () => undefined,
     )
