@@ -23,6 +23,10 @@ export interface RateMeter {
   admit(key: { id: number | string; requestsPerMinute: number }): Promise<Admission>
 }
 
+const noAnswer = (cause: unknown): never => {
+  throw new UnavailableError('The store of rate limits does not answer.', { cause })
+}
+
 /**
  * A fixed window of a minute per key, that begins with its first request: in Redis where there is one, else in
  * Postgres (table rate_limit). One increment takes all requests that came together; of those, exactly as many are
@@ -56,17 +60,22 @@ export function createRateMeter(
     return limiter
   }
 
+  const consume = async (limit: number, id: string, points: number): Promise<RateLimiterRes> => {
+    try {
+      return await limiterOf(limit).consume(id, points)
+    } catch (error) {
+      return error instanceof RateLimiterRes ? error : noAnswer(error)
+    }
+  }
+
   const take = async (id: number | string, limits: readonly number[]): Promise<Admission[]> => {
     const limit = limits.at(-1) ?? 0
     const asked = limits.length
-    let state: RateLimiterRes
-    try {
-      state = await limiterOf(limit).consume(String(id), asked)
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) {
-        throw new UnavailableError('The store of rate limits does not answer.', { cause: error })
-      }
-      state = error
+    let state = await consume(limit, String(id), asked)
+    if (state.msBeforeNext > 2_000 * RATE_WINDOW_SECONDS) {
+      // No window is that long: it began by a clock that has been set back since.
+      await limiterOf(limit).delete(String(id)).catch(noAnswer)
+      state = await consume(limit, String(id), asked)
     }
     const before = state.consumedPoints - asked
     return limits.map((_, i) => ({

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type CreditMeter, createCreditMeter } from '../../../db/keys/credits.ts'
 import { createKey, createKeyVerifier, definePlan, listKeys } from '../../../db/keys/keys.ts'
 import { createRateMeter } from '../../../db/keys/rates.ts'
@@ -109,6 +109,22 @@ describe.each([
       isAccepted: true,
       remaining: 99,
     })
+  })
+
+  it.skipIf(skip)('lets a minute last no longer where the clock is set back by an hour in it', async () => {
+    const { pool, redis } = replicas[0] as (typeof replicas)[number]
+    const { admit } = createRateMeter(pool, { redis, namespace })
+    const key = { id: 'set back', requestsPerMinute: 2 }
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const admitted = async () =>
+      (await Promise.all([1, 2, 3].map(() => admit(key)))).map(one => one.isAdmitted)
+    expect(await admitted()).toEqual([true, true, false])
+    // What Redis counts is by the clock of its own machine.
+    if (redis) await redis.pexpire(`${namespace}:rate:${key.id}`, 3_660_000)
+    vi.useRealTimers()
+    expect(await admitted()).toEqual([true, true, false])
+    expect((await admit(key)).resetMs).toBeLessThanOrEqual(60_000)
   })
 
   it.skipIf(skip)('admits exactly the requests of a minute from two processes', async () => {
