@@ -41,6 +41,8 @@ const HELD_MS = 250
 const TURN_MS = 5_000
 /** How often the ledgers are held against the sampled supplies: samples come hourly. */
 const LEDGERS_MS = 3_600_000
+/** Clocks of several machines may be that far apart. */
+const APART_MS = 10_000
 /** A job of the same name may stand in the queue with a dead worker: once in this time it is given again all the same. */
 const ROUND_MS = 5_000
 
@@ -217,7 +219,7 @@ function startSweeps(options: WorkerOptions, { queue, enqueue, forgetReplays, si
 /** Jobs that failed by a clock that has been set back since: they would be tried again, and keep their namesakes out, when it is that late once more. */
 async function promoteAhead(queue: Queue<Job>): Promise<void> {
   const delayed = await queue.getDelayed()
-  const ahead = delayed.filter(({ processedOn = 0 }) => processedOn > Date.now() + SWEEP_MS)
+  const ahead = delayed.filter(({ processedOn = 0 }) => processedOn > Date.now() + APART_MS)
   // One that another worker was quicker with is no failure.
   await Promise.allSettled(ahead.map(job => job.promote()))
 }
