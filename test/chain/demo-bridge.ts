@@ -147,8 +147,8 @@ export class DemoBridge {
     what: string,
     holds: (all: z.infer<typeof transit>[]) => boolean,
   ): Promise<z.infer<typeof transit>[]> {
-    const deadline = Date.now() + 60_000
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + 60_000
+    while (performance.now() < deadline) {
       const { data } = inTransit.parse(await get(`/alpha/transactions/cctp/money-in-transit/${this.user}`))
       if (holds(data)) return data
       await new Promise(resolve => setTimeout(resolve, 100))
