@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   const rechecks = followed.map(network => {
     const rpc = env.rpc[network.name]
     // Another endpoint than the preferred one knows better what that one left out.
-    return startRecheck(rpc ? env.RECHECK_MINUTES : 0, () =>
+    return startRecheck(rpc ? env.RECHECK_MINUTES : 0, network, () =>
       recheckNext(stores.pool, network, [...(rpc ?? [])].reverse(), env),
     )
   })

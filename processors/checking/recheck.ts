@@ -5,7 +5,7 @@ import { readLogBudgets } from '../../db/events/log-budgets.ts'
 import { readOlderSources } from '../../db/events/older-logs.ts'
 import { readWaiting } from '../../db/events/waiting-contracts.ts'
 import { isBackfilling, readFirstBlock } from '../../db/events/watched-sources.ts'
-import type { Network } from '../../db/networks.ts'
+import { type Network, type NetworkId, networkIds } from '../../db/networks.ts'
 import type { Env } from '../../db/process/env.ts'
 import { log } from '../../db/process/log.ts'
 import { createDecoder } from '../handling/decode.ts'
@@ -143,16 +143,26 @@ async function keep(pool: pg.Pool, network: Network, found: RangeComparison): Pr
   ])
 }
 
-/** Compares what has become final with the chain, every so often, until stopped. */
+/**
+ * Milliseconds from the start to a network's first comparison. Those of all networks are spread evenly over the time between two of one:
+ * done in the same moment, with thousands of contracts each, they kept all processors busy for seconds, and blocks at the head waited.
+ */
+export const untilFirstRecheck = (minutes: number, { name }: Pick<NetworkId, 'name'>): number =>
+  (minutes * 60_000 * (1 + networkIds.findIndex(network => network.name === name))) / networkIds.length
+
+/** Compares what has become final with the chain, every so many minutes, until stopped. */
 export function startRecheck(
   minutes: number,
+  network: Network,
   next: () => Promise<RangeComparison | undefined>,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const { signal } = stopping
   const loop = async () => {
+    let pause = untilFirstRecheck(minutes, network)
     while (minutes > 0 && !signal.aborted) {
-      await sleep(minutes * 60_000, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => {})
+      pause = minutes * 60_000
       // Ranges that piled up meanwhile follow each other.
       while (!signal.aborted) {
         const found = await next().catch((error: Error) => {
